@@ -1,0 +1,104 @@
+//! Packs rules and program files into one blob; a mistake in a file stops the build with its file and line.
+
+#[path = "src/coverage.rs"]
+#[allow(dead_code, reason = "the build needs the vocabulary only")]
+mod coverage;
+#[path = "src/effect.rs"]
+#[allow(dead_code, reason = "the build needs the vocabulary only")]
+mod effect;
+#[path = "src/flow.rs"]
+#[allow(dead_code, reason = "the build needs the vocabulary only")]
+mod flow;
+#[path = "src/marks.rs"]
+#[allow(dead_code, reason = "the build needs the vocabulary only")]
+mod marks;
+#[path = "src/verdict.rs"]
+#[allow(dead_code, reason = "the build needs the vocabulary only")]
+mod verdict;
+#[path = "src/words.rs"]
+mod words;
+#[path = "src/knowledge"]
+#[allow(dead_code, reason = "the build needs the readers only")]
+mod knowledge {
+    pub mod file;
+    pub mod notation;
+    pub mod pack;
+    pub mod program;
+    pub mod rule;
+    pub mod schema;
+}
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use knowledge::file::{Complaint, File};
+use knowledge::{pack, program, rule};
+use verdict::Verdict;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for folder in ["programs", "rules"] {
+        println!("cargo:rerun-if-changed={folder}");
+    }
+    let mut complaints = Vec::new();
+    let programs = programs(&mut complaints)?;
+    let rules = rules(&mut complaints)?;
+    if !complaints.is_empty() {
+        let all: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+        return Err(all.join("\n").into());
+    }
+    let mut entries = Vec::new();
+    for file in &programs {
+        for name in &file.names {
+            for entry in &file.entries {
+                let rest = entry.key.split_once(' ').map_or(String::new(), |(_, rest)| format!(" {rest}"));
+                entries.push((format!("{name}{rest}"), entry));
+            }
+        }
+    }
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    if let Some(pair) = entries.windows(2).find(|pair| matches!(pair, [a, b] if a.0 == b.0)) {
+        return Err(format!("two program files know `{}`", pair.first().map_or("", |(key, _)| key)).into());
+    }
+    let out = PathBuf::from(std::env::var("OUT_DIR")?).join("knowledge.bin");
+    std::fs::write(out, pack::pack(&entries, &rules))?;
+    Ok(())
+}
+
+fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn programs(complaints: &mut Vec<Complaint>) -> Result<Vec<program::ProgramFile>, Box<dyn Error>> {
+    let mut programs = Vec::new();
+    for path in toml_files(Path::new("programs"))? {
+        let text = std::fs::read_to_string(&path)?;
+        match program::read(File { name: &path.to_string_lossy(), text: &text }) {
+            Ok(file) => programs.push(file),
+            Err(complaint) => complaints.push(complaint),
+        }
+    }
+    Ok(programs)
+}
+
+fn rules(complaints: &mut Vec<Complaint>) -> Result<Vec<rule::Rule>, Box<dyn Error>> {
+    let mut rules = Vec::new();
+    for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)] {
+        for path in toml_files(&Path::new("rules").join(folder))? {
+            let text = std::fs::read_to_string(&path)?;
+            let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            match rule::read(File { name: &path.to_string_lossy(), text: &text }, &id, verdict) {
+                Ok(file) => rules.push(file.rule),
+                Err(complaint) => complaints.push(complaint),
+            }
+        }
+    }
+    Ok(rules)
+}

@@ -1,0 +1,200 @@
+//! A tool call as the agent sent it, translated from its JSON.
+
+use serde_json::{Map, Value};
+
+/// What the agent wants to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    pub tool: Tool,
+    pub cwd: String,
+    /// The user's own latest words, if their origin is known to be a person.
+    pub user_message: Option<String>,
+    pub agent: String,
+    pub session: String,
+    /// Somebody can answer a question.
+    pub attended: bool,
+    /// The turn was cancelled before the call ran.
+    pub cancelled: bool,
+    /// Text was cut before it reached us.
+    pub truncated: bool,
+}
+
+/// The tools that agents have, in one shape for all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tool {
+    Bash { command: String, background: bool },
+    PowerShell { command: String },
+    Write { path: String, content: String },
+    Edit { changes: Vec<Change> },
+    Read { path: String },
+    Search { path: Option<String>, pattern: Option<String> },
+    Fetch { url: String, method: Option<String> },
+    WebSearch { query: String },
+    Mcp { server: String, name: String, args: Value, annotations: Map<String, Value>, description: String },
+    Task { agent: String, description: String },
+    Python { code: String },
+    Other { name: String, input: Value },
+    /// The call could not be read; the text says why.
+    Malformed { name: String, problem: String },
+}
+
+/// One file of an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub path: String,
+    pub kind: ChangeKind,
+    /// What is taken out, as far as the agent says.
+    pub old: String,
+    /// What is put in.
+    pub new: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    Create,
+    Update,
+    Delete,
+    /// The file appears under a new name; the old name is a change of its own.
+    Move,
+}
+
+impl Tool {
+    /// The name used in patterns, rules and records.
+    pub fn name(&self) -> &str {
+        match self {
+            Tool::Bash { .. } => "bash",
+            Tool::PowerShell { .. } => "powershell",
+            Tool::Write { .. } => "write",
+            Tool::Edit { .. } => "edit",
+            Tool::Read { .. } => "read",
+            Tool::Search { .. } => "search",
+            Tool::Fetch { .. } => "fetch",
+            Tool::WebSearch { .. } => "websearch",
+            Tool::Mcp { .. } => "mcp",
+            Tool::Task { .. } => "task",
+            Tool::Python { .. } => "python",
+            Tool::Other { name, .. } | Tool::Malformed { name, .. } => name,
+        }
+    }
+}
+
+impl ToolCall {
+    /// A call with nothing known but the tool and the directory, attended.
+    pub fn new(tool: Tool, cwd: impl Into<String>) -> ToolCall {
+        ToolCall {
+            tool,
+            cwd: cwd.into(),
+            user_message: None,
+            agent: String::new(),
+            session: String::new(),
+            attended: true,
+            cancelled: false,
+            truncated: false,
+        }
+    }
+
+    /// A shell command.
+    pub fn bash(command: impl Into<String>, cwd: impl Into<String>) -> ToolCall {
+        ToolCall::new(Tool::Bash { command: command.into(), background: false }, cwd)
+    }
+}
+
+/// Reads `tool` and `input` in the shapes that `doorward check --jsonl` documents.
+///
+/// Whatever does not have that shape becomes [`Tool::Malformed`], which is never approved.
+pub fn tool_from_json(tool: &str, input: &Value) -> Tool {
+    read_tool(tool, input).unwrap_or_else(|problem| Tool::Malformed { name: tool.to_owned(), problem })
+}
+
+fn read_tool(tool: &str, input: &Value) -> Result<Tool, String> {
+    let Value::Object(fields) = input else {
+        return Err(format!("the input of `{tool}` is not an object"));
+    };
+    Ok(match tool {
+        "bash" => Tool::Bash { command: text(fields, "command")?, background: flag(fields, "background")? },
+        "powershell" => Tool::PowerShell { command: text(fields, "command")? },
+        "write" => Tool::Write { path: text(fields, "path")?, content: optional(fields, "content")?.unwrap_or_default() },
+        "edit" => Tool::Edit { changes: changes(fields)? },
+        "read" => Tool::Read { path: text(fields, "path")? },
+        "search" => Tool::Search { path: optional(fields, "path")?, pattern: optional(fields, "pattern")? },
+        "fetch" => Tool::Fetch { url: text(fields, "url")?, method: optional(fields, "method")? },
+        "websearch" => Tool::WebSearch { query: text(fields, "query")? },
+        "mcp" => mcp(fields)?,
+        "task" => Tool::Task {
+            agent: optional(fields, "agent")?.unwrap_or_default(),
+            description: optional(fields, "description")?.unwrap_or_default(),
+        },
+        "python" => Tool::Python { code: text(fields, "code")? },
+        "other" => Tool::Other { name: text(fields, "name")?, input: input.clone() },
+        unknown => Tool::Other { name: unknown.to_owned(), input: input.clone() },
+    })
+}
+
+fn mcp(fields: &Map<String, Value>) -> Result<Tool, String> {
+    let annotations = match fields.get("annotations") {
+        Some(Value::Object(map)) => map.clone(),
+        None | Some(Value::Null) => Map::new(),
+        Some(_) => return Err("`annotations` is not an object".into()),
+    };
+    Ok(Tool::Mcp {
+        server: optional(fields, "server")?.unwrap_or_default(),
+        name: text(fields, "name")?,
+        args: fields.get("args").cloned().unwrap_or(Value::Null),
+        annotations,
+        description: optional(fields, "description")?.unwrap_or_default(),
+    })
+}
+
+fn changes(fields: &Map<String, Value>) -> Result<Vec<Change>, String> {
+    if let Some(files) = fields.get("files") {
+        return listed_changes(files, &optional(fields, "patch")?.unwrap_or_default());
+    }
+    let kind = if flag(fields, "creates")? { ChangeKind::Create } else { ChangeKind::Update };
+    Ok(vec![Change {
+        path: text(fields, "path")?,
+        kind,
+        old: optional(fields, "old")?.unwrap_or_default(),
+        new: optional(fields, "new")?.unwrap_or_default(),
+    }])
+}
+
+fn listed_changes(files: &Value, patch: &str) -> Result<Vec<Change>, String> {
+    let Value::Array(files) = files else { return Err("`files` is not a list".into()) };
+    if files.is_empty() {
+        return Err("`files` is empty".into());
+    }
+    files
+        .iter()
+        .map(|file| {
+            let Value::Object(file) = file else { return Err("an entry of `files` is not an object".into()) };
+            let kind = match optional(file, "op")?.as_deref() {
+                Some("add" | "create") => ChangeKind::Create,
+                Some("update" | "edit" | "modify") | None => ChangeKind::Update,
+                Some("delete" | "remove") => ChangeKind::Delete,
+                Some("move" | "rename") => ChangeKind::Move,
+                Some(other) => return Err(format!("`{other}` is not a known file operation")),
+            };
+            Ok(Change { path: text(file, "path")?, kind, old: String::new(), new: patch.to_owned() })
+        })
+        .collect()
+}
+
+fn text(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
+    optional(fields, name)?.ok_or_else(|| format!("`{name}` is missing"))
+}
+
+fn optional(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`{name}` is not text")),
+    }
+}
+
+fn flag(fields: &Map<String, Value>, name: &str) -> Result<bool, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(value)) => Ok(*value),
+        Some(_) => Err(format!("`{name}` is neither true nor false")),
+    }
+}

@@ -1,0 +1,60 @@
+//! How well a call was understood.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+words! {
+    /// From understood to not understood.
+    Degree {
+        Full = "full" : "every word was understood",
+        Delegated = "delegated" : "runs a recipe of a trusted project that is unchanged since it was trusted",
+        Unknown = "unknown" : "literal words, but a program, subcommand or flag that is not known",
+        Opaque = "opaque" : "dynamic, obfuscated, unparsable or cut off",
+    }
+}
+
+/// How well a call was understood, with the first reason for the worst degree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    pub degree: Degree,
+    /// What was not understood, as a phrase: "the flag `--frob` of `git log`".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<String>,
+}
+
+/// More reasons than a person reads.
+const REASONS: usize = 4;
+
+impl Coverage {
+    pub fn full() -> Coverage {
+        Coverage { degree: Degree::Full, because: Vec::new() }
+    }
+
+    /// Lowers the coverage to `degree` if it is worse than what was known, and keeps the reason.
+    pub fn lower(&mut self, degree: Degree, because: impl Into<String>) {
+        if degree > self.degree {
+            self.because.clear();
+            self.degree = degree;
+        }
+        let because = because.into();
+        if degree == self.degree && self.because.len() < REASONS && !self.because.contains(&because) {
+            self.because.push(because);
+        }
+    }
+
+    /// Takes over whatever is worse in the other.
+    pub fn join(&mut self, other: Coverage) {
+        if other.degree > self.degree {
+            *self = other;
+        } else if other.degree == self.degree {
+            for because in other.because {
+                self.lower(other.degree, because);
+            }
+        }
+    }
+
+    pub fn is_partial(&self) -> bool {
+        self.degree >= Degree::Unknown
+    }
+}

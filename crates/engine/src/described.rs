@@ -1,0 +1,347 @@
+//! A machine described in JSON instead of the one that doorward runs on: for `check --world` and for tests.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::path::{join, lexical, under};
+use crate::world::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
+
+/// The description. Every key is optional; what is left out is an ordinary, trusted, clean machine.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Description {
+    /// The user's home directory.
+    pub home: Option<String>,
+    /// The root of the work tree.
+    pub project: Option<String>,
+    /// Directories for temporary files.
+    pub temp: Option<Vec<String>>,
+    /// Directories that the agent owns.
+    pub scratch: Vec<String>,
+    /// The project is trusted (default true).
+    pub trusted: Option<bool>,
+    pub git: Option<GitDescription>,
+    /// Environment variables.
+    pub env: BTreeMap<String, String>,
+    /// What is known about single files.
+    pub files: BTreeMap<String, FileDescription>,
+    /// Symbolic links and where they lead.
+    pub symlinks: BTreeMap<String, String>,
+    pub case_insensitive: bool,
+    pub mcp_trusted: Option<bool>,
+    pub mcp_definition_changed: bool,
+    /// Process ids that belong to the session.
+    pub session_processes: Vec<u32>,
+    /// Override rate of the last 30 days per pattern.
+    pub override_rate: BTreeMap<String, f64>,
+    /// What happened before in the session: `secret-read`, `code-downloaded`, …
+    pub taint: Vec<String>,
+    /// Things the user said not to do.
+    pub boundaries: Vec<String>,
+    /// Milliseconds since 1970.
+    pub now: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GitDescription {
+    pub root: Option<String>,
+    pub clean: Option<bool>,
+    pub tracked: TrackedDescription,
+    /// Names of ignored files and directories.
+    pub ignored: Vec<String>,
+    /// Names of ignored directories that a build makes again; the usual ones if left out.
+    pub rebuildable: Option<Vec<String>>,
+    pub remotes: BTreeMap<String, String>,
+    pub branch: Option<String>,
+    pub default_branch: Option<String>,
+    pub config: BTreeMap<String, String>,
+}
+
+/// `"all"` or a list of paths.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum TrackedDescription {
+    Word(String),
+    Paths(Vec<String>),
+}
+
+impl Default for TrackedDescription {
+    fn default() -> Self {
+        TrackedDescription::Word("all".into())
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileDescription {
+    pub exists: Option<bool>,
+    pub tracked: Option<bool>,
+    pub executable: bool,
+    pub content: Option<String>,
+    pub size: Option<u64>,
+    pub sha256: Option<String>,
+    pub changed_since_trust: bool,
+    pub created_this_session: bool,
+}
+
+/// Directories that builds make, whatever the language.
+const REBUILDABLE: &[&str] = &[
+    "target", "node_modules", "dist", "build", "__pycache__", ".next", "coverage", ".pytest_cache", ".mypy_cache",
+    ".ruff_cache", ".turbo", ".nuxt", "out", ".gradle", ".tox", ".nyc_output", ".parcel-cache", ".vite", ".svelte-kit",
+];
+
+/// A [`Description`] with its relative keys resolved.
+#[derive(Clone, Debug)]
+pub struct DescribedWorld {
+    description: Description,
+    temp: Vec<String>,
+    files: BTreeMap<String, FileDescription>,
+    symlinks: BTreeMap<String, String>,
+    git_root: Option<String>,
+    tracked: Option<Vec<String>>,
+    settings: Settings,
+}
+
+impl DescribedWorld {
+    /// Resolves the description's relative paths against `cwd`.
+    pub fn new(mut description: Description, cwd: &str) -> DescribedWorld {
+        let absolute = |path: &str| lexical(&join(cwd, path));
+        let files = std::mem::take(&mut description.files);
+        let symlinks = std::mem::take(&mut description.symlinks);
+        let git_root = description.git.as_ref().map(|git| {
+            let root = git.root.as_deref().or(description.project.as_deref()).unwrap_or(cwd);
+            absolute(root)
+        });
+        let tracked = description.git.as_ref().and_then(|git| match &git.tracked {
+            TrackedDescription::Word(_) => None,
+            TrackedDescription::Paths(paths) => Some(paths.iter().map(|path| absolute(path)).collect()),
+        });
+        DescribedWorld {
+            files: files.into_iter().map(|(path, file)| (absolute(&path), file)).collect(),
+            symlinks: symlinks.into_iter().map(|(path, target)| (absolute(&path), target)).collect(),
+            temp: description.temp.clone().unwrap_or_else(|| vec!["/tmp".into(), "/var/tmp".into()]),
+            git_root,
+            tracked,
+            settings: Settings::default(),
+            description,
+        }
+    }
+
+    /// The same world under other settings.
+    #[must_use]
+    pub fn with_settings(mut self, settings: Settings) -> DescribedWorld {
+        self.settings = settings;
+        self
+    }
+
+    fn file(&self, path: &str) -> Option<&FileDescription> {
+        self.files.get(path).or_else(|| {
+            self.description.case_insensitive.then(|| {
+                self.files.iter().find(|(known, _)| known.eq_ignore_ascii_case(path)).map(|(_, file)| file)
+            })?
+        })
+    }
+
+    fn has_files_below(&self, path: &str) -> bool {
+        self.files.keys().any(|known| known != path && under(known, path))
+    }
+
+    fn ignored_name<'a>(&self, names: &'a [String], path: &str) -> Option<&'a String> {
+        let root = self.git_root.as_deref()?;
+        let inner = path.strip_prefix(root)?;
+        names.iter().find(|name| inner.split('/').any(|component| component == name.as_str()))
+    }
+
+    fn ignored_tracking(&self, git: &GitDescription, path: &str) -> Option<Tracking> {
+        let rebuildable = |name: &str| match &git.rebuildable {
+            Some(names) => names.iter().any(|known| known == name) || REBUILDABLE.contains(&name),
+            None => REBUILDABLE.contains(&name),
+        };
+        if let Some(names) = &git.rebuildable
+            && self.ignored_name(names, path).is_some()
+        {
+            return Some(Tracking::Rebuildable);
+        }
+        let name = self.ignored_name(&git.ignored, path)?;
+        Some(if rebuildable(name) { Tracking::Rebuildable } else { Tracking::Ignored })
+    }
+}
+
+impl World for DescribedWorld {
+    fn home(&self) -> Option<&str> {
+        self.description.home.as_deref()
+    }
+
+    fn project(&self) -> Option<&str> {
+        self.description.project.as_deref().or(self.git_root.as_deref())
+    }
+
+    fn temporary(&self) -> &[String] {
+        &self.temp
+    }
+
+    fn scratch(&self) -> &[String] {
+        &self.description.scratch
+    }
+
+    fn project_trusted(&self) -> bool {
+        self.description.trusted.unwrap_or(true)
+    }
+
+    fn environment(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.description.env.get(name).map(|value| Cow::Borrowed(value.as_str()))
+    }
+
+    fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+        self.description.env.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Cow::Borrowed(value.as_str()))).collect()
+    }
+
+    fn case_insensitive(&self) -> bool {
+        self.description.case_insensitive
+    }
+
+    fn look(&self, path: &str) -> Look {
+        let file = self.file(path);
+        let kind = match file {
+            _ if self.symlinks.contains_key(path) => Kind::Link,
+            Some(file) if file.exists == Some(false) => Kind::Missing,
+            Some(_) => Kind::File,
+            None if self.has_files_below(path) => Kind::Directory,
+            None => Kind::Unlisted,
+        };
+        Look {
+            kind,
+            size: file.map_or(0, |file| {
+                file.size.unwrap_or_else(|| file.content.as_ref().map_or(0, |content| content.len() as u64))
+            }),
+            executable: file.is_some_and(|file| file.executable),
+            hard_links: 1,
+            created_this_session: file.is_some_and(|file| file.created_this_session),
+            changed_since_trust: file.is_some_and(|file| file.changed_since_trust || file.created_this_session),
+        }
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        self.symlinks.get(path).cloned()
+    }
+
+    fn may_have_links(&self) -> bool {
+        !self.symlinks.is_empty()
+    }
+
+    fn tracking(&self, path: &str) -> Tracking {
+        let (Some(git), Some(root)) = (&self.description.git, &self.git_root) else { return Tracking::Outside };
+        if !under(path, root) {
+            return Tracking::Outside;
+        }
+        let clean = if git.clean.unwrap_or(true) { Tracking::Clean } else { Tracking::Modified };
+        if let Some(file) = self.file(path) {
+            if file.exists == Some(false) {
+                return Tracking::Untracked;
+            }
+            match file.tracked {
+                Some(true) => return clean,
+                Some(false) if self.ignored_tracking(git, path).is_none() => return Tracking::Untracked,
+                Some(false) | None => {}
+            }
+        }
+        if let Some(tracking) = self.ignored_tracking(git, path) {
+            return tracking;
+        }
+        match &self.tracked {
+            None => clean,
+            Some(paths) if paths.iter().any(|known| under(path, known) || under(known, path)) => clean,
+            Some(_) => Tracking::Untracked,
+        }
+    }
+
+    fn content(&self, path: &str, limit: usize) -> Content {
+        match self.file(path) {
+            Some(file) if file.exists == Some(false) => Content::Missing,
+            Some(FileDescription { content: Some(content), .. }) if content.len() > limit => Content::TooLong,
+            Some(FileDescription { content: Some(content), .. }) => Content::Text(content.clone()),
+            Some(_) | None => Content::Unlisted,
+        }
+    }
+
+    fn tally(&self, path: &str) -> Tally {
+        if let Some(file) = self.file(path) {
+            let restorable = matches!(self.tracking(path), Tracking::Clean | Tracking::Rebuildable);
+            let (files, bytes) = if file.exists == Some(false) { (0, 0) } else { (1, self.look(path).size) };
+            let (unrestorable, unrestorable_bytes) = if restorable { (0, 0) } else { (files, bytes) };
+            return Tally::Counted { files, bytes, unrestorable, unrestorable_bytes };
+        }
+        Tally::Unknown
+    }
+
+    fn entries(&self, directory: &str) -> Option<Vec<String>> {
+        let names: Vec<String> = self
+            .files
+            .keys()
+            .filter(|path| *path != directory && under(path, directory))
+            .filter_map(|path| path.get(directory.len()..)?.trim_start_matches('/').split('/').next().map(str::to_owned))
+            .collect();
+        (!names.is_empty()).then_some(names)
+    }
+
+    fn git(&self, directory: &str) -> Option<Git> {
+        let root = self.git_root.as_deref()?;
+        let git = self.description.git.as_ref()?;
+        under(directory, root).then(|| Git {
+            root: root.to_owned(),
+            branch: git.branch.clone(),
+            default_branch: git.default_branch.clone(),
+            remotes: git.remotes.clone(),
+            config: Ok(git.config.iter().map(|(key, value)| (key.to_ascii_lowercase(), value.clone())).collect()),
+        })
+    }
+
+    fn program(&self, name: &str) -> Identity {
+        if !name.contains('/') {
+            return Identity::Trusted(name.to_owned());
+        }
+        if crate::place::is_program_directory(name) {
+            return Identity::Trusted(name.to_owned());
+        }
+        match self.project() {
+            Some(project) if under(name, project) => Identity::Project(name.to_owned()),
+            Some(_) | None => Identity::Unlisted(name.to_owned()),
+        }
+    }
+
+    fn mcp(&self, _server: &str, _tool: &str) -> McpTrust {
+        match (self.description.mcp_definition_changed, self.description.mcp_trusted) {
+            (true, _) => McpTrust::Changed,
+            (false, Some(true)) => McpTrust::Trusted,
+            (false, Some(false)) => McpTrust::Untrusted,
+            (false, None) => McpTrust::Configured,
+        }
+    }
+
+    fn session_process(&self, pid: u32) -> bool {
+        self.description.session_processes.contains(&pid)
+    }
+
+    fn history(&self) -> History {
+        History {
+            taint: self.description.taint.clone(),
+            boundaries: self.description.boundaries.clone(),
+            ..History::default()
+        }
+    }
+
+    fn override_rate(&self, pattern: &str) -> Option<f64> {
+        self.description.override_rate.get(pattern).copied()
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn redaction_key(&self) -> [u8; 16] {
+        [0; 16]
+    }
+}

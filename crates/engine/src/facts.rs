@@ -1,0 +1,98 @@
+//! Everything that `judge` may know about a call. The ledger stores it, so every decision can be judged again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::coverage::Coverage;
+use crate::effect::{Effect, Part};
+use crate::flow::FlowKind;
+
+/// A flow from one part of the command to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    pub kind: FlowKind,
+    #[serde(default)]
+    pub from: Part,
+    #[serde(default)]
+    pub to: Part,
+}
+
+/// What the user's own words say about this call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Intent {
+    /// The user's latest words name this operation and this target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent: Option<String>,
+    /// The call crosses something that the user said not to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<String>,
+}
+
+/// Counts of this session and of the past.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    pub reads_last_minute: u32,
+    pub reads_last_seconds: u32,
+    pub denials_in_a_row: u32,
+    pub denials: u32,
+    /// How often a person overrode decisions on the same pattern in the last 30 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub override_rate: Option<f64>,
+}
+
+/// All that was observed about a call, redacted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    pub tool: String,
+    /// The command, path, URL or name that the call is about.
+    pub subject: String,
+    /// Every simple command of a shell call as normalised words, for permission patterns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+    pub effects: Vec<Effect>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Flow>,
+    pub coverage: Coverage,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taint: Vec<String>,
+    #[serde(default)]
+    pub intent: Intent,
+    #[serde(default)]
+    pub counts: Counts,
+    /// What "similar" means for override rates, tickets and session grants.
+    pub pattern: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent: String,
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub attended: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cancelled: bool,
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub project_trusted: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl Facts {
+    pub fn has_flow(&self, kind: FlowKind) -> bool {
+        self.flows.iter().any(|flow| flow.kind == kind)
+    }
+
+    /// The gravest effect: what the call is filed under.
+    pub fn gravest(&self) -> Option<&Effect> {
+        self.effects.iter().max_by_key(|effect| {
+            (effect.reversibility == crate::effect::Reversibility::Irreversible, effect.reach, effect.operation, effect.scope)
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! The short notations inside program files: flag values, operands and effects.
+
+use super::schema::{Changes, Count, Does, Operand, Role, Takes};
+use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
+use crate::marks::{Mark, Marks};
+
+/// Reads the right-hand side of a flag: `write`, `?data`, `+force`, `code-sh +remote`, `data dry-run`.
+pub fn flag(text: &str) -> Result<(Takes, Changes), String> {
+    let mut takes = Takes::Nothing;
+    let mut changes = Changes::default();
+    for token in text.split_whitespace() {
+        if let Some(name) = token.strip_prefix('+') {
+            changes.marks.add(mark(name)?);
+        } else if let Some(name) = token.strip_prefix("operands=") {
+            changes.operands = Some(role(name)?);
+        } else if let Some(name) = token.strip_prefix('!') {
+            changes.extra = Some(name.to_owned());
+        } else if let Some(name) = token.strip_prefix('?') {
+            takes = Takes::Glued(role(name)?);
+        } else {
+            match token {
+                "flag" => {}
+                "dry-run" => changes.dry_run = true,
+                "info" => changes.info = true,
+                "read-only" => changes.read_only = true,
+                "opaque" => changes.opaque = true,
+                "unknown" => changes.unknown = true,
+                "ends" => changes.ends = true,
+                name => takes = Takes::Value(role(name)?),
+            }
+        }
+    }
+    Ok((takes, changes))
+}
+
+/// Reads an operand: `read`, `read*`, `write?`, `data unless -e -f`, `into given -t`.
+pub fn operand(text: &str) -> Result<Operand, String> {
+    let mut tokens = text.split_whitespace();
+    let first = tokens.next().ok_or("an operand is empty")?;
+    let (name, count) = match (first.strip_suffix('*'), first.strip_suffix('?')) {
+        (Some(name), _) => (name, Count::Any),
+        (None, Some(name)) => (name, Count::Optional),
+        (None, None) => (first, Count::One),
+    };
+    let mut operand = Operand { role: role(name)?, count, given: Vec::new(), unless: Vec::new() };
+    let mut list = None;
+    for token in tokens {
+        match token {
+            "given" | "unless" => list = Some(token),
+            flag if flag.starts_with('-') => match list {
+                Some("given") => operand.given.push(flag.to_owned()),
+                Some(_) => operand.unless.push(flag.to_owned()),
+                None => return Err(format!("`{flag}` stands before `given` or `unless`")),
+            },
+            other => return Err(format!("`{other}` is neither a flag, `given` nor `unless`")),
+        }
+    }
+    Ok(operand)
+}
+
+/// Reads an effect: `mutate external irreversible beyond +push`.
+pub fn does(text: &str) -> Result<Does, String> {
+    let mut tokens = text.split_whitespace();
+    let first = tokens.next().ok_or("an effect is empty")?;
+    let operation = Operation::parse(first).ok_or_else(|| format!("`{first}` is not an operation"))?;
+    let mut does = Does::usual(operation);
+    let mut reach_said = false;
+    for token in tokens {
+        if let Some(name) = token.strip_prefix('+') {
+            does.marks.add(mark(name)?);
+        } else if let Some(reach) = token.strip_prefix("reach=").and_then(Reach::parse) {
+            does.reach = reach;
+            reach_said = true;
+        } else if let Some(scope) = Scope::parse(token) {
+            does.scope = scope;
+        } else if let Some(reversibility) = Reversibility::parse(token) {
+            does.reversibility = reversibility;
+        } else if let Some(reach) = Reach::parse(token) {
+            does.reach = reach;
+            reach_said = true;
+        } else if let Some(sensitivity) = Sensitivity::parse(token) {
+            does.sensitivity = sensitivity;
+        } else {
+            return Err(format!("`{token}` is not a scope, reversibility, reach, sensitivity or +mark"));
+        }
+    }
+    if !reach_said && does.operation != Operation::Read && does.operation != Operation::Network {
+        does.reach = usual_reach(does.scope, does.reach);
+    }
+    Ok(does)
+}
+
+fn usual_reach(scope: Scope, reach: Reach) -> Reach {
+    match scope {
+        Scope::System => Reach::Machine,
+        Scope::External => Reach::Beyond,
+        Scope::Scratch => Reach::Workspace,
+        Scope::File | Scope::Directory | Scope::Project | Scope::OtherRepo => reach,
+    }
+}
+
+pub fn mark(name: &str) -> Result<Mark, String> {
+    Mark::parse(name).ok_or_else(|| format!("`{name}` is not a mark"))
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Role::parse(name).ok_or_else(|| format!("`{name}` is not a role"))
+}
+
+/// Reads a list of marks.
+pub fn marks<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Marks, String> {
+    names.into_iter().map(mark).collect()
+}

@@ -1,0 +1,181 @@
+//! Packs entries and rules into bytes that are read in place.
+//!
+//! Layout: `u32` counts and offsets in little endian, a sorted key table for programs, then length-prefixed records.
+
+use super::rule::{Mask, Rule, When};
+use super::schema::{Changes, Count, Does, Entry, Flag, Operand, Takes};
+use crate::marks::Marks;
+
+/// Bytes under construction.
+#[derive(Debug, Default)]
+pub struct Writer {
+    pub bytes: Vec<u8>,
+}
+
+impl Writer {
+    pub fn byte(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    pub fn bool(&mut self, value: bool) {
+        self.byte(u8::from(value));
+    }
+
+    pub fn number(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub fn long(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub fn text(&mut self, text: &str) {
+        let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        self.bytes.extend_from_slice(text.as_bytes().get(..usize::from(length)).unwrap_or_default());
+    }
+
+    pub fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Writer, &T)) {
+        let length = u16::try_from(items.len()).unwrap_or(u16::MAX);
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        for item in items.iter().take(usize::from(length)) {
+            write(self, item);
+        }
+    }
+
+    /// An optional word: 0 for none, otherwise its number plus one.
+    pub fn option(&mut self, value: Option<u8>) {
+        self.byte(value.map_or(0, |value| value.saturating_add(1)));
+    }
+
+    pub fn marks(&mut self, marks: Marks) {
+        for word in marks.words() {
+            self.long(word);
+        }
+    }
+}
+
+/// Packs everything. `entries` are pairs of a key and an entry, so that aliases share a record.
+pub fn pack(entries: &[(String, &Entry)], rules: &[Rule]) -> Vec<u8> {
+    let mut sorted: Vec<&(String, &Entry)> = entries.iter().collect();
+    sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut records = Writer::default();
+    let mut keys = Writer::default();
+    let mut table = Writer::default();
+    for (key, item) in sorted {
+        table.number(u32::try_from(keys.bytes.len()).unwrap_or(u32::MAX));
+        table.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
+        keys.text(key);
+        entry(&mut records, item);
+    }
+    let mut packed_rules = Writer::default();
+    for item in rules {
+        rule(&mut packed_rules, item);
+    }
+    let mut out = Writer::default();
+    for count in [entries.len(), rules.len(), keys.bytes.len(), records.bytes.len()] {
+        out.number(u32::try_from(count).unwrap_or(u32::MAX));
+    }
+    for part in [table, keys, records, packed_rules] {
+        out.bytes.extend_from_slice(&part.bytes);
+    }
+    out.bytes
+}
+
+fn entry(out: &mut Writer, entry: &Entry) {
+    out.text(&entry.key);
+    out.text(&entry.what);
+    out.option(entry.style.map(|word| word as u8));
+    out.option(entry.grammar.map(|word| word as u8));
+    out.bool(entry.stops);
+    out.bool(entry.numbers);
+    out.bool(entry.inherits);
+    out.list(&entry.flags, flag);
+    out.list(&entry.operands, operand);
+    out.list(&entry.does, does);
+    out.list(&entry.extras, |out, (name, item)| {
+        out.text(name);
+        does(out, item);
+    });
+    for list in [&entry.delegates, &entry.env, &entry.subs] {
+        out.list(list, |out, text| out.text(text));
+    }
+}
+
+fn flag(out: &mut Writer, flag: &Flag) {
+    out.text(&flag.name);
+    match flag.takes {
+        Takes::Nothing => out.byte(0),
+        Takes::Value(role) => {
+            out.byte(1);
+            out.byte(role as u8);
+        }
+        Takes::Glued(role) => {
+            out.byte(2);
+            out.byte(role as u8);
+        }
+    }
+    changes(out, &flag.changes);
+}
+
+fn changes(out: &mut Writer, changes: &Changes) {
+    let bits = [changes.dry_run, changes.info, changes.read_only, changes.opaque, changes.unknown, changes.ends];
+    let simple = bits.iter().enumerate().fold(0u8, |all, (index, bit)| all | (u8::from(*bit) << index));
+    let has_more = changes.operands.is_some() || changes.extra.is_some() || !changes.marks.is_empty();
+    out.byte(simple | (u8::from(has_more) << 7));
+    if has_more {
+        out.marks(changes.marks);
+        out.option(changes.operands.map(|role| role as u8));
+        out.text(changes.extra.as_deref().unwrap_or_default());
+    }
+}
+
+fn operand(out: &mut Writer, operand: &Operand) {
+    out.byte(operand.role as u8);
+    out.byte(match operand.count {
+        Count::One => 0,
+        Count::Optional => 1,
+        Count::Any => 2,
+    });
+    out.list(&operand.given, |out, text| out.text(text));
+    out.list(&operand.unless, |out, text| out.text(text));
+}
+
+fn does(out: &mut Writer, does: &Does) {
+    for word in [
+        does.operation as u8,
+        does.scope as u8,
+        does.reversibility as u8,
+        does.reach as u8,
+        does.sensitivity as u8,
+    ] {
+        out.byte(word);
+    }
+    out.marks(does.marks);
+}
+
+fn rule(out: &mut Writer, rule: &Rule) {
+    out.text(&rule.id);
+    out.byte(rule.verdict as u8);
+    out.number(rule.version);
+    out.byte(rule.stage as u8);
+    out.option(rule.clears.map(|word| word as u8));
+    for text in [&rule.since, &rule.audited, &rule.what, &rule.why, &rule.instead] {
+        out.text(text);
+    }
+    when(out, &rule.when);
+}
+
+fn when(out: &mut Writer, when: &When) {
+    for Mask(bits) in
+        [when.operation, when.scope, when.reversibility, when.reach, when.sensitivity, when.coverage, when.flow]
+    {
+        out.number(u32::from(bits));
+    }
+    for marks in [when.all, when.any, when.none] {
+        out.marks(marks);
+    }
+    for list in [&when.taint, &when.tool] {
+        out.list(list, |out, text| out.text(text));
+    }
+}

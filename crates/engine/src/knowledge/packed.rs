@@ -1,0 +1,248 @@
+//! Finds entries and rules in the packed bytes without reading the rest.
+
+use std::borrow::Cow;
+
+use super::rule::{Mask, Rule, Stage, When};
+use super::schema::{Changes, Count, Does, Entry, Flag, Grammar, Operand, Role, Style, Takes};
+use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
+use crate::marks::Marks;
+use crate::verdict::{Clearance, Verdict};
+
+/// Packed knowledge.
+#[derive(Clone, Copy, Debug)]
+pub struct Packed {
+    bytes: &'static [u8],
+    entries: usize,
+    rules: usize,
+    keys: usize,
+    records: usize,
+    rules_at: usize,
+}
+
+/// Reads on from a place in the bytes. Every method yields `None` past the end.
+#[derive(Clone, Copy, Debug)]
+struct Reader {
+    bytes: &'static [u8],
+    at: usize,
+}
+
+impl Reader {
+    fn take(&mut self, length: usize) -> Option<&'static [u8]> {
+        let end = self.at.checked_add(length)?;
+        let taken = self.bytes.get(self.at..end)?;
+        self.at = end;
+        Some(taken)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    fn bool(&mut self) -> Option<bool> {
+        Some(self.byte()? != 0)
+    }
+
+    fn short(&mut self) -> Option<usize> {
+        Some(usize::from(u16::from_le_bytes(self.take(2)?.try_into().ok()?)))
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    fn text(&mut self) -> Option<&'static str> {
+        let length = self.short()?;
+        std::str::from_utf8(self.take(length)?).ok()
+    }
+
+    fn string(&mut self) -> Option<String> {
+        self.text().map(str::to_owned)
+    }
+
+    fn list<T>(&mut self, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
+        let length = self.short()?;
+        (0..length).map(|_| read(self)).collect()
+    }
+
+    fn word<T: Copy>(&mut self, all: &[T]) -> Option<T> {
+        let index = self.byte()?;
+        all.get(usize::from(index)).copied()
+    }
+
+    fn option<T: Copy>(&mut self, all: &[T]) -> Option<Option<T>> {
+        match self.byte()?.checked_sub(1) {
+            None => Some(None),
+            Some(index) => all.get(usize::from(index)).copied().map(Some),
+        }
+    }
+
+    fn marks(&mut self) -> Option<Marks> {
+        Some(Marks::from_words([self.long()?, self.long()?, self.long()?]))
+    }
+
+    fn mask(&mut self) -> Option<Mask> {
+        Some(Mask(u16::try_from(self.number()?).ok()?))
+    }
+}
+
+impl Packed {
+    /// Reads the header. `None` if the bytes are not a pack.
+    pub fn open(bytes: &'static [u8]) -> Option<Packed> {
+        let mut reader = Reader { bytes, at: 0 };
+        let mut count = || reader.number().and_then(|value| usize::try_from(value).ok());
+        let (entries, rules, keys_length, records_length) = (count()?, count()?, count()?, count()?);
+        let keys = reader.at + entries * 8;
+        let records = keys + keys_length;
+        Some(Packed { bytes, entries, rules, keys, records, rules_at: records + records_length })
+    }
+
+    /// Knowledge of nothing.
+    pub fn empty() -> Packed {
+        Packed { bytes: &[], entries: 0, rules: 0, keys: 0, records: 0, rules_at: 0 }
+    }
+
+    fn reader(&self, at: usize) -> Reader {
+        Reader { bytes: self.bytes, at }
+    }
+
+    fn row(&self, index: usize) -> Option<(&'static str, usize)> {
+        let mut row = self.reader(16 + index * 8);
+        let key = usize::try_from(row.number()?).ok()?;
+        let record = usize::try_from(row.number()?).ok()?;
+        Some((self.reader(self.keys + key).text()?, self.records + record))
+    }
+
+    /// The entry of a program or subcommand, by its words.
+    pub fn entry(&self, key: &str) -> Option<Entry> {
+        let (mut low, mut high) = (0, self.entries);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let (found, record) = self.row(middle)?;
+            match found.cmp(key) {
+                std::cmp::Ordering::Equal => return entry(&mut self.reader(record)),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// The keys of all entries, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
+        (0..self.entries).filter_map(|index| self.row(index).map(|(key, _)| key))
+    }
+
+    /// All rules, in order.
+    pub fn rules(&self) -> Option<Vec<Rule>> {
+        let mut reader = self.reader(self.rules_at);
+        (0..self.rules).map(|_| rule(&mut reader)).collect()
+    }
+}
+
+fn entry(reader: &mut Reader) -> Option<Entry> {
+    Some(Entry {
+        key: reader.string()?,
+        what: reader.string()?,
+        style: reader.option(Style::ALL)?,
+        grammar: reader.option(Grammar::ALL)?,
+        stops: reader.bool()?,
+        numbers: reader.bool()?,
+        inherits: reader.bool()?,
+        flags: reader.list(flag)?,
+        operands: reader.list(operand)?,
+        does: reader.list(does)?,
+        extras: reader.list(|reader| Some((reader.string()?, does(reader)?)))?,
+        delegates: reader.list(Reader::string)?,
+        env: reader.list(Reader::string)?,
+        subs: reader.list(Reader::string)?,
+    })
+}
+
+fn flag(reader: &mut Reader) -> Option<Flag> {
+    Some(Flag {
+        name: reader.string()?,
+        takes: match reader.byte()? {
+            0 => Takes::Nothing,
+            1 => Takes::Value(reader.word(Role::ALL)?),
+            _ => Takes::Glued(reader.word(Role::ALL)?),
+        },
+        changes: changes(reader)?,
+    })
+}
+
+fn changes(reader: &mut Reader) -> Option<Changes> {
+    let bits = reader.byte()?;
+    let mut changes = Changes {
+        dry_run: bits & 1 != 0,
+        info: bits & 2 != 0,
+        read_only: bits & 4 != 0,
+        opaque: bits & 8 != 0,
+        unknown: bits & 16 != 0,
+        ends: bits & 32 != 0,
+        ..Changes::default()
+    };
+    if bits & 128 != 0 {
+        changes.marks = reader.marks()?;
+        changes.operands = reader.option(Role::ALL)?;
+        changes.extra = reader.string().filter(|name| !name.is_empty());
+    }
+    Some(changes)
+}
+
+fn operand(reader: &mut Reader) -> Option<Operand> {
+    Some(Operand {
+        role: reader.word(Role::ALL)?,
+        count: match reader.byte()? {
+            0 => Count::One,
+            1 => Count::Optional,
+            _ => Count::Any,
+        },
+        given: reader.list(Reader::string)?,
+        unless: reader.list(Reader::string)?,
+    })
+}
+
+fn does(reader: &mut Reader) -> Option<Does> {
+    Some(Does {
+        operation: reader.word(Operation::ALL)?,
+        scope: reader.word(Scope::ALL)?,
+        reversibility: reader.word(Reversibility::ALL)?,
+        reach: reader.word(Reach::ALL)?,
+        sensitivity: reader.word(Sensitivity::ALL)?,
+        marks: reader.marks()?,
+    })
+}
+
+fn rule(reader: &mut Reader) -> Option<Rule> {
+    let borrowed = |reader: &mut Reader| reader.text().map(Cow::Borrowed);
+    Some(Rule {
+        id: borrowed(reader)?,
+        verdict: reader.word(Verdict::ALL)?,
+        version: reader.number()?,
+        stage: reader.word(Stage::ALL)?,
+        clears: reader.option(Clearance::ALL)?,
+        since: borrowed(reader)?,
+        audited: borrowed(reader)?,
+        what: borrowed(reader)?,
+        why: borrowed(reader)?,
+        instead: borrowed(reader)?,
+        when: When {
+            operation: reader.mask()?,
+            scope: reader.mask()?,
+            reversibility: reader.mask()?,
+            reach: reader.mask()?,
+            sensitivity: reader.mask()?,
+            coverage: reader.mask()?,
+            flow: reader.mask()?,
+            all: reader.marks()?,
+            any: reader.marks()?,
+            none: reader.marks()?,
+            taint: reader.list(borrowed)?,
+            tool: reader.list(borrowed)?,
+        },
+    })
+}

@@ -1,0 +1,205 @@
+//! What a program file says: flags, operands, subcommands and the effects they have.
+
+use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
+use crate::marks::Marks;
+use crate::words::words;
+
+words! {
+    /// What a flag's value or an operand is to the program.
+    Role {
+        Data = "data" : "text without effect",
+        Read = "read" : "a file or directory that is read",
+        ReadTree = "read-tree" : "a directory that is read with everything below it",
+        List = "list" : "a path of which only names and metadata are read",
+        Write = "write" : "a file whose old content is replaced",
+        Append = "append" : "a file that grows",
+        Create = "create" : "a file or directory that is made if it is not there, and otherwise kept",
+        Edit = "edit" : "a file that is changed in place",
+        Delete = "delete" : "a file that is removed",
+        DeleteTree = "delete-tree" : "a path that is removed with everything below it",
+        Move = "move" : "a path that vanishes here and appears at the destination",
+        Into = "into" : "the destination of a copy or move: a file or a directory",
+        LinkSource = "link-source" : "what a new link leads to",
+        Metadata = "metadata" : "a path whose mode, owner or times change",
+        MetadataTree = "metadata-tree" : "a tree whose mode, owner or times change",
+        Upload = "upload" : "a file whose content leaves this machine",
+        Execute = "execute" : "a program that is run",
+        Script = "script" : "a file that is run as code",
+        ScriptSh = "script-sh" : "a file that a shell runs",
+        Config = "config" : "a configuration file that may name programs to run",
+        Code = "code" : "code in a language that is not looked into",
+        CodeSh = "code-sh" : "text that a shell runs",
+        CodePython = "code-python" : "Python code",
+        CodeJs = "code-js" : "JavaScript code",
+        CodeSql = "code-sql" : "SQL",
+        Command = "command" : "the words from here on are a command",
+        Shell = "shell" : "the words from here on are joined and run by a shell",
+        Env = "env" : "NAME=VALUE, put into the environment",
+        Cwd = "cwd" : "the directory that the program works in",
+        Url = "url" : "an address that is fetched",
+        UrlUpload = "url-upload" : "an address that data is sent to",
+        Host = "host" : "a host that is contacted",
+        RemotePath = "remote-path" : "host:path, or a local path that is read",
+        RemoteInto = "remote-into" : "host:path, or a local path that is written",
+        Resource = "resource" : "the name of something that is not a file",
+        Package = "package" : "the name of a package",
+        Pid = "pid" : "a process id",
+    }
+}
+
+words! {
+    /// How a program writes its flags.
+    Style {
+        Gnu = "gnu" : "`-abc`, `-o value`, `-ovalue`, `--long`, `--long=value`, `--` ends",
+        SingleDash = "single-dash" : "`-long value`, `-long=value`; no clusters",
+        Dashless = "dashless" : "like gnu, and the first word may be a cluster without a dash (`tar xzf`, `ps aux`)",
+        None = "none" : "every word is an operand",
+    }
+}
+
+words! {
+    /// Languages that TOML cannot say.
+    Grammar {
+        Find = "find" : "expressions of find",
+        Sed = "sed" : "scripts of sed",
+        Awk = "awk" : "programs of awk",
+        Test = "test" : "the test command: operands are never run",
+        Dd = "dd" : "if= and of= operands",
+        Tar = "tar" : "archive members and checkpoint actions",
+        Ssh = "ssh" : "a host, then a remote command",
+        Git = "git" : "refs and pathspecs told apart",
+        Curl = "curl" : "URLs, data and output files",
+        Xargs = "xargs" : "a command whose operands come from standard input",
+        Echo = "echo" : "prints its operands",
+        Cd = "cd" : "changes the directory of the shell",
+        Interpreter = "interpreter" : "a language interpreter: code, module or file, then its arguments",
+        Shell = "shell" : "a POSIX shell: -c text or a script file",
+        Chmod = "chmod" : "a mode, then paths",
+        Kill = "kill" : "a signal, then processes",
+        Make = "make" : "targets and variables",
+        PackageScript = "package-script" : "the name of a script in the manifest",
+        Sql = "sql" : "SQL on the command line",
+        CloudCli = "cloud-cli" : "service, then a verb that says whether it reads",
+        Kubectl = "kubectl" : "verb, then resource kind and name",
+        Builtin = "builtin" : "a builtin that the interpreter of the shell handles itself",
+    }
+}
+
+/// One program: its own command and its subcommands are separate entries, keyed by their words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// `git`, `git stash`, `git stash push`.
+    pub key: String,
+    pub what: String,
+    pub style: Option<Style>,
+    pub grammar: Option<Grammar>,
+    /// Flags end at the first operand.
+    pub stops: bool,
+    /// `-5` is a flag.
+    pub numbers: bool,
+    /// Flags of the parent command are accepted as well.
+    pub inherits: bool,
+    pub flags: Vec<Flag>,
+    pub operands: Vec<Operand>,
+    pub does: Vec<Does>,
+    /// Named effects that flags add.
+    pub extras: Vec<(String, Does)>,
+    /// Files of the project whose change since trust makes the recipe unknown.
+    pub delegates: Vec<String>,
+    /// Environment variables that may be set for it without effect.
+    pub env: Vec<String>,
+    /// Names of subcommands.
+    pub subs: Vec<String>,
+}
+
+/// One spelling of a flag.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flag {
+    /// With its dashes: `-o`, `--output`.
+    pub name: String,
+    pub takes: Takes,
+    pub changes: Changes,
+}
+
+/// Whether a flag takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    Nothing,
+    /// In the same word or the next.
+    Value(Role),
+    /// Only in the same word.
+    Glued(Role),
+}
+
+/// What a flag changes in the effects of its command.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    pub marks: Marks,
+    /// The command only says what it would do.
+    pub dry_run: bool,
+    /// The command prints help or its version and does nothing else.
+    pub info: bool,
+    /// The command only reads, unless another flag has effects.
+    pub read_only: bool,
+    /// The meaning is known to be beyond this file.
+    pub opaque: bool,
+    /// Known to exist, meaning not described.
+    pub unknown: bool,
+    /// Words from here on are operands.
+    pub ends: bool,
+    /// Operands that have an effect get this role instead.
+    pub operands: Option<Role>,
+    /// Name of an extra effect.
+    pub extra: Option<String>,
+}
+
+impl Changes {
+    /// The flag has an effect of its own, so a read-only flag beside it does not settle the command.
+    pub fn has_effect(&self) -> bool {
+        !self.marks.is_empty() || self.opaque || self.unknown || self.operands.is_some() || self.extra.is_some()
+    }
+}
+
+/// One position in the list of operands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    pub role: Role,
+    pub count: Count,
+    /// Flags that must be there for the position to exist.
+    pub given: Vec<String>,
+    /// Flags that remove the position.
+    pub unless: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    One,
+    Optional,
+    Any,
+}
+
+/// An effect as a program file writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Does {
+    pub operation: Operation,
+    pub scope: Scope,
+    pub reversibility: Reversibility,
+    pub reach: Reach,
+    pub sensitivity: Sensitivity,
+    pub marks: Marks,
+}
+
+impl Does {
+    /// The effect with the values that the operation usually has.
+    pub fn usual(operation: Operation) -> Does {
+        let (scope, reversibility, reach) = match operation {
+            Operation::Read => (Scope::Project, Reversibility::NothingChanges, Reach::Workspace),
+            Operation::Network => (Scope::External, Reversibility::NothingChanges, Reach::Workspace),
+            Operation::Execute => (Scope::Project, Reversibility::Tracked, Reach::Project),
+            Operation::Write | Operation::Delete | Operation::Mutate => {
+                (Scope::Project, Reversibility::Irreversible, Reach::Project)
+            }
+        };
+        Does { operation, scope, reversibility, reach, sensitivity: Sensitivity::None, marks: Marks::default() }
+    }
+}

@@ -1,0 +1,35 @@
+//! Tool call to facts to judgement. No disk, clock, network, environment, threads or async.
+#![forbid(unsafe_code)]
+
+mod call;
+mod coverage;
+mod described;
+mod effect;
+mod facts;
+mod flow;
+mod judge;
+pub mod knowledge;
+mod marks;
+mod observe;
+mod path;
+mod permissions;
+mod place;
+mod policy;
+mod verdict;
+mod words;
+mod world;
+
+pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
+pub use coverage::{Coverage, Degree};
+pub use described::{DescribedWorld, Description};
+pub use effect::{Effect, Operation, Part, Reach, Reversibility, Scope, Sensitivity, Target};
+pub use facts::{Counts, Facts, Flow, Intent};
+pub use flow::FlowKind;
+pub use judge::judge;
+pub use knowledge::rule::{Rule, RuleFile, Stage};
+pub use marks::{Mark, Marks};
+pub use observe::observe;
+pub use permissions::{Pattern, Permissions};
+pub use policy::{Mode, Policy, Thresholds};
+pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
+pub use world::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};

@@ -1,0 +1,135 @@
+//! Paths as text: joining, dot segments, component boundaries, and links followed one by one through the world.
+
+use crate::world::{Kind, World};
+
+/// More links than any honest path has.
+const LINKS: usize = 40;
+
+/// `path` if it is absolute, otherwise `path` inside `directory`.
+pub fn join(directory: &str, path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
+    }
+    let mut joined = String::with_capacity(directory.len() + path.len() + 1);
+    joined.push_str(directory);
+    if !directory.ends_with('/') {
+        joined.push('/');
+    }
+    joined.push_str(path);
+    joined
+}
+
+/// Resolves `.`, `..` and repeated slashes by text alone. The result has no trailing slash.
+pub fn lexical(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => {
+                kept.pop();
+            }
+            name => kept.push(name),
+        }
+    }
+    let mut result = String::with_capacity(path.len() + 1);
+    for component in kept {
+        result.push('/');
+        result.push_str(component);
+    }
+    if result.is_empty() {
+        result.push('/');
+    }
+    result
+}
+
+/// `path` is `directory` or lies below it, at a component boundary.
+pub fn under(path: &str, directory: &str) -> bool {
+    let directory = directory.trim_end_matches('/');
+    match path.strip_prefix(directory) {
+        Some(rest) => rest.is_empty() || rest.starts_with('/'),
+        None => false,
+    }
+}
+
+/// The last component.
+pub fn name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+/// The path without its last component.
+pub fn parent(path: &str) -> &str {
+    match path.trim_end_matches('/').rfind('/') {
+        Some(0) | None => "/",
+        Some(at) => path.get(..at).unwrap_or("/"),
+    }
+}
+
+/// Where a path really leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// Dots resolved by text alone.
+    pub lexical: String,
+    /// Dots and links resolved one by one, as the kernel does; also for files that do not exist yet.
+    pub real: String,
+    /// Links were followed to somewhere that the text does not say.
+    pub linked: bool,
+    /// The links form a cycle or are too many: it is not known where the path leads.
+    pub lost: bool,
+}
+
+/// Resolves an absolute path through the world's links.
+///
+/// `follow_last` is what opening a file does; deleting or renaming acts on the link itself.
+pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
+    let lexical_path = lexical(path);
+    if !world.may_have_links() {
+        return Resolved { real: lexical_path.clone(), lexical: lexical_path, linked: false, lost: false };
+    }
+    let mut rest: Vec<String> = path.split('/').rev().filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let mut real = String::new();
+    let mut links = 0;
+    while let Some(component) = rest.pop() {
+        match component.as_str() {
+            "." => continue,
+            ".." => {
+                real.truncate(real.rfind('/').unwrap_or(0));
+                continue;
+            }
+            _ => {}
+        }
+        let candidate = format!("{real}/{component}");
+        let is_last = rest.iter().all(|part| part == ".");
+        let target = if is_last && follow == Follow::NotLast { None } else { link_at(&candidate, world) };
+        match target {
+            None => real = candidate,
+            Some(_) if links >= LINKS => {
+                return Resolved { lexical: lexical_path, real: candidate, linked: true, lost: true };
+            }
+            Some(target) => {
+                links += 1;
+                if target.starts_with('/') {
+                    real.clear();
+                }
+                rest.extend(target.split('/').rev().filter(|part| !part.is_empty()).map(str::to_owned));
+            }
+        }
+    }
+    if real.is_empty() {
+        real.push('/');
+    }
+    Resolved { linked: real != lexical_path, lexical: lexical_path, real, lost: false }
+}
+
+/// Whether a link in the last component is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    Last,
+    NotLast,
+}
+
+fn link_at(path: &str, world: &dyn World) -> Option<String> {
+    match world.look(path).kind {
+        Kind::Link => world.link(path),
+        Kind::Missing | Kind::File | Kind::Directory | Kind::Special | Kind::Unlisted | Kind::Unreadable => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! Verdicts, the opinions they come from, and who may clear them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::effect::Part;
+use crate::words::words;
+
+words! {
+    /// The answer to a tool call, in order of strictness.
+    Verdict {
+        AutoApprove = "approve" : "run without interruption",
+        Confirm = "confirm" : "pause, show the evidence, wait for a person",
+        Block = "block" : "do not run, say why, record a violation",
+    }
+}
+
+words! {
+    /// Who may clear an opinion, from the easiest to the hardest.
+    Clearance {
+        Soft = "soft" : "a trusted allow rule, the user's own words, the reviewer, or one key",
+        Firm = "firm" : "one key or a native yes, for this call only",
+        Hard = "hard" : "an explicit command with the target typed",
+        Dual = "dual" : "the explicit command twice, at least 30 seconds apart",
+    }
+}
+
+words! {
+    /// The stage of judging that an opinion comes from.
+    Source {
+        Mode = "mode" : "the mode of the agent",
+        Cancelled = "cancelled" : "the turn was cancelled",
+        Permission = "permission" : "a deny, ask or allow pattern of the configuration",
+        Coverage = "coverage" : "how well the call was understood",
+        Rule = "layer-1" : "a rule of layer 1",
+        Matrix = "matrix" : "the decision matrix",
+        Score = "layer-2" : "the risk model",
+        Boundary = "boundary" : "something the user said not to do",
+        Limit = "limit" : "a rate limit or the denial limit",
+        Nothing = "nothing" : "no stage had an opinion",
+    }
+}
+
+/// What one stage thinks of the call, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opinion {
+    pub verdict: Verdict,
+    pub source: Source,
+    /// A sentence that a person understands: lowercase, no full stop.
+    pub because: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// What else one could do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+    /// Who may clear it. An approval needs no clearing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared_by: Option<Clearance>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+}
+
+impl Opinion {
+    /// Asks a person.
+    pub fn confirm(source: Source, cleared_by: Clearance, because: impl Into<String>) -> Opinion {
+        Opinion::new(Verdict::Confirm, source, Some(cleared_by), because)
+    }
+
+    /// Refuses.
+    pub fn block(source: Source, cleared_by: Clearance, because: impl Into<String>) -> Opinion {
+        Opinion::new(Verdict::Block, source, Some(cleared_by), because)
+    }
+
+    /// Has nothing against it.
+    pub(crate) fn approve(source: Source, because: impl Into<String>) -> Opinion {
+        Opinion::new(Verdict::AutoApprove, source, None, because)
+    }
+
+    fn new(verdict: Verdict, source: Source, cleared_by: Option<Clearance>, because: impl Into<String>) -> Opinion {
+        Opinion { verdict, source, because: because.into(), rule: None, instead: None, cleared_by, part: None }
+    }
+
+    #[must_use]
+    pub fn at(mut self, part: Part) -> Opinion {
+        self.part = Some(part);
+        self
+    }
+
+    /// The order of strictness: verdict first, then how hard it is to clear.
+    pub fn strictness(&self) -> (Verdict, Option<Clearance>) {
+        (self.verdict, self.cleared_by)
+    }
+}
+
+/// A probability that layer 2 is right, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Confidence(f64);
+
+impl Confidence {
+    pub fn new(value: f64) -> Option<Confidence> {
+        (0.0..=1.0).contains(&value).then_some(Confidence(value))
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Confidence {
+    type Error = &'static str;
+
+    fn try_from(value: f64) -> Result<Confidence, &'static str> {
+        Confidence::new(value).ok_or("a confidence lies between 0 and 1")
+    }
+}
+
+impl From<Confidence> for f64 {
+    fn from(confidence: Confidence) -> f64 {
+        confidence.0
+    }
+}
+
+/// The verdict with everything that led to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[must_use]
+pub struct Judgement {
+    pub verdict: Verdict,
+    /// Who may clear it, unless it is an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared_by: Option<Clearance>,
+    /// The stage that decided.
+    pub settled_by: Source,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// All opinions, strictest first.
+    pub opinions: Vec<Opinion>,
+    /// What a shadow rule would have said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shadow: Vec<Opinion>,
+    pub policy: String,
+}
+
+impl Judgement {
+    /// The reasons of the deciding verdict, strictest first.
+    pub fn reasons(&self) -> impl Iterator<Item = &Opinion> {
+        self.opinions.iter().filter(|opinion| opinion.verdict == self.verdict)
+    }
+}

@@ -1,0 +1,181 @@
+//! What the engine may ask about the machine. The edge answers; nothing here touches it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What lies at a path, without following a link in its last component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub kind: Kind,
+    pub size: u64,
+    pub executable: bool,
+    pub hard_links: u64,
+    pub created_this_session: bool,
+    /// Differs from what was there when the project was trusted, and not by edits that doorward judged.
+    pub changed_since_trust: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Missing,
+    File,
+    Directory,
+    /// A symbolic link; [`World::link`] says where it leads.
+    Link,
+    /// A device, socket or pipe.
+    Special,
+    /// Something is there, or was not listed; it is not known what.
+    Unlisted,
+    /// It could not be looked at.
+    Unreadable,
+}
+
+/// What git knows about a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracking {
+    /// In the index, and the file is as it was committed.
+    Clean,
+    /// In the index, changed since.
+    Modified,
+    Untracked,
+    /// Ignored, and a build makes it again.
+    Rebuildable,
+    /// Ignored for another reason: local data.
+    Ignored,
+    /// In no repository.
+    Outside,
+    /// Could not be found out.
+    Unknown,
+}
+
+/// The start of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    Text(String),
+    /// Longer than the limit that was asked for.
+    TooLong,
+    NotText,
+    Missing,
+    Unreadable,
+    /// The world does not say.
+    Unlisted,
+}
+
+/// How many files and bytes lie at or below some paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tally {
+    /// Exactly this many, of which `unrestorable` are neither tracked nor rebuildable.
+    Counted { files: u64, bytes: u64, unrestorable: u64, unrestorable_bytes: u64 },
+    /// The walk met its bound: at least this many.
+    More { files: u64, bytes: u64 },
+    Unknown,
+}
+
+/// The repository around a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Git {
+    pub root: String,
+    pub branch: Option<String>,
+    pub default_branch: Option<String>,
+    pub remotes: BTreeMap<String, String>,
+    /// The effective configuration, keys in lower case; the error says why it is not known.
+    pub config: Result<BTreeMap<String, String>, String>,
+}
+
+/// Which file a program name stands for, and whether that file is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// In a directory of the system, or listed with this hash.
+    Trusted(String),
+    /// Kept or built in the project.
+    Project(String),
+    /// Listed once, changed since.
+    Changed(String),
+    /// In no trusted directory and on no list.
+    Unlisted(String),
+    /// There is no such program.
+    Missing,
+}
+
+/// What the user thinks of a tool server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum McpTrust {
+    /// The user configured the server, nothing more is known.
+    Configured,
+    Trusted,
+    Untrusted,
+    /// Trusted once; the definition of the tool changed since.
+    Changed,
+}
+
+/// What happened before in this session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// Names such as `secret-read`, `code-downloaded`, `remote-changed`, `manifest-changed`.
+    pub taint: Vec<String>,
+    pub reads_last_minute: u32,
+    pub reads_last_seconds: u32,
+    pub denials_in_a_row: u32,
+    pub denials: u32,
+    /// Things the user said not to do.
+    pub boundaries: Vec<String>,
+}
+
+/// What the user's trusted configuration says about paths and hosts. Built-in lists come on top.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Hosts that may be contacted: a name covers its subdomains.
+    pub allowed_hosts: Vec<String>,
+    /// Hosts that may not be contacted, whatever the lists say.
+    pub denied_hosts: Vec<String>,
+    /// Paths whose change is never settled by layer 1, absolute or relative to the project.
+    pub protected_paths: Vec<String>,
+    /// Paths that no call may touch.
+    pub denied_paths: Vec<String>,
+    /// Unlisted GET and unknown servers block, every external read asks.
+    pub strict: bool,
+}
+
+/// The machine, as far as the engine may ask.
+///
+/// Paths that are passed in are absolute and free of `.` and `..`.
+pub trait World {
+    fn home(&self) -> Option<&str>;
+    /// The root of the work tree that the agent works in.
+    fn project(&self) -> Option<&str>;
+    /// Directories for temporary files of everybody.
+    fn temporary(&self) -> &[String];
+    /// Directories that belong to the agent alone.
+    fn scratch(&self) -> &[String];
+    fn project_trusted(&self) -> bool;
+    fn environment(&self, name: &str) -> Option<Cow<'_, str>>;
+    /// All variables, for judging a command that prints them.
+    fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)>;
+    fn case_insensitive(&self) -> bool;
+    fn look(&self, path: &str) -> Look;
+    /// Where the link at exactly this path leads, as written in it.
+    fn link(&self, path: &str) -> Option<String>;
+    /// Some link lies somewhere below this directory's ancestors, so that resolving is worth the effort.
+    fn may_have_links(&self) -> bool {
+        true
+    }
+    fn tracking(&self, path: &str) -> Tracking;
+    fn content(&self, path: &str, limit: usize) -> Content;
+    /// Counts what lies at and below the path, within a budget of the world's own.
+    fn tally(&self, path: &str) -> Tally;
+    /// The names in a directory that a glob or a recipe search may want; `None` if not known.
+    fn entries(&self, directory: &str) -> Option<Vec<String>>;
+    fn git(&self, directory: &str) -> Option<Git>;
+    /// Which file `name` stands for; a name with a slash is an absolute path.
+    fn program(&self, name: &str) -> Identity;
+    fn mcp(&self, server: &str, tool: &str) -> McpTrust;
+    /// The process belongs to this session.
+    fn session_process(&self, pid: u32) -> bool;
+    fn history(&self) -> History;
+    /// How often a person overrode decisions on this pattern in the last 30 days, from 0 to 1.
+    fn override_rate(&self, pattern: &str) -> Option<f64>;
+    /// What the user's trusted configuration says about paths and hosts.
+    fn settings(&self) -> &Settings;
+    /// Keys the hashes that stand for redacted secrets.
+    fn redaction_key(&self) -> [u8; 16];
+}
