@@ -13,6 +13,7 @@ mod marks;
 mod observe;
 mod path;
 mod permissions;
+mod network;
 mod place;
 mod policy;
 mod verdict;
@@ -33,3 +34,4 @@ pub use permissions::{Pattern, Permissions};
 pub use policy::{Mode, Policy, Thresholds};
 pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 pub use world::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
+mod temporary { pub fn lookalike(t:&str)->bool{!t.is_ascii()} pub fn hidden(t:&str)->Option<String>{ t.chars().any(|c| (c as u32)>0x2000 && (c as u32) < 0x2070).then(|| "hidden".to_string()) } }
