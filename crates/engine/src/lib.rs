@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod clear;
 mod coverage;
 mod described;
 mod effect;
@@ -9,13 +10,18 @@ mod facts;
 mod flow;
 mod judge;
 pub mod knowledge;
+mod layer1;
+mod layer2;
+mod limits;
 mod marks;
+mod matrix;
 mod observe;
 mod path;
 mod permissions;
 mod network;
 mod place;
 mod policy;
+mod rules;
 mod verdict;
 mod words;
 mod world;

@@ -197,6 +197,15 @@ impl Marks {
         marks.iter().any(|mark| self.has(*mark))
     }
 
+    /// Every mark of the other set is in this one.
+    pub fn contains(&self, other: Marks) -> bool {
+        self.0.iter().zip(other.0).all(|(word, wanted)| word & wanted == wanted)
+    }
+
+    pub fn intersects(&self, other: Marks) -> bool {
+        self.0.iter().zip(other.0).any(|(word, wanted)| word & wanted != 0)
+    }
+
     pub fn union(&mut self, other: Marks) {
         for (word, more) in self.0.iter_mut().zip(other.0) {
             *word |= more;
