@@ -13,7 +13,7 @@ mod marks;
 mod observe;
 mod path;
 mod permissions;
-mod place;
+pub mod place;
 mod policy;
 mod verdict;
 mod words;
