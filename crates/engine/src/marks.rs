@@ -37,6 +37,8 @@ words! {
         ProtectedPath = "protected-path" : "a path that the configuration protects",
         DeniedPath = "denied-path" : "a path that the configuration denies",
         RemotePath = "remote-path" : "a path on another machine",
+        Temp = "temp" : "a directory for temporary files of everybody",
+        AgentNotes = "agent-notes" : "plans, tasks, transcripts or logs that an agent keeps for itself",
         OutsideProject = "outside-project" : "outside the project and outside scratch",
         Hidden = "hidden-characters" : "the text holds characters that a person cannot see",
 
@@ -106,6 +108,9 @@ words! {
         OddAddress = "odd-address" : "an address or URL written in an unusual way",
         OddPort = "odd-port" : "not the usual port",
         RareDomain = "rare-domain" : "a top-level domain that is rare in development",
+        DropHost = "drop-host" : "a host where anybody can receive data: web hooks, pastes, tunnels, file drops",
+        CarriesData = "carries-data" : "an address long or odd enough to carry data out",
+        ControlPort = "control-port" : "a port of this machine that controls other programs: containers, debuggers, clusters",
         Plaintext = "plaintext" : "not encrypted",
         Upload = "upload" : "data leaves this machine",
         Download = "download" : "data arrives and is stored",

@@ -7,6 +7,7 @@ mod program;
 mod shell;
 mod stream;
 mod touch;
+mod wild;
 
 use doorward_shell::Dialect;
 
