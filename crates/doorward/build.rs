@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             std::fs::write(Path::new(&out).join(format!("lib{library}.a")), format!("GROUP({})\n", static_libc()))?;
         }
         std::fs::write(Path::new(&out).join("libgcc_s.a"), "GROUP(-lgcc_eh -lgcc)\n")?;
-        println!("cargo:rustc-link-search=native={out}");
+        println!("cargo:rustc-link-arg-bin=doorward=-L{out}");
         println!("cargo:rustc-link-arg-bin=doorward=-static-pie");
     }
     Ok(())
