@@ -1,0 +1,106 @@
+//! Every command a person can type, and where it leads.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+/// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
+#[derive(Debug, Parser)]
+#[command(name = "doorward", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Judge a call without running it
+    ///
+    /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
+    Check(CheckArguments),
+    /// Print completions for a shell
+    Completions { shell: clap_complete::Shell },
+    /// Print the manual page
+    Man,
+}
+
+/// What to check, and where.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// A shell command
+    pub command: Option<String>,
+    /// The tool that would be called
+    #[arg(long, default_value = "bash", requires = "input", value_name = "NAME")]
+    pub tool: String,
+    /// The tool's input as JSON, in the shapes of --jsonl
+    #[arg(long, value_name = "JSON", conflicts_with = "command")]
+    pub input: Option<String>,
+    /// Judge one call per line, `-` for standard input, and answer one line each
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "input"])]
+    pub jsonl: Option<PathBuf>,
+    /// Ask this description of a machine instead of the machine
+    #[arg(long, value_name = "FILE")]
+    pub world: Option<PathBuf>,
+    /// The directory that the call would run in
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Show what was understood, every opinion, and what would change the verdict
+    #[arg(long, conflicts_with = "jsonl")]
+    pub explain: bool,
+    /// With --jsonl: print verdicts, coverage and the most frequent reasons instead of the answers
+    #[arg(long, requires = "jsonl")]
+    pub stats: bool,
+}
+
+/// Parses the command line and runs it.
+pub fn command_line() -> ExitCode {
+    let failure = |code: u8, error: &anyhow::Error| {
+        if is_broken_pipe(error) {
+            return ExitCode::SUCCESS;
+        }
+        report(error);
+        ExitCode::from(code)
+    };
+    match CommandLine::parse().command {
+        Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
+            ExitCode::SUCCESS
+        }
+        Command::Man => manual().map_or_else(|error| failure(1, &error), |()| ExitCode::SUCCESS),
+    }
+}
+
+fn manual() -> anyhow::Result<()> {
+    Ok(clap_mangen::Man::new(CommandLine::command()).render(&mut std::io::stdout())?)
+}
+
+fn report(error: &anyhow::Error) {
+    use std::io::Write;
+    let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
+    let text = format!("{error:#}");
+    // There is nobody left to tell if standard error is gone.
+    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {}", crate::screen::visible(&text));
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        kind.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

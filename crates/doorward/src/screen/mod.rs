@@ -1,0 +1,7 @@
+//! What a person reads on the terminal: colours, the judged text, and nothing hidden in it.
+
+mod judgement;
+mod visible;
+
+pub use judgement::{explanation, judgement, verdict_style};
+pub use visible::visible;
