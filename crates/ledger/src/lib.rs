@@ -3,22 +3,36 @@
 //! Start at `log.rs`: an entry is appended under a lock, synced, and only then acknowledged. `recover.rs` mends what a
 //! crash leaves, `read.rs` walks over it. The log is the truth; everything else is made from it.
 
+mod checkpoint;
 mod error;
 mod event;
+mod finding;
 mod frame;
 mod hash;
+mod key;
 mod log;
+mod private;
 mod read;
 mod record;
 mod recover;
 mod segment;
 mod storage;
+mod verify;
 
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod sim;
+
+pub use checkpoint::{Checkpoint, Elsewhere};
 pub use error::LogError;
 pub use event::{FORMAT, Header, Keep, Kind};
+pub use finding::{Fault, Finding};
 pub use frame::{Flaw, MAX_BODY};
 pub use hash::Hash;
+pub use key::{CheckpointKey, StateKey};
 pub use log::{Log, Receipt, SEGMENT_BYTES};
+pub use private::FileError;
 pub use read::{ReadError, Record, Records};
 pub use record::{
     AlertBody, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody,
@@ -26,3 +40,4 @@ pub use record::{
     TombstoneBody, Verdict,
 };
 pub use storage::{Blob, Disk, DiskGuard, Storage};
+pub use verify::{Anchors, Progress, Report};

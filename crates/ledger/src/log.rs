@@ -82,7 +82,7 @@ impl<S: Storage> Log<S> {
             previous: Hash::from(origin),
         };
         recover::prepare(&self.storage, &opening)?;
-        recover::promote(&self.storage, &opening)?;
+        recover::promote(&self.storage)?;
         Ok(())
     }
 
@@ -163,12 +163,15 @@ impl<S: Storage> Log<S> {
             first: tail.next,
             previous: tail.hash,
         };
+        // The end may have been cut off without a sync; a full segment is never mended again.
+        tail.file.sync().doing("make a segment durable")?;
         recover::prepare(&self.storage, &opening)?;
         self.storage
             .rename(CURRENT, &name)
             .doing("close a segment")?;
         self.storage.sync().doing("make the directory durable")?;
-        recover::promote(&self.storage, &opening)
+        let file = recover::promote(&self.storage)?;
+        Ok(Tail::behind(file, opening.end()))
     }
 }
 

@@ -61,15 +61,40 @@ pub(crate) struct Part<F> {
     held: Option<(F, u64)>,
 }
 
+/// A file that a part holds already, or that was opened for it.
+#[derive(Debug)]
+pub(crate) enum Opened<'a, F> {
+    Held(&'a F),
+    Fresh(F),
+}
+
+impl<F> AsRef<F> for Opened<'_, F> {
+    fn as_ref(&self) -> &F {
+        match self {
+            Self::Held(file) => file,
+            Self::Fresh(file) => file,
+        }
+    }
+}
+
 impl<F: Blob> Part<F> {
-    /// All bytes of the segment.
-    pub fn load<S: Storage<File = F>>(&self, storage: &S) -> Result<Vec<u8>, LogError> {
+    /// The file and how much of it counts.
+    pub fn file<S: Storage<File = F>>(
+        &self,
+        storage: &S,
+    ) -> Result<(Opened<'_, F>, u64), LogError> {
         if let Some((file, size)) = &self.held {
-            return read_all(file, *size).doing("read the log");
+            return Ok((Opened::Held(file), *size));
         }
         let file = storage.view(&self.name).doing("open a segment")?;
         let size = file.size().doing("look at a segment")?;
-        read_all(&file, size).doing("read a segment")
+        Ok((Opened::Fresh(file), size))
+    }
+
+    /// All bytes of the segment.
+    pub fn load<S: Storage<File = F>>(&self, storage: &S) -> Result<Vec<u8>, LogError> {
+        let (file, size) = self.file(storage)?;
+        read_all(file.as_ref(), size).doing("read a segment")
     }
 }
 

@@ -452,12 +452,12 @@ pub(crate) mod tests {
                 score: vec![0.97, 0.02, 0.01],
                 confidence: 0.97,
             }),
-            verdict: if number % 50 == 0 {
+            verdict: if number.is_multiple_of(50) {
                 Verdict::Block
             } else {
                 Verdict::Approve
             },
-            violation: (number % 50 == 0).then(|| "bulk-delete".into()),
+            violation: (number.is_multiple_of(50)).then(|| "bulk-delete".into()),
             reasons: vec!["trusted recipe, hash unchanged".into()],
             category: Some("execute".into()),
             pattern: Some("bash execute cargo test project rebuildable workspace".into()),

@@ -24,6 +24,17 @@ pub(crate) struct Tail<F> {
     pub hash: Hash,
 }
 
+impl<F> Tail<F> {
+    pub fn behind(file: F, end: End) -> Self {
+        Self {
+            file,
+            offset: end.offset as u64,
+            next: end.next,
+            hash: end.hash,
+        }
+    }
+}
+
 /// Opens the current segment at its end. The caller holds the lock.
 pub(crate) fn tail<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogError> {
     let file = match storage.open(CURRENT) {
@@ -32,27 +43,36 @@ pub(crate) fn tail<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>
         Err(error) => return Err(error).doing("open the log"),
     };
     let size = file.size().doing("look at the log")?;
+    if size == START as u64 {
+        // Whoever gave the segment its name may have died before that was durable.
+        storage.sync().doing("make the directory durable")?;
+    }
     match last(&file, size)? {
-        Some(end) => Ok(Tail {
-            file,
-            offset: size,
-            next: end.next,
-            hash: end.hash,
-        }),
+        Some(end) => Ok(Tail::behind(file, end)),
         None => mend(file, size, now_ms),
     }
 }
 
-/// What the last bytes of the file say; `None` if they are no frame.
+/// The end of the file, if its last bytes are a frame; durable when this returns.
 fn last<F: Blob>(file: &F, size: u64) -> Result<Option<End>, LogError> {
+    let Some((end, mark)) = peek(file, size)? else {
+        return Ok(None);
+    };
+    match mark {
+        Mark::Settled => {}
+        Mark::Written => settle(file, size)?,
+    }
+    Ok(Some(end))
+}
+
+/// What the last bytes of the file say; `None` if they are no frame.
+pub(crate) fn peek<F: Blob>(file: &F, size: u64) -> Result<Option<(End, Mark)>, LogError> {
     let length = usize::try_from(size).unwrap_or(usize::MAX);
     let mut bytes = read_last(file, size, length.min(WINDOW))?;
     if length == START {
-        return Ok(Opening::decode(&bytes).ok().map(|opening| End {
-            offset: START,
-            next: opening.first,
-            hash: opening.previous,
-        }));
+        // An opening is synced before it gets its name.
+        let opening = Opening::decode(&bytes).ok();
+        return Ok(opening.map(|opening| (opening.end(), Mark::Settled)));
     }
     let Some(claimed) = frame::last_size(&bytes).filter(|claimed| claimed + START <= length) else {
         return Ok(None);
@@ -60,25 +80,23 @@ fn last<F: Blob>(file: &F, size: u64) -> Result<Option<End>, LogError> {
     if claimed > bytes.len() {
         bytes = read_last(file, size, claimed)?;
     }
-    let frame = match Frame::decode_last(&bytes) {
-        Ok(frame) => frame,
-        Err(Flaw::Newer(format)) => return Err(LogError::Newer { format }),
+    match Frame::decode_last(&bytes) {
+        Ok(frame) => {
+            let next = following(frame.header.sequence)?;
+            Ok(Some((
+                End {
+                    offset: length,
+                    next,
+                    hash: frame.hash(),
+                },
+                frame.mark,
+            )))
+        }
+        Err(Flaw::Newer(format)) => Err(LogError::Newer { format }),
         Err(
             Flaw::Short | Flaw::Magic | Flaw::Length | Flaw::Checksum | Flaw::Header | Flaw::Mark,
-        ) => {
-            return Ok(None);
-        }
-    };
-    match frame.mark {
-        Mark::Settled => {}
-        Mark::Written => settle(file, size)?,
+        ) => Ok(None),
     }
-    let next = following(frame.header.sequence)?;
-    Ok(Some(End {
-        offset: length,
-        next,
-        hash: frame.hash(),
-    }))
 }
 
 fn read_last<F: Blob>(file: &F, size: u64, count: usize) -> Result<Vec<u8>, LogError> {
@@ -110,27 +128,21 @@ fn mend<F: Blob>(file: F, size: u64, now_ms: u64) -> Result<Tail<F>, LogError> {
     if let Some(format) = newer(&bytes) {
         return Err(LogError::Newer { format });
     }
-    let End { offset, next, hash } = segment::end(&bytes).ok_or(LogError::Damaged {
+    let end = segment::end(&bytes).ok_or(LogError::Damaged {
         what: "the current segment has neither a readable opening nor a readable entry",
     })?;
-    let lost = bytes.get(offset..).unwrap_or_default();
+    let lost = bytes.get(end.offset..).unwrap_or_default();
     let begun = lost
         .windows(MAGIC.len())
         .filter(|window| *window == MAGIC)
         .count();
     let gap = GapBody {
         reason: "torn".to_owned(),
-        after: next.saturating_sub(1),
+        after: end.next.saturating_sub(1),
         bytes: Some(lost.len() as u64),
         records_at_most: Some(begun.max(1) as u64),
     };
-    let tail = Tail {
-        file,
-        offset: offset as u64,
-        next,
-        hash,
-    };
-    let tail = write_gap(tail, &gap, now_ms)?;
+    let tail = write_gap(Tail::behind(file, end), &gap, now_ms)?;
     if tail.offset < size {
         tail.file
             .truncate(tail.offset)
@@ -191,10 +203,12 @@ fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogErro
         previous: end.hash,
     };
     if prepared(storage, &opening)? {
-        return promote(storage, &opening);
+        promote(storage)?;
+        return tail(storage, now_ms);
     }
     prepare(storage, &opening)?;
-    let tail = promote(storage, &opening)?;
+    let file = promote(storage)?;
+    let tail = Tail::behind(file, opening.end());
     let gap = GapBody {
         reason: "segment missing".to_owned(),
         after: end.next.saturating_sub(1),
@@ -204,16 +218,15 @@ fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogErro
     write_gap(tail, &gap, now_ms)
 }
 
-/// Whether a rotation got as far as preparing exactly this segment.
+/// Whether a rotation got as far as preparing this segment.
 fn prepared<S: Storage>(storage: &S, opening: &Opening) -> Result<bool, LogError> {
     let file = match storage.view(NEXT) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error).doing("open the next segment"),
     };
-    let size = file.size().doing("look at the next segment")?;
     let bytes = read_from(&file, 0, START).doing("read the next segment")?;
-    Ok(size == START as u64 && Opening::decode(&bytes) == Ok(*opening))
+    Ok(Opening::decode(&bytes) == Ok(*opening))
 }
 
 /// Writes the next segment's opening under its waiting name.
@@ -232,17 +245,8 @@ pub(crate) fn prepare<S: Storage>(storage: &S, opening: &Opening) -> Result<(), 
 }
 
 /// Lets the waiting segment be the current one.
-pub(crate) fn promote<S: Storage>(
-    storage: &S,
-    opening: &Opening,
-) -> Result<Tail<S::File>, LogError> {
+pub(crate) fn promote<S: Storage>(storage: &S) -> Result<S::File, LogError> {
     storage.rename(NEXT, CURRENT).doing("name a segment")?;
     storage.sync().doing("make the directory durable")?;
-    let file = storage.open(CURRENT).doing("open the log")?;
-    Ok(Tail {
-        file,
-        offset: START as u64,
-        next: opening.first,
-        hash: opening.previous,
-    })
+    storage.open(CURRENT).doing("open the log")
 }

@@ -35,6 +35,15 @@ impl Opening {
         out
     }
 
+    /// The end of a segment that holds nothing else.
+    pub const fn end(&self) -> End {
+        End {
+            offset: START,
+            next: self.first,
+            hash: self.previous,
+        }
+    }
+
     /// Reads the opening at the front of a segment.
     pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
         let raw = bytes.first_chunk::<START>().ok_or(Flaw::Short)?;
@@ -165,12 +174,7 @@ pub(crate) fn end(bytes: &[u8]) -> Option<End> {
             hash: frame.hash(),
         });
     }
-    let opening = Opening::decode(bytes).ok()?;
-    Some(End {
-        offset: START,
-        next: opening.first,
-        hash: opening.previous,
-    })
+    Some(Opening::decode(bytes).ok()?.end())
 }
 
 #[cfg(test)]

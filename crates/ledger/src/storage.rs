@@ -143,16 +143,16 @@ impl Disk {
                 let private = std::fs::Permissions::from_mode(0o700);
                 std::fs::set_permissions(path, private)
                     .doing("close the log directory to others")?;
-                let parent = path
-                    .parent()
-                    .filter(|parent| !parent.as_os_str().is_empty());
-                File::open(parent.unwrap_or(Path::new(".")))
-                    .and_then(|parent| parent.sync_all())
-                    .doing("make the log directory durable")?;
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error).doing("make the log directory"),
         }
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        File::open(parent.unwrap_or(Path::new(".")))
+            .and_then(|parent| parent.sync_all())
+            .doing("make the log directory durable")?;
         Self::open(path)
     }
 
