@@ -15,6 +15,7 @@ mod private;
 mod read;
 mod record;
 mod recover;
+mod retain;
 mod segment;
 mod storage;
 mod verify;
@@ -39,5 +40,6 @@ pub use record::{
     GrantStep, Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep,
     TombstoneBody, Verdict,
 };
+pub use retain::{Days, Retained};
 pub use storage::{Blob, Disk, DiskGuard, Storage};
 pub use verify::{Anchors, Progress, Report};

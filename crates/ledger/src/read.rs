@@ -188,21 +188,25 @@ pub struct Records<'a, S: Storage> {
 }
 
 impl<S: Storage> Records<'_, S> {
-    fn step(&mut self) -> Option<Result<Record, ReadError>> {
+    /// The next thing in this segment; `Some(None)` for an entry that is not wanted.
+    fn step(&mut self) -> Option<Option<Result<Record, ReadError>>> {
         match Walk::from(&self.bytes, self.at).next()? {
             Step::Entry(at, frame) => {
                 self.at = at + frame.size;
-                Some(Ok(Record::from_frame(&frame)))
+                if frame.header.sequence < self.from {
+                    return Some(None);
+                }
+                Some(Some(Ok(Record::from_frame(&frame))))
             }
             Step::Bad(at, bytes, flaw) => {
                 self.at = at + bytes;
                 let segment = self.name.clone();
-                Some(Err(ReadError::Bad {
+                Some(Some(Err(ReadError::Bad {
                     segment,
                     offset: at as u64,
                     bytes: bytes as u64,
                     flaw,
-                }))
+                })))
             }
         }
     }
@@ -230,8 +234,8 @@ impl<S: Storage> Iterator for Records<'_, S> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.step() {
-                Some(Ok(record)) if record.header.sequence < self.from => {}
-                Some(item) => return Some(item),
+                Some(None) => {}
+                Some(item) => return item,
                 None => match self.advance()? {
                     Ok(()) => {}
                     Err(error) => return Some(Err(error.into())),

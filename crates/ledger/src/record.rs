@@ -377,14 +377,14 @@ impl Body for TombstoneBody {
     const KIND: Kind = Kind::Tombstone;
 }
 
-/// A signed statement about the log so far was made.
+/// A signed statement was made; it covers the log up to and with this entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointBody {
-    /// The last sequence it covers.
+    /// The last sequence before this entry.
     pub sequence: u64,
-    /// Its Merkle root.
+    /// The Merkle root before this entry.
     pub root: Hash,
-    /// Fingerprint of the key that signed it.
+    /// Fingerprint of the key that signs.
     pub key: Hash,
 }
 
