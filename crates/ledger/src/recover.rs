@@ -180,6 +180,8 @@ fn write_gap<F: Blob>(tail: Tail<F>, gap: &GapBody, now_ms: u64) -> Result<Tail<
 
 /// There is no current segment: a rotation was cut short, or somebody took it away.
 fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogError> {
+    // Whoever closed the last segment may have died before its new name was durable.
+    storage.sync().doing("make the directory durable")?;
     let names = storage.list().doing("list the log")?;
     let Some(first) = names
         .iter()
