@@ -24,6 +24,8 @@ mod verify;
 mod crash_tests;
 #[cfg(test)]
 mod sim;
+#[cfg(test)]
+mod tamper_tests;
 
 pub use checkpoint::{Checkpoint, Elsewhere};
 pub use error::LogError;

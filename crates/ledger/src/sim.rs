@@ -126,6 +126,27 @@ impl Sim {
         (state.plan, state.count, state.dead) = (plan, 0, false);
     }
 
+    /// All files as they are.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let state = self.0.borrow();
+        let content = |inode: &usize| state.inodes[*inode].live.clone();
+        state
+            .live
+            .iter()
+            .map(|(name, inode)| (name.clone(), content(inode)))
+            .collect()
+    }
+
+    /// A disk with these files.
+    pub fn with_files(files: &BTreeMap<String, Vec<u8>>) -> Self {
+        let sim = Self::new(0);
+        for (name, bytes) in files {
+            let file = sim.create(name).unwrap();
+            file.change(Change::Write(0, bytes.clone()));
+        }
+        sim
+    }
+
     pub fn count(&self) -> u64 {
         self.0.borrow().count
     }
