@@ -67,7 +67,21 @@ pub fn score(facts: &Facts) -> Score {
     let log_odds = BASE + total(&contributions);
     contributions.retain(|(_, weight)| *weight > 0.0);
     contributions.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Score { ask: 1.0 / (1.0 + (-log_odds).exp()), contributions }
+    Score { ask: 1.0 / (1.0 + exponential(-log_odds)), contributions }
+}
+
+/// e to the power of `x`, by additions and multiplications alone, so that every machine gets the same bits.
+fn exponential(x: f64) -> f64 {
+    let x = x.clamp(-700.0, 700.0);
+    let halvings = 10;
+    let reduced = x / f64::from(1 << halvings);
+    let mut sum = 1.0;
+    let mut term = 1.0;
+    for n in 1..=12 {
+        term *= reduced / f64::from(n);
+        sum += term;
+    }
+    (0..halvings).fold(sum, |power, _| power * power)
 }
 
 fn total(contributions: &[(String, f64)]) -> f64 {
