@@ -10,6 +10,7 @@ mod flow;
 mod judge;
 pub mod knowledge;
 mod marks;
+pub mod network;
 mod observe;
 mod path;
 mod permissions;
