@@ -35,6 +35,7 @@ impl Parts {
         let has_user = parts.read_authority(authority);
         let is_web = is_special && parts.scheme != "ftp";
         parts.is_odd |= was_cleaned || !is_slashed || has_user && is_web || tail.starts_with('\\');
+        parts.is_odd |= !is_special && !is_known_scheme(&parts.scheme);
         // A second `@` or a colon after it shows only in the tail; it names another host to a careless reader.
         parts.is_odd |= tail.starts_with(['#', '?']) && tail.contains('@');
         parts
@@ -120,6 +121,16 @@ fn clean(text: &str) -> (Cow<'_, str>, bool) {
     }
     let kept = text.trim_matches(|character: char| character <= ' ').chars().filter(|character| !matches!(character, '\t' | '\n' | '\r'));
     (Cow::Owned(kept.collect()), true)
+}
+
+fn is_known_scheme(scheme: &str) -> bool {
+    matches!(
+        scheme,
+        "ssh" | "git" | "git+ssh" | "ssh+git" | "git+https" | "git+http" | "sftp" | "scp" | "rsync" | "svn" | "svn+ssh" | "ftps" | "tftp"
+            | "postgres" | "postgresql" | "mysql" | "mariadb" | "redis" | "rediss" | "mongodb" | "mongodb+srv" | "amqp" | "amqps" | "nats"
+            | "kafka" | "mqtt" | "mqtts" | "s3" | "gs" | "az" | "docker" | "oci" | "grpc" | "grpcs" | "tcp" | "udp" | "tls" | "ldap" | "ldaps"
+            | "telnet" | "smtp" | "smtps" | "imap" | "imaps" | "rtsp" | "sqlserver" | "clickhouse" | "bolt" | "neo4j" | "socks5" | "socks5h"
+    )
 }
 
 fn scheme_is_missing(text: &str) -> bool {

@@ -145,6 +145,8 @@ fn whatever_two_programs_read_differently_is_odd() {
         ("https://-docs.rs/", "-docs.rs"),
         ("https://docs$.rs/", "docs$.rs"),
         ("https://ｄocs.rs/", "ｄocs.rs"),
+        ("httpx://docs.rs/", "docs.rs"),
+        ("ext://docs.rs/", "docs.rs"),
         ("file:///etc/passwd", ""),
         ("data:text/html,x", ""),
         ("javascript:alert(1)", ""),
