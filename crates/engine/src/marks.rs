@@ -101,6 +101,7 @@ words! {
         Loopback = "loopback" : "this machine itself",
         ListedHost = "listed-host" : "a host on the allow-list; settles",
         UnlistedHost = "unlisted-host" : "a host that is not on the allow-list",
+        DeniedHost = "denied-host" : "a host that the configuration denies",
         OwnRemote = "own-remote" : "the repository's own remote",
         PrivateAddress = "private-address" : "an address of a private network",
         MetadataAddress = "metadata-address" : "a cloud metadata service",

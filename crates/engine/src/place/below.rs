@@ -135,7 +135,7 @@ pub static ANYWHERE: Table = Table::new(&[
         ".local/share/mise/shims", ".local/share/pnpm", ".local/share/fnm", ".krew/bin", ".dotnet/tools", ".composer/vendor/bin",
         ".config/composer/vendor/bin", ".nix-profile/bin", ".docker/cli-plugins", ".local/pipx/venvs", ".local/share/pipx",
         ".rustup/toolchains", ".nvm/versions", ".sdkman/candidates", ".jenv/shims", ".ghcup/bin", ".cabal/bin", ".opam",
-        ".foundry/bin", ".pub-cache/bin", ".poetry/bin", ".kube/plugins", ".toolbox/bin", ".fzf", ".atuin/bin", ".juliaup/bin",
+        ".foundry/bin", ".pub-cache/bin", ".poetry/bin", ".kube/plugins", ".toolbox/bin", ".fzf", ".atuin/bin", ".juliaup/bin", ".linuxbrew/bin",
     ]),
     (&PROJECT_PROGRAMS, &[
         "node_modules/.bin", ".venv/bin", "venv/bin", ".venv/scripts", "venv/scripts", "vendor/bin",

@@ -145,10 +145,12 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn by_system(&mut self) {
-        let mut deepest = None;
         let rest = self.folded.trim_start_matches('/');
-        system::SYSTEM.find_above(rest, system::DEPTH, |class| deepest = Some(class));
-        if let Some(class) = deepest {
+        let mut components = rest.split('/');
+        if !system::is_system(components.next().unwrap_or_default(), components.next()) {
+            return;
+        }
+        if let Some((class, _)) = system::SYSTEM.find_above(rest, system::DEPTH) {
             self.add(class, 0);
         }
         let session = rest.strip_prefix("run/user/").and_then(|rest| rest.split_once('/'));
@@ -171,9 +173,7 @@ impl Finder<'_> {
     fn by_home(&mut self) {
         let Some(start) = self.location.home else { return };
         let Some(rest) = self.folded.get(start..) else { return };
-        let mut deepest = None;
-        below::HOME.find_above(rest, below::DEPTH, |class| deepest = Some(class));
-        if let Some(class) = deepest {
+        if let Some((class, _)) = below::HOME.find_above(rest, below::DEPTH) {
             self.add(class, start);
         }
         if rest.starts_with("library/") || rest.starts_with("appdata/") {
@@ -200,17 +200,7 @@ impl Finder<'_> {
     /// The entry that begins at this component, the longest one that fits.
     fn by_entry(&mut self, start: usize) {
         let Some(rest) = self.folded.get(start..) else { return };
-        let mut deepest = None;
-        let mut length = 0;
-        let mut end = 0;
-        for component in rest.split('/').take(below::DEPTH) {
-            end += component.len();
-            if let Some(class) = rest.get(..end).and_then(|part| below::ANYWHERE.find(part)) {
-                (deepest, length) = (Some(class), end);
-            }
-            end += 1;
-        }
-        let Some(class) = deepest else { return };
+        let Some((class, length)) = below::ANYWHERE.find_above(rest, below::DEPTH) else { return };
         let inner = rest.get(length..).unwrap_or_default();
         let class = if *class == class::AGENT && !inner.is_empty() {
             below::agent_part(rest.get(..length).unwrap_or_default(), inner.trim_start_matches('/'))

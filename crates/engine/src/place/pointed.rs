@@ -30,9 +30,8 @@ pub fn by_environment(folded: &str, world: &dyn World, mut found: impl FnMut(&'s
         let root = fold(&value).text;
         if root.len() > 1 && under(folded, &root) {
             let rest = folded.get(root.trim_end_matches('/').len()..).unwrap_or_default();
-            let mut deepest = None;
-            ANYWHERE.find_above(&format!("{usual}{rest}"), DEPTH, |class| deepest = Some(class));
-            deepest.into_iter().for_each(&mut found);
+            let entry = ANYWHERE.find_above(&format!("{usual}{rest}"), DEPTH);
+            entry.into_iter().for_each(|(class, _)| found(class));
         }
     }
     let named = |variable: &str| {

@@ -66,7 +66,7 @@ pub static SYSTEM: Table = Table::new(&[
     (&USER_GIT_CONFIG, &["etc/gitconfig", "usr/local/etc/gitconfig", "opt/homebrew/etc/gitconfig", "usr/share/git-core/templates"]),
     (&PROGRAMS, &[
         "bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin", "usr/local/sbin", "opt/homebrew/bin", "opt/homebrew/sbin",
-        "opt/local/bin", "snap/bin", "home/linuxbrew/.linuxbrew/bin", "nix/var/nix/profiles", "run/current-system/sw/bin",
+        "opt/local/bin", "snap/bin", "nix/var/nix/profiles", "run/current-system/sw/bin",
     ]),
     (&SPECIAL, &[
         "run/docker.sock", "var/run/docker.sock", "run/containerd", "run/podman", "run/crio", "var/run/containerd",

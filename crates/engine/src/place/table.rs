@@ -41,23 +41,38 @@ impl Table {
 
     /// The class of exactly this name.
     pub fn find(&self, name: &str) -> Option<&'static Class> {
-        let mut slot = hash(name.as_bytes());
+        self.probe(name, spread(name.bytes().fold(SEED, stir)))
+    }
+
+    /// The longest entry that is `path` or lies above it, and how long it is.
+    pub fn find_above(&self, path: &str, depth: usize) -> Option<(&'static Class, usize)> {
+        let mut deepest = None;
+        let mut state = SEED;
+        let mut left = depth;
+        for (at, byte) in path.bytes().enumerate() {
+            if byte == b'/' {
+                deepest = self.entry(path, at, state).or(deepest);
+                left -= 1;
+                if left == 0 {
+                    return deepest;
+                }
+            }
+            state = stir(state, byte);
+        }
+        self.entry(path, path.len(), state).or(deepest)
+    }
+
+    fn entry(&self, path: &str, end: usize, state: u32) -> Option<(&'static Class, usize)> {
+        Some((self.probe(path.get(..end)?, spread(state))?, end))
+    }
+
+    fn probe(&self, name: &str, mut slot: usize) -> Option<&'static Class> {
         loop {
             let (class, known) = self.at(slot)?;
             if known == name {
                 return Some(class);
             }
             slot = (slot + 1) % SLOTS;
-        }
-    }
-
-    /// The classes of every leading part of `path` that ends at a component boundary, down to `depth` components.
-    pub fn find_above(&self, path: &str, depth: usize, mut found: impl FnMut(&'static Class)) {
-        let boundaries = path.bytes().enumerate().filter(|(_, byte)| *byte == b'/').map(|(at, _)| at);
-        for end in boundaries.chain([path.len()]).take(depth) {
-            if let Some(class) = path.get(..end).and_then(|part| self.find(part)) {
-                found(class);
-            }
         }
     }
 
@@ -73,13 +88,23 @@ impl Table {
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "the loop condition bounds the index; slices have no constant iterator")]
+const SEED: u32 = 0x811c_9dc5;
+
+const fn stir(state: u32, byte: u8) -> u32 {
+    (state ^ byte as u32).wrapping_mul(0x0100_0193)
+}
+
+const fn spread(state: u32) -> usize {
+    (state ^ (state >> 15)) as usize % SLOTS
+}
+
+#[expect(clippy::indexing_slicing, reason = "runs in the compiler, where slices have no iterator")]
 const fn hash(bytes: &[u8]) -> usize {
-    let mut state: u32 = 0x811c_9dc5;
+    let mut state = SEED;
     let mut at = 0;
     while at < bytes.len() {
-        state = (state ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+        state = stir(state, bytes[at]);
         at += 1;
     }
-    (state ^ (state >> 15)) as usize % SLOTS
+    spread(state)
 }
