@@ -235,6 +235,10 @@ impl Parser<'_> {
         if matches!(body.kind, CommandKind::Function(_) | CommandKind::Coproc(_)) {
             return self.unexpected();
         }
+        // bash writes a substitution out again before it runs it, and gives this one a name it then takes for a command.
+        if self.in_substitution && matches!(body.kind, CommandKind::Simple(_)) {
+            return self.fail(ErrorKind::Ambiguous("`coproc` in a substitution"));
+        }
         Ok(CommandKind::Coproc(Coproc { name: name.filter(|_| named), body }))
     }
 

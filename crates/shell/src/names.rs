@@ -4,7 +4,7 @@ use crate::{CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, S
 
 /// Every command name anywhere in the tree.
 ///
-/// An expansion in a name counts as empty. If that leaves nothing, the next word is a name as well, since the shell
+/// An expansion in a name counts as empty, arithmetic as `0`. If that leaves nothing, the next word is a name as well, since the shell
 /// drops empty words; so is the text that `${x:-text}` may yield.
 pub fn command_names(script: &Script) -> Vec<String> {
     let mut names = Vec::new();
@@ -73,7 +73,7 @@ fn operand_names(parameter: &Parameter, names: &mut Vec<String>) {
     }
 }
 
-/// The text of a word, with the first of several alternatives and nothing for an expansion.
+/// The text of a word, with the first of several alternatives nothing for an expansion and `0` for arithmetic.
 fn literal(word: &Word) -> String {
     let mut out = String::new();
     for part in &word.parts {
@@ -85,7 +85,8 @@ fn literal(word: &Word) -> String {
                 out.push('~');
                 out.push_str(user);
             }
-            Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } | Part::Arithmetic { .. } => {}
+            Part::Arithmetic { .. } => out.push('0'),
+            Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } => {}
         }
     }
     out
