@@ -102,12 +102,13 @@ impl Parser<'_> {
     /// `( … )` behind `=`.
     fn array(&mut self) -> Parsed<Vec<Element>> {
         self.bash_only()?;
-        if !self.pending.is_empty() {
-            return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
-        }
         self.bump();
         let mut elements = Vec::new();
         loop {
+            self.blanks();
+            if self.peek() == b'\n' && !self.pending.is_empty() {
+                return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
+            }
             self.newlines()?;
             if self.eat(b')') {
                 break;

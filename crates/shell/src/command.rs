@@ -235,9 +235,9 @@ impl Parser<'_> {
         if matches!(body.kind, CommandKind::Function(_) | CommandKind::Coproc(_)) {
             return self.unexpected();
         }
-        // bash writes a substitution out again before it runs it, and gives this one a name it then takes for a command.
+        // bash 5.2 writes a substitution out again before it runs it, with a name that it then takes for the command.
         if self.in_substitution && matches!(body.kind, CommandKind::Simple(_)) {
-            return self.fail(ErrorKind::Ambiguous("`coproc` in a substitution"));
+            return Ok(CommandKind::Coproc(Coproc { name: Some("COPROC".to_owned()), body }));
         }
         Ok(CommandKind::Coproc(Coproc { name: name.filter(|_| named), body }))
     }
