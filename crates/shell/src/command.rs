@@ -236,7 +236,8 @@ impl Parser<'_> {
             return self.unexpected();
         }
         // bash 5.2 writes a substitution out again before it runs it, with a name that it then takes for the command.
-        if self.in_substitution && matches!(body.kind, CommandKind::Simple(_)) {
+        let substituted = self.in_substitution || self.origin.is_some();
+        if substituted && matches!(body.kind, CommandKind::Simple(_)) {
             return Ok(CommandKind::Coproc(Coproc { name: Some("COPROC".to_owned()), body }));
         }
         Ok(CommandKind::Coproc(Coproc { name: name.filter(|_| named), body }))
