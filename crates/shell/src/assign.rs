@@ -9,6 +9,11 @@ use crate::{Assignment, Element, ErrorKind, Simple, Value, Word};
 /// Builtins whose arguments may be arrays.
 const DECLARATIONS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
+/// Whether this command word takes arrays as arguments.
+pub(crate) fn declares(word: &Word) -> bool {
+    word.literal_bare().is_some_and(|name| DECLARATIONS.contains(&name))
+}
+
 /// What the start of an assignment says.
 struct Head {
     name_end: usize,
@@ -30,8 +35,7 @@ impl Parser<'_> {
 
     /// `name=(…)` behind `declare` and its kin.
     pub(crate) fn array_argument(&mut self, simple: &Simple) -> Parsed<Option<Assignment>> {
-        let first = simple.words.first().and_then(Word::literal_bare).unwrap_or_default();
-        if !DECLARATIONS.contains(&first) {
+        if !simple.words.first().is_some_and(declares) {
             return Ok(None);
         }
         match self.assignment_head()? {
@@ -102,12 +106,13 @@ impl Parser<'_> {
     /// `( … )` behind `=`.
     fn array(&mut self) -> Parsed<Vec<Element>> {
         self.bash_only()?;
-        if !self.pending.is_empty() {
-            return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
-        }
         self.bump();
         let mut elements = Vec::new();
         loop {
+            self.blanks();
+            if self.peek() == b'\n' && !self.pending.is_empty() {
+                return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
+            }
             self.newlines()?;
             if self.eat(b')') {
                 break;

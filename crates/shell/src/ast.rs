@@ -166,6 +166,8 @@ pub struct Function {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coproc {
+    /// A simple command has a name only inside a substitution, where bash 5.2 runs the name as the command and the
+    /// words as its arguments.
     pub name: Option<String>,
     pub body: Box<Command>,
 }

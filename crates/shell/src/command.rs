@@ -235,6 +235,11 @@ impl Parser<'_> {
         if matches!(body.kind, CommandKind::Function(_) | CommandKind::Coproc(_)) {
             return self.unexpected();
         }
+        // bash 5.2 writes a substitution out again before it runs it, with a name that it then takes for the command.
+        let substituted = self.in_substitution || self.origin.is_some();
+        if substituted && matches!(body.kind, CommandKind::Simple(_)) {
+            return Ok(CommandKind::Coproc(Coproc { name: Some("COPROC".to_owned()), body }));
+        }
         Ok(CommandKind::Coproc(Coproc { name: name.filter(|_| named), body }))
     }
 

@@ -153,12 +153,9 @@ impl Parser<'_> {
     }
 
     fn operand_tilde(&mut self, parts: &mut Parts) {
-        let mut end = self.pos + 1;
-        while crate::cursor::in_name(self.at(end)) || matches!(self.at(end), b'-' | b'.' | b'+') {
-            end += 1;
-        }
+        let end = self.tilde_end();
         if matches!(self.at(end), b'/' | b'}') {
-            parts.push(Part::Tilde(self.slice(self.pos + 1, end).to_owned()));
+            parts.push(Part::Tilde(self.slice(self.pos + 1, end).replace("\\\n", "")));
             self.pos = end;
         } else {
             parts.text("~", Quoting::Bare);

@@ -1,6 +1,6 @@
 //! The state of one parse, its limits, and the way in.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use crate::error::Parsed;
 use crate::heredoc::{self, Pending};
@@ -35,7 +35,7 @@ pub fn parse(text: &str, dialect: Dialect) -> Parse {
     let (script, error) = parser.program();
     let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
     let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text, &script)));
-    Parse { script, error: error.or_else(|| None) }
+    Parse { script, error }
 }
 
 /// A cursor over the text, with what must be remembered between tokens.
@@ -59,6 +59,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) in_substitution: bool,
     /// Inside the operand of a double-quoted `${…}`.
     pub(crate) in_quoted_operand: bool,
+    /// Where the substitutions end that a look-ahead went through.
+    pub(crate) known_ends: HashMap<usize, usize>,
     /// Finished statements of constructs that an error left unfinished.
     pub(crate) seen: Vec<Statement>,
 }
@@ -78,6 +80,7 @@ impl<'a> Parser<'a> {
             documents_forbidden: false,
             in_substitution: false,
             in_quoted_operand: false,
+            known_ends: HashMap::new(),
             seen: Vec::new(),
         }
     }

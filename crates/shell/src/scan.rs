@@ -74,9 +74,12 @@ impl Parser<'_> {
     }
 
     /// Past `$(`, `${`, `$[` and `$'…'`; yields the last byte consumed.
-    fn scan_dollar(&self, index: usize, start: usize, stack: &mut Vec<Inside>) -> Parsed<usize> {
+    ///
+    /// Only the grammar knows where `$(…)` ends: it may hold comments and `case` patterns.
+    fn scan_dollar(&mut self, index: usize, start: usize, stack: &mut Vec<Inside>) -> Parsed<usize> {
         let next = self.after(index + 1);
         let inside = match self.at(next) {
+            b'(' if self.at(self.after(next + 1)) != b'(' => return self.past_substitution(next),
             b'(' => Inside { open: b'(', close: b')', count: 1 },
             b'{' => Inside { open: 0, close: b'}', count: 1 },
             b'[' => Inside { open: b'[', close: b']', count: 1 },
@@ -85,6 +88,20 @@ impl Parser<'_> {
         };
         stack.push(inside);
         Ok(next)
+    }
+
+    /// The closing parenthesis for the one at `open`, remembered so that nothing is read twice as often per level.
+    fn past_substitution(&mut self, open: usize) -> Parsed<usize> {
+        if let Some(end) = self.known_ends.get(&open) {
+            return Ok(*end);
+        }
+        let here = std::mem::replace(&mut self.pos, open);
+        self.substituted()?;
+        let end = self.pos - 1;
+        self.pos = here;
+        self.known_ends.insert(open, end);
+        self.spend(end - open)?;
+        Ok(end)
     }
 
     fn past_single(&self, index: usize, start: usize) -> Parsed<usize> {

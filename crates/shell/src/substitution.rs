@@ -22,13 +22,16 @@ impl Parser<'_> {
         let open = self.after(self.pos + 1);
         let inner = self.matching(open + 1, b'(', b')')?;
         let close = self.after(inner + 1);
-        if self.at(close) == b')' {
+        if self.at(close) == b')' && self.counts_as_arithmetic(open + 1, inner)? {
             let arithmetic = self.arithmetic_within(open + 1, inner)?;
             self.pos = close + 1;
             parts.push(Part::Arithmetic { arithmetic, quoting });
             return Ok(());
         }
-        let end = self.matching(inner + 1, b'(', b')')?;
+        let end = match self.at(close) == b')' {
+            true => close,
+            false => self.matching(inner + 1, b'(', b')')?,
+        };
         let outer = std::mem::replace(&mut self.documents_forbidden, true);
         let script = self.substituted()?;
         self.documents_forbidden = outer;
@@ -52,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// A script in parentheses, standing at the opening one.
-    fn substituted(&mut self) -> Parsed<Script> {
+    pub(crate) fn substituted(&mut self) -> Parsed<Script> {
         self.bump();
         self.deeper(|parser| {
             let script = parser.scope(Self::script)?;
