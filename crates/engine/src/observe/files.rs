@@ -53,9 +53,7 @@ impl Observer<'_> {
             self.unknown(Operation::Write, &by, Marks::default());
             return;
         }
-        if let Some(hidden) = doorward_shell::hidden(path) {
-            self.lower(Degree::Opaque, hidden.to_string());
-        }
+        self.note_hidden(path);
         let text = match (path.strip_prefix('~'), self.world.home()) {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
                 if touch != Touch::Read && touch != Touch::ReadTree {
