@@ -16,6 +16,7 @@ mod path;
 mod permissions;
 pub mod place;
 mod policy;
+pub mod secret;
 mod verdict;
 mod words;
 mod world;
