@@ -18,7 +18,12 @@ impl Parser<'_> {
                 false => parser.unexpected(),
             }
         })?;
-        Ok(Arithmetic { word: Word { parts: parts.list, span: self.span_to(start, end) } })
+        Ok(Arithmetic {
+            word: Word {
+                parts: parts.list,
+                span: self.span_to(start, end),
+            },
+        })
     }
 
     /// Whether bash takes the text of a closed `$((…))` for arithmetic: it counts parentheses once more, blind to
@@ -49,6 +54,7 @@ impl Parser<'_> {
                 b')' if open == 0 => return Ok(false),
                 b')' => open -= 1,
                 b'\\' => index += 1,
+                b'$' if self.at(index + 1) == b'\'' => index = self.past_ansi(index + 1, start)?,
                 quote @ (b'\'' | b'"') => match self.closing_quote(index, end, quote)? {
                     Some(close) => index = close,
                     None => return self.fail(ErrorKind::Ambiguous("a quote in `$((`")),
@@ -68,7 +74,10 @@ impl Parser<'_> {
             return Ok(self.find(index + 1, quote)?.filter(|close| *close < end));
         }
         let rest = self.bytes.get(index + 1..end).unwrap_or_default();
-        Ok(rest.iter().position(|byte| *byte == quote).map(|length| index + 1 + length))
+        Ok(rest
+            .iter()
+            .position(|byte| *byte == quote)
+            .map(|length| index + 1 + length))
     }
 
     /// `((…))` if the parentheses close together; otherwise nothing is consumed.
@@ -90,7 +99,10 @@ impl Parser<'_> {
         let end = self.matching(open, b'[', b']')?;
         let arithmetic = self.arithmetic_within(open, end)?;
         self.pos = end + 1;
-        Ok(Part::Arithmetic { arithmetic, quoting })
+        Ok(Part::Arithmetic {
+            arithmetic,
+            quoting,
+        })
     }
 
     /// The three expressions of `for ((…))`, standing at `((`.
@@ -129,6 +141,14 @@ impl Parser<'_> {
 
 /// Whether a `#` could start a comment in a substitution.
 fn has_comment(text: &str) -> bool {
-    let behind_break = |pair: &[u8]| matches!(pair, [b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')', b'#']);
+    let behind_break = |pair: &[u8]| {
+        matches!(
+            pair,
+            [
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')',
+                b'#'
+            ]
+        )
+    };
     text.as_bytes().windows(2).any(behind_break)
 }

@@ -248,7 +248,10 @@ pub enum Quoting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Literal text with quotes and escapes resolved. An empty quoted string is a part with empty text.
-    Text { text: String, quoting: Quoting },
+    Text {
+        text: String,
+        quoting: Quoting,
+    },
     /// An unquoted glob: `*`, `?`, a bracket expression or an extended glob, as written.
     Glob(String),
     /// `~`, `~user`, `~+`, `~-` where the shell expands it; holds what follows the tilde.
@@ -259,11 +262,22 @@ pub enum Part {
     Range(String),
     Parameter(Box<Parameter>),
     /// `$(…)`, backticks, `${ …; }`, `${| …; }`.
-    Substitution { script: Script, quoting: Quoting, span: Span },
+    Substitution {
+        script: Script,
+        quoting: Quoting,
+        span: Span,
+    },
     /// `<(…)` and `>(…)`.
-    Process { script: Script, writes: bool, span: Span },
+    Process {
+        script: Script,
+        writes: bool,
+        span: Span,
+    },
     /// `$((…))` and `$[…]`.
-    Arithmetic { arithmetic: Arithmetic, quoting: Quoting },
+    Arithmetic {
+        arithmetic: Arithmetic,
+        quoting: Quoting,
+    },
 }
 
 /// `$name`, `${name}`, `${name<operator>…}`.

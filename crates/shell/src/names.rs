@@ -1,6 +1,8 @@
 //! The command names that stand in a tree.
 
-use crate::{CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, Simple, Word, walk};
+use crate::{
+    CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, Simple, Word, walk,
+};
 
 /// Every command name anywhere in the tree.
 ///
@@ -25,7 +27,10 @@ fn simple_names(simple: &Simple, names: &mut Vec<String>) {
     for word in &simple.words {
         let found = names.len();
         word_names(word, names);
-        let dynamic = word.parts.iter().any(|part| matches!(part, Part::Parameter(_)));
+        let dynamic = word
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Parameter(_)));
         let certain = names.len() > found && !dynamic;
         if certain || stays(word) {
             return;
@@ -50,6 +55,7 @@ fn word_names(word: &Word, names: &mut Vec<String>) {
     let filled = filled(word);
     if filled != name {
         names.extend(filled.split_ascii_whitespace().map(str::to_owned).next());
+        names.push(filled);
     }
     if !name.is_empty() {
         names.push(name);
@@ -77,8 +83,9 @@ fn filled(word: &Word) -> String {
     for part in &word.parts {
         match part {
             Part::Parameter(parameter) => {
-                if let Some(ParameterOperation::Default(word) | ParameterOperation::AssignDefault(word)) =
-                    &parameter.operation
+                if let Some(
+                    ParameterOperation::Default(word) | ParameterOperation::AssignDefault(word),
+                ) = &parameter.operation
                 {
                     out.push_str(&filled(word));
                 }
@@ -110,7 +117,9 @@ fn operand_names(parameter: &Parameter, names: &mut Vec<String>) {
 /// The text of a word, with the first of several alternatives nothing for an expansion and `0` for arithmetic.
 fn literal(word: &Word) -> String {
     let mut out = String::new();
-    word.parts.iter().for_each(|part| literal_part(part, &mut out));
+    word.parts
+        .iter()
+        .for_each(|part| literal_part(part, &mut out));
     out
 }
 

@@ -5,8 +5,8 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -17,7 +17,8 @@ use support::Generator;
 
 /// Builtins that would reach outside the folder of the test; a program that mentions one is not run.
 const BUILTINS: [&str; 16] = [
-    "exec", "kill", "exit", "cd", "source", "trap", "ulimit", "wait", "read", "eval", "fc", "history", "enable", "hash", "set", "shopt",
+    "exec", "kill", "exit", "cd", "source", "trap", "ulimit", "wait", "read", "eval", "fc",
+    "history", "enable", "hash", "set", "shopt",
 ];
 
 const HANDLER: &str = "command_not_found_handle() { printf '%s\\0' \"$1\" >>\"$QLOG\"; return 0; }\nFUNCNEST=30\nshopt -s extglob\n\
@@ -57,7 +58,10 @@ fn bash_runs_nothing_that_an_understood_parse_did_not_report() {
 #[test]
 #[ignore = "takes some minutes"]
 fn bash_runs_nothing_unreported_in_a_hundred_thousand_programs() {
-    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1_000);
+    let seed = env::var("SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or(1_000);
     run(100_000, seed);
 }
 
@@ -67,8 +71,9 @@ fn run(programs: usize, seed: u64) {
         return;
     }
     let threads = 2;
-    let workers: Vec<_> =
-        (0..threads).map(|index| thread::spawn(move || work(programs / threads, seed + index as u64))).collect();
+    let workers: Vec<_> = (0..threads)
+        .map(|index| thread::spawn(move || work(programs / threads, seed + index as u64)))
+        .collect();
     let mut total = Tally::default();
     for worker in workers {
         let tally = worker.join().unwrap();
@@ -78,7 +83,12 @@ fn run(programs: usize, seed: u64) {
         total.misses.extend(tally.misses);
     }
     let percent = 100.0 * total.rejected as f64 / total.clean.max(1) as f64;
-    eprintln!("{} programs, {} misses, {percent:.2} % of {} clean ones rejected", total.programs, total.misses.len(), total.clean);
+    eprintln!(
+        "{} programs, {} misses, {percent:.2} % of {} clean ones rejected",
+        total.programs,
+        total.misses.len(),
+        total.clean
+    );
     assert!(total.misses.is_empty(), "{}", total.misses.join("\n"));
     assert!(percent < 2.0, "{percent:.2} % rejected");
 }
@@ -94,7 +104,11 @@ fn work(programs: usize, seed: u64) -> Tally {
         }
         tally.programs += 1;
         if tally.programs.is_multiple_of(5_000) {
-            eprintln!("seed {seed}: {} programs, {} misses", tally.programs, tally.misses.len());
+            eprintln!(
+                "seed {seed}: {} programs, {} misses",
+                tally.programs,
+                tally.misses.len()
+            );
         }
         judge(&program, &folder.0, &mut tally);
     }
@@ -104,8 +118,16 @@ fn work(programs: usize, seed: u64) -> Tally {
 fn judge(program: &str, folder: &Path, tally: &mut Tally) {
     let (ran, complaints) = bash(program, folder);
     let parse = parse(program, Dialect::Bash);
-    let refused = ["syntax error", "unexpected", "bad substitution", "not a valid identifier", "invalid arithmetic"];
-    let clean = !refused.iter().any(|complaint| complaints.contains(complaint));
+    let refused = [
+        "syntax error",
+        "unexpected",
+        "bad substitution",
+        "not a valid identifier",
+        "invalid arithmetic",
+    ];
+    let clean = !refused
+        .iter()
+        .any(|complaint| complaints.contains(complaint));
     tally.clean += usize::from(clean);
     if let Some(error) = parse.error {
         tally.rejected += usize::from(clean);
@@ -115,7 +137,10 @@ fn judge(program: &str, folder: &Path, tally: &mut Tally) {
         return;
     }
     let names: BTreeSet<String> = command_names(&parse.script).into_iter().collect();
-    let missed: Vec<&String> = ran.iter().filter(|name| !names.contains(*name) && !is_computed(name, program)).collect();
+    let missed: Vec<&String> = ran
+        .iter()
+        .filter(|name| !names.contains(*name) && !is_computed(name, program))
+        .collect();
     if !missed.is_empty() {
         tally.misses.push(format!("{missed:?} in {program:?}"));
     }
@@ -123,7 +148,10 @@ fn judge(program: &str, folder: &Path, tally: &mut Tally) {
 
 /// Names that only come about by expanding something, which no parser can know.
 fn is_computed(name: &str, program: &str) -> bool {
-    let specials = ["$$", "$#", "$?", "$-", "$!", "$0", "$1", "$_", "${#", "${!", "$[", "$((", "@Q", "^^", "${$"];
+    let specials = [
+        "$$", "$#", "$?", "$-", "$!", "$0", "$1", "$_", "${#", "${!", "$[", "$((", "@Q", "^^",
+        "${$",
+    ];
     let special = specials.iter().any(|special| program.contains(special));
     let assigned = program.contains(":=") || program.contains("i in") || program.contains("v=");
     let is_file = name.starts_with('f') && name.len() <= 2;
@@ -136,9 +164,18 @@ fn is_marker(name: &str) -> bool {
 }
 
 fn is_harmless(program: &str) -> bool {
-    let slashes = program.replace("/dev/null", "").replace("${v/", "").replace("${v//a/", "").replace(")/x}", "").replace("~+/x", "");
-    let words: Vec<&str> = program.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
-    !slashes.contains('/') && !program.contains('\0') && !words.iter().any(|word| BUILTINS.contains(word))
+    let slashes = program
+        .replace("/dev/null", "")
+        .replace("${v/", "")
+        .replace("${v//a/", "")
+        .replace(")/x}", "")
+        .replace("~+/x", "");
+    let words: Vec<&str> = program
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+    !slashes.contains('/')
+        && !program.contains('\0')
+        && !words.iter().any(|word| BUILTINS.contains(word))
 }
 
 /// The names that bash asked for, and what it complained about.
@@ -171,11 +208,19 @@ fn bash(program: &str, folder: &Path) -> (BTreeSet<String>, String) {
     }
     if program.contains('&') || program.contains("coproc") {
         let group = format!("-{}", child.id());
-        let _ = Command::new("/bin/kill").args(["-9", "--", &group]).stderr(Stdio::null()).status();
+        let _ = Command::new("/bin/kill")
+            .args(["-9", "--", &group])
+            .stderr(Stdio::null())
+            .status();
     }
     let ran = fs::read(&log).unwrap_or_default();
     let _ = fs::remove_file(&log);
     let names = ran.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    let names = names.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    (names, String::from_utf8_lossy(&fs::read(&errors).unwrap_or_default()).into_owned())
+    let names = names
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect();
+    (
+        names,
+        String::from_utf8_lossy(&fs::read(&errors).unwrap_or_default()).into_owned(),
+    )
 }

@@ -14,7 +14,11 @@ fn check(text: &str) {
     let printed = print(&first.script);
     let second = parse(&printed, Dialect::Bash);
     assert_eq!(second.error, None, "{text:?} printed as {printed:?}");
-    assert_eq!(shape(&second.script), shape(&first.script), "{text:?} printed as {printed:?}");
+    assert_eq!(
+        shape(&second.script),
+        shape(&first.script),
+        "{text:?} printed as {printed:?}"
+    );
 }
 
 #[test]
@@ -28,11 +32,37 @@ fn generated_programs_survive_printing() {
 #[test]
 fn odd_spellings_survive_printing() {
     for text in [
-        "! ! ", "time", ">f if", "a=1 then", "cat <<-E\n\tx\n\tE\n", "cat <<'it''s'\nx\nits\n", "echo a$\\b", "echo \"$\"'x'",
-        "echo ${x:-'}'}", "echo \"${x:-it\\'s}\"", "echo \"${x/\\}/z}\"", "echo ${x///a}", "echo ${x/#a/b}", "echo ${x###}",
-        "$((ls) | cat)", "echo $[ 1+2 ]", "echo ~a\\\nb", "echo {a},b}", "f() (ls)", "[[ a =~ (x y|z)$ ]]", "coproc x { ls; }",
-        "echo $(coproc ls)", "declare -a x=(1 2) y", "a[1 + 2]=(x)", "cat <<A <<B\na\nA\nb\nB", "echo ${a[@]} ${#a[*]} ${!p*}",
-        "cat <<E\n$(\nE x\n)\nE", "echo $'\\n\\'' \\", "case x in (esac) a;; esac", "echo ${x: -3}", "echo \"${x:-\"a b\"c}\"",
+        "! ! ",
+        "time",
+        ">f if",
+        "a=1 then",
+        "cat <<-E\n\tx\n\tE\n",
+        "cat <<'it''s'\nx\nits\n",
+        "echo a$\\b",
+        "echo \"$\"'x'",
+        "echo ${x:-'}'}",
+        "echo \"${x:-it\\'s}\"",
+        "echo \"${x/\\}/z}\"",
+        "echo ${x///a}",
+        "echo ${x/#a/b}",
+        "echo ${x###}",
+        "$((ls) | cat)",
+        "echo $[ 1+2 ]",
+        "echo ~a\\\nb",
+        "echo {a},b}",
+        "f() (ls)",
+        "[[ a =~ (x y|z)$ ]]",
+        "coproc x { ls; }",
+        "echo $(coproc ls)",
+        "declare -a x=(1 2) y",
+        "a[1 + 2]=(x)",
+        "cat <<A <<B\na\nA\nb\nB",
+        "echo ${a[@]} ${#a[*]} ${!p*}",
+        "cat <<E\n$(\nE x\n)\nE",
+        "echo $'\\n\\'' \\",
+        "case x in (esac) a;; esac",
+        "echo ${x: -3}",
+        "echo \"${x:-\"a b\"c}\"",
     ] {
         check(text);
     }
