@@ -1,5 +1,12 @@
 //! A million records: verified in seconds, listed at once.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test may stop at once and tells how long things took"
+)]
+
 use doorward_ledger::{
     Anchors, Blob, CheckpointKey, DecisionBody, Disk, DiskGuard, Filter, Index, Kind, Layer1,
     Layer2, Log, Storage, Verdict,
