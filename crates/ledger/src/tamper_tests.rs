@@ -197,7 +197,7 @@ fn a_hundred_thousand_tampers_are_found() {
 fn without_a_checkpoint_the_log_is_called_unanchored() {
     let kept = kept();
     assert_eq!(verify(&kept.files, &[], None).anchored, None);
-    let report = verify(&kept.files, &[kept.checkpoint.clone()], None);
+    let report = verify(&kept.files, std::slice::from_ref(&kept.checkpoint), None);
     assert_eq!(report.anchored, Some(61));
 }
 
@@ -215,7 +215,7 @@ fn the_first_bad_record_is_named() {
             }
             *bytes = join(&bytes[..START], &entries);
         }
-        let report = verify(&files, &[kept.checkpoint.clone()], None);
+        let report = verify(&files, std::slice::from_ref(&kept.checkpoint), None);
         let first = &report.findings[0];
         assert!(want(&first.fault), "{first}");
         assert_eq!(first.sequence, victim, "{first}");
@@ -307,7 +307,7 @@ fn checkpoints_are_kept_beside_the_log_and_sent_elsewhere() {
     assert_eq!(Checkpoint::load(&path).unwrap(), kept.checkpoint);
     assert_eq!(
         Checkpoint::load_all(dir.path()).unwrap(),
-        [kept.checkpoint.clone()]
+        std::slice::from_ref(&kept.checkpoint)
     );
     assert_eq!(Checkpoint::load_all(&dir.path().join("none")).unwrap(), []);
     let copy = dir.path().join("copy");
