@@ -132,7 +132,7 @@ fn tamper(kept: &Kept, rng: &mut fastrand::Rng) -> (&'static str, Files) {
         8 => {
             let sequence = rng.usize(..kept.earlier.len());
             let mut older = log(&kept.earlier[sequence]);
-            let fork = rng.u64(..70);
+            let fork = if rng.bool() { 0 } else { rng.u64(1..70) };
             for number in 0..fork {
                 let _receipt = older.append(&everyday(9000 + number), number).unwrap();
             }
