@@ -58,6 +58,8 @@ pub trait Blob {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes some of the bytes.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    /// Makes room: zeros from `from` to `size`, so that writing there changes no length.
+    fn reserve(&self, from: u64, size: u64) -> io::Result<()>;
     /// Cuts the file off.
     fn truncate(&self, size: u64) -> io::Result<()>;
     /// Makes content and length durable.
@@ -282,6 +284,16 @@ impl Blob for File {
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         FileExt::write_at(self, bytes, offset)
+    }
+
+    fn reserve(&self, from: u64, size: u64) -> io::Result<()> {
+        let length = size.saturating_sub(from);
+        Ok(fs::fallocate(
+            self,
+            fs::FallocateFlags::empty(),
+            from,
+            length,
+        )?)
     }
 
     fn truncate(&self, size: u64) -> io::Result<()> {

@@ -64,6 +64,9 @@ impl Blob for HastyFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         Blob::write_at(&self.0, bytes, offset)
     }
+    fn reserve(&self, from: u64, size: u64) -> io::Result<()> {
+        self.0.reserve(from, size)
+    }
     fn truncate(&self, size: u64) -> io::Result<()> {
         self.0.truncate(size)
     }
