@@ -17,7 +17,8 @@ pub const MAX_BODY: usize = 4 << 20;
 /// Bytes of frame length and mark, which end every frame.
 pub(crate) const TRAILER: usize = 5;
 
-/// Whether the writer saw its frame reach the disk. Two values that no single flipped bit connects.
+/// Whether the writer saw its frame reach the disk. Two values that no single flipped bit connects, neither of them
+/// zero, so that a frame's last byte differs from the room kept free behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// Written; whoever finds it so syncs before adding to it.
@@ -29,14 +30,14 @@ pub(crate) enum Mark {
 impl Mark {
     pub(crate) const fn code(self) -> u8 {
         match self {
-            Self::Written => 0x00,
+            Self::Written => 0x5a,
             Self::Settled => 0xa5,
         }
     }
 
     const fn from_code(code: u8) -> Option<Self> {
         match code {
-            0x00 => Some(Self::Written),
+            0x5a => Some(Self::Written),
             0xa5 => Some(Self::Settled),
             _ => None,
         }

@@ -17,10 +17,13 @@ mod log;
 mod private;
 mod query;
 mod read;
+mod rebuild;
 mod record;
 mod recover;
 mod retain;
 mod segment;
+mod session;
+mod state;
 mod storage;
 mod verify;
 
@@ -47,11 +50,14 @@ pub use log::{Log, Receipt, SEGMENT_BYTES};
 pub use private::FileError;
 pub use query::{CategoryStats, Stats};
 pub use read::{ReadError, Record, Records};
+pub use rebuild::Rebuilt;
 pub use record::{
     AlertBody, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody,
     GrantStep, Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep,
     TombstoneBody, Verdict,
 };
 pub use retain::{Days, Retained};
+pub use session::{Limit, PatternState, SessionState};
+pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};
 pub use verify::{Anchors, Progress, Report};

@@ -5,7 +5,7 @@ use crate::event::{Keep, Kind};
 use crate::frame::{self, Place};
 use crate::hash::Hash;
 use crate::record::Body;
-use crate::recover::{self, Tail};
+use crate::recover::{self, ROOM, Tail};
 use crate::segment::{self, CURRENT, Opening, START};
 use crate::storage::{Blob, Disk, Storage, read_from, write_all};
 use std::io;
@@ -116,6 +116,7 @@ impl<S: Storage> Log<S> {
         };
         let frame = frame::encode(kind, keep, &json, place).ok_or(LogError::Body)?;
         let end = tail.offset + frame.bytes.len() as u64;
+        self.make_room(&tail, end);
         let written = write_all(&tail.file, &frame.bytes, tail.offset)
             .doing("write the record")
             .and_then(|()| recover::settle(&tail.file, end));
@@ -128,6 +129,14 @@ impl<S: Storage> Log<S> {
             sequence: tail.next,
             hash: frame.hash,
         })
+    }
+
+    /// Keeps room free behind the record. A disk that cannot do that, or is full, is told by the write itself.
+    fn make_room(&self, tail: &Tail<S::File>, end: u64) {
+        if end > tail.size {
+            let room = ROOM.min(self.segment_bytes).max(1);
+            let _reserved = tail.file.reserve(tail.size, end.next_multiple_of(room));
+        }
     }
 
     pub(crate) fn lock(&self) -> Result<S::Guard<'_>, LogError> {
@@ -163,7 +172,8 @@ impl<S: Storage> Log<S> {
             first: tail.next,
             previous: tail.hash,
         };
-        // The end may have been cut off without a sync; a full segment is never mended again.
+        // No room behind the last frame, and no end that was cut off without a sync: it is never mended again.
+        tail.file.truncate(tail.offset).doing("close a segment")?;
         tail.file.sync().doing("make a segment durable")?;
         recover::prepare(&self.storage, &opening)?;
         self.storage
@@ -171,7 +181,7 @@ impl<S: Storage> Log<S> {
             .doing("close a segment")?;
         self.storage.sync().doing("make the directory durable")?;
         let file = recover::promote(&self.storage)?;
-        Ok(Tail::behind(file, opening.end()))
+        Ok(Tail::behind(file, opening.end(), START as u64))
     }
 }
 

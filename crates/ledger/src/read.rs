@@ -5,6 +5,7 @@ use crate::event::Header;
 use crate::frame::{Flaw, Frame};
 use crate::hash::Hash;
 use crate::log::Log;
+use crate::recover;
 use crate::segment::{self, CURRENT, Step, Walk};
 use crate::storage::{Blob, Storage, read_all};
 use std::collections::VecDeque;
@@ -118,6 +119,7 @@ pub(crate) fn snapshot<S: Storage>(log: &Log<S>) -> Result<Vec<Part<S::File>>, L
     match log.storage.view(CURRENT) {
         Ok(file) => {
             let size = file.size().doing("look at the log")?;
+            let size = recover::used_size(&file, size)?;
             parts.push(Part {
                 name: CURRENT.to_owned(),
                 first: None,

@@ -12,8 +12,10 @@ use crate::segment::{self, CURRENT, End, NEXT, Opening, START};
 use crate::storage::{Blob, Storage, read_all, read_from, write_all};
 use std::io;
 
-/// One read finds almost every last frame.
-const WINDOW: usize = 4096;
+/// How much room is kept free behind the last frame at most; a sync is a third cheaper where no length changes.
+pub(crate) const ROOM: u64 = 32 << 10;
+/// One read finds almost every last frame, all the room behind it included.
+const WINDOW: usize = ROOM as usize + 4096;
 
 /// Where the next entry goes.
 #[derive(Debug)]
@@ -22,15 +24,18 @@ pub(crate) struct Tail<F> {
     pub offset: u64,
     pub next: u64,
     pub hash: Hash,
+    /// The length of the file; behind `offset` there are only zeros.
+    pub size: u64,
 }
 
 impl<F> Tail<F> {
-    pub fn behind(file: F, end: End) -> Self {
+    pub fn behind(file: F, end: End, size: u64) -> Self {
         Self {
             file,
             offset: end.offset as u64,
             next: end.next,
             hash: end.hash,
+            size,
         }
     }
 }
@@ -43,32 +48,61 @@ pub(crate) fn tail<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>
         Err(error) => return Err(error).doing("open the log"),
     };
     let size = file.size().doing("look at the log")?;
-    if size == START as u64 {
+    let Some((end, mark)) = peek(&file, size)? else {
+        return mend(file, size, now_ms);
+    };
+    if end.offset == START {
         // Whoever gave the segment its name may have died before that was durable.
         storage.sync().doing("make the directory durable")?;
     }
-    match last(&file, size)? {
-        Some(end) => Ok(Tail::behind(file, end)),
-        None => mend(file, size, now_ms),
-    }
-}
-
-/// The end of the file, if its last bytes are a frame; durable when this returns.
-fn last<F: Blob>(file: &F, size: u64) -> Result<Option<End>, LogError> {
-    let Some((end, mark)) = peek(file, size)? else {
-        return Ok(None);
-    };
     match mark {
         Mark::Settled => {}
-        Mark::Written => settle(file, size)?,
+        Mark::Written => settle(&file, end.offset as u64)?,
     }
-    Ok(Some(end))
+    Ok(Tail::behind(file, end, size))
 }
 
-/// What the last bytes of the file say; `None` if they are no frame.
+/// The last bytes of a file before the room that is kept free, and where they end.
+fn used<F: Blob>(file: &F, size: u64) -> Result<(Vec<u8>, u64), LogError> {
+    let mut end = size;
+    loop {
+        let count = usize::try_from(end).unwrap_or(usize::MAX).min(WINDOW);
+        let mut bytes = read_last(file, end, count)?;
+        let zeros = bytes.len() - trimmed(&bytes);
+        end -= zeros as u64;
+        let least = size.min(START as u64);
+        if end <= least {
+            // The checksum of an opening may end in zeros of its own.
+            let bytes = read_from(file, 0, START).doing("read the log")?;
+            return Ok((bytes, least));
+        }
+        if zeros < bytes.len() {
+            bytes.truncate(bytes.len() - zeros);
+            return Ok((bytes, end));
+        }
+    }
+}
+
+/// The length without zeros at the end.
+fn trimmed(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((shorter, [0, 0, 0, 0, 0, 0, 0, 0])) = rest.split_last_chunk::<8>() {
+        rest = shorter;
+    }
+    rest.iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1)
+}
+
+/// How much of the current segment is in use.
+pub(crate) fn used_size<F: Blob>(file: &F, size: u64) -> Result<u64, LogError> {
+    used(file, size).map(|(_, end)| end)
+}
+
+/// What the last bytes in use say; `None` if they are no frame.
 pub(crate) fn peek<F: Blob>(file: &F, size: u64) -> Result<Option<(End, Mark)>, LogError> {
+    let (mut bytes, size) = used(file, size)?;
     let length = usize::try_from(size).unwrap_or(usize::MAX);
-    let mut bytes = read_last(file, size, length.min(WINDOW))?;
     if length == START {
         // An opening is synced before it gets its name.
         let opening = Opening::decode(&bytes).ok();
@@ -83,14 +117,12 @@ pub(crate) fn peek<F: Blob>(file: &F, size: u64) -> Result<Option<(End, Mark)>, 
     match Frame::decode_last(&bytes) {
         Ok(frame) => {
             let next = following(frame.header.sequence)?;
-            Ok(Some((
-                End {
-                    offset: length,
-                    next,
-                    hash: frame.hash(),
-                },
-                frame.mark,
-            )))
+            let end = End {
+                offset: length,
+                next,
+                hash: frame.hash(),
+            };
+            Ok(Some((end, frame.mark)))
         }
         Err(Flaw::Newer(format)) => Err(LogError::Newer { format }),
         Err(
@@ -124,7 +156,8 @@ pub(crate) fn settle<F: Blob>(file: &F, end: u64) -> Result<(), LogError> {
 
 /// Replaces what a crash left behind the last readable frame by an event that says how much it was.
 fn mend<F: Blob>(file: F, size: u64, now_ms: u64) -> Result<Tail<F>, LogError> {
-    let bytes = read_all(&file, size).doing("read the log")?;
+    let mut bytes = read_all(&file, size).doing("read the log")?;
+    bytes.truncate(trimmed(&bytes).max(START));
     if let Some(format) = newer(&bytes) {
         return Err(LogError::Newer { format });
     }
@@ -142,13 +175,14 @@ fn mend<F: Blob>(file: F, size: u64, now_ms: u64) -> Result<Tail<F>, LogError> {
         bytes: Some(lost.len() as u64),
         records_at_most: Some(begun.max(1) as u64),
     };
-    let tail = write_gap(Tail::behind(file, end), &gap, now_ms)?;
+    let tail = write_gap(Tail::behind(file, end, size), &gap, now_ms)?;
     if tail.offset < size {
         tail.file
             .truncate(tail.offset)
             .doing("cut off the torn end of the log")?;
     }
-    Ok(tail)
+    let size = tail.offset;
+    Ok(Tail { size, ..tail })
 }
 
 /// The format of a later version, if one is met before the end.
@@ -170,8 +204,10 @@ fn write_gap<F: Blob>(tail: Tail<F>, gap: &GapBody, now_ms: u64) -> Result<Tail<
     let offset = tail.offset + frame.bytes.len() as u64;
     write_all(&tail.file, &frame.bytes, tail.offset).doing("record the gap")?;
     settle(&tail.file, offset)?;
+    let size = tail.size.max(offset);
     Ok(Tail {
         file: tail.file,
+        size,
         offset,
         next: following(tail.next)?,
         hash: frame.hash,
@@ -210,7 +246,7 @@ fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogErro
     }
     prepare(storage, &opening)?;
     let file = promote(storage)?;
-    let tail = Tail::behind(file, opening.end());
+    let tail = Tail::behind(file, opening.end(), START as u64);
     let gap = GapBody {
         reason: "segment missing".to_owned(),
         after: end.next.saturating_sub(1),

@@ -347,6 +347,13 @@ impl Blob for SimFile {
         result
     }
 
+    fn reserve(&self, _from: u64, size: u64) -> io::Result<()> {
+        self.0.whole()?;
+        let live = self.0.0.borrow().inodes[self.1].live.len();
+        self.change(Change::Cut(live.max(size as usize)));
+        Ok(())
+    }
+
     fn truncate(&self, size: u64) -> io::Result<()> {
         self.0.whole()?;
         self.change(Change::Cut(size as usize));

@@ -3,15 +3,23 @@
 use crate::error::{Doing, LogError};
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Everybody passes the gate before waiting for the lock, and only one waits behind it: so a writer that comes back at
+/// once cannot overtake those who wait.
+const GATE: &str = "gate.lock";
+/// The longest pause of the many before the gate, and of the one behind it.
+const SLOW: Duration = Duration::from_millis(2);
+const QUICK: Duration = Duration::from_micros(40);
 
 /// One directory with the files of a log.
 pub trait Storage {
@@ -50,6 +58,8 @@ pub trait Blob {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes some of the bytes.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    /// Makes room: zeros from `from` to `size`, so that writing there changes no length.
+    fn reserve(&self, from: u64, size: u64) -> io::Result<()>;
     /// Cuts the file off.
     fn truncate(&self, size: u64) -> io::Result<()>;
     /// Makes content and length durable.
@@ -163,6 +173,36 @@ impl Disk {
     }
 }
 
+/// When a wait began; the clock is not asked if there is none.
+#[derive(Debug, Default)]
+struct Started(Cell<Option<Instant>>);
+
+impl Started {
+    fn is_too_long_ago(&self) -> bool {
+        let started = self.0.get().unwrap_or_else(Instant::now);
+        self.0.set(Some(started));
+        started.elapsed() > PATIENCE
+    }
+}
+
+/// Waits for a lock, asking less and less often. A blocking wait could not be given up, and a stopped process would
+/// hold up every other one for good.
+fn wait_for(file: impl AsFd, started: &Started, longest: Duration) -> io::Result<()> {
+    let mut pause = Duration::from_micros(20);
+    loop {
+        match fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if started.is_too_long_ago() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(longest);
+    }
+}
+
 /// The writers' lock on a directory.
 #[derive(Debug)]
 pub struct DiskGuard<'a>(&'a OwnedFd);
@@ -179,18 +219,14 @@ impl Storage for Disk {
     type Guard<'a> = DiskGuard<'a>;
 
     fn lock(&self) -> io::Result<DiskGuard<'_>> {
-        let mut started = None;
-        loop {
-            match fs::flock(&self.dir, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(DiskGuard(&self.dir)),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-            if started.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
-            std::thread::sleep(Duration::from_micros(50));
+        let started = Started::default();
+        // Without a gate the lock is only less fair, so a disk that cannot be written can still be read.
+        let gate = self.at(GATE, OFlags::RDWR | OFlags::CREATE).ok();
+        if let Some(gate) = &gate {
+            wait_for(gate, &started, SLOW)?;
         }
+        wait_for(&self.dir, &started, QUICK)?;
+        Ok(DiskGuard(&self.dir))
     }
 
     fn open(&self, name: &str) -> io::Result<File> {
@@ -248,6 +284,16 @@ impl Blob for File {
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         FileExt::write_at(self, bytes, offset)
+    }
+
+    fn reserve(&self, from: u64, size: u64) -> io::Result<()> {
+        let length = size.saturating_sub(from);
+        Ok(fs::fallocate(
+            self,
+            fs::FallocateFlags::empty(),
+            from,
+            length,
+        )?)
     }
 
     fn truncate(&self, size: u64) -> io::Result<()> {

@@ -52,9 +52,15 @@ fn verify(files: &Files, checkpoints: &[Checkpoint], key: Option<Hash>) -> Repor
 }
 
 fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let steps = Walk::new(bytes).map(|step| match step {
-        Step::Entry(at, frame) => bytes[at..at + frame.size].to_vec(),
-        Step::Bad(..) => panic!("the log was good"),
+    let steps = Walk::new(bytes).filter_map(|step| match step {
+        Step::Entry(at, frame) => Some(bytes[at..at + frame.size].to_vec()),
+        Step::Bad(at, ..) => {
+            assert!(
+                bytes[at..].iter().all(|byte| *byte == 0),
+                "the log was good"
+            );
+            None
+        }
     });
     steps.collect()
 }
@@ -122,7 +128,9 @@ fn tamper(kept: &Kept, rng: &mut fastrand::Rng) -> (&'static str, Files) {
             "repeat a record"
         }
         6 => {
-            files.insert(name.clone(), bytes[..rng.usize(..bytes.len())].to_vec());
+            // Cutting off only the room behind the last record changes nothing.
+            let used = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+            files.insert(name.clone(), bytes[..rng.usize(..used)].to_vec());
             return ("truncate a segment", files);
         }
         7 => {
@@ -132,7 +140,7 @@ fn tamper(kept: &Kept, rng: &mut fastrand::Rng) -> (&'static str, Files) {
         8 => {
             let sequence = rng.usize(..kept.earlier.len());
             let mut older = log(&kept.earlier[sequence]);
-            let fork = rng.u64(..70);
+            let fork = if rng.bool() { 0 } else { rng.u64(1..70) };
             for number in 0..fork {
                 let _receipt = older.append(&everyday(9000 + number), number).unwrap();
             }
@@ -197,7 +205,7 @@ fn a_hundred_thousand_tampers_are_found() {
 fn without_a_checkpoint_the_log_is_called_unanchored() {
     let kept = kept();
     assert_eq!(verify(&kept.files, &[], None).anchored, None);
-    let report = verify(&kept.files, &[kept.checkpoint.clone()], None);
+    let report = verify(&kept.files, std::slice::from_ref(&kept.checkpoint), None);
     assert_eq!(report.anchored, Some(61));
 }
 
@@ -215,7 +223,7 @@ fn the_first_bad_record_is_named() {
             }
             *bytes = join(&bytes[..START], &entries);
         }
-        let report = verify(&files, &[kept.checkpoint.clone()], None);
+        let report = verify(&files, std::slice::from_ref(&kept.checkpoint), None);
         let first = &report.findings[0];
         assert!(want(&first.fault), "{first}");
         assert_eq!(first.sequence, victim, "{first}");
@@ -307,7 +315,7 @@ fn checkpoints_are_kept_beside_the_log_and_sent_elsewhere() {
     assert_eq!(Checkpoint::load(&path).unwrap(), kept.checkpoint);
     assert_eq!(
         Checkpoint::load_all(dir.path()).unwrap(),
-        [kept.checkpoint.clone()]
+        std::slice::from_ref(&kept.checkpoint)
     );
     assert_eq!(Checkpoint::load_all(&dir.path().join("none")).unwrap(), []);
     let copy = dir.path().join("copy");
