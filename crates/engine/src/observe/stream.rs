@@ -26,6 +26,8 @@ pub enum Shape {
     Token,
     /// Paths inside the current project, never flags.
     ProjectPaths,
+    /// A path below the directory that the text before it names.
+    Below,
 }
 
 /// The output of a command, or the value of a variable.

@@ -11,6 +11,8 @@ pub struct Given {
     pub value: Option<Field>,
     pub role: Role,
     pub changes: Changes,
+    /// How many words of the command were read before it: 1 for a flag of the program itself.
+    pub level: usize,
 }
 
 /// An argument list, read.
@@ -205,5 +207,6 @@ fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {
     if flag.changes.ends {
         args.ended = true;
     }
-    args.given.push(Given { name: flag.name.clone(), value, role, changes: flag.changes.clone() });
+    let level = args.chain.len();
+    args.given.push(Given { name: flag.name.clone(), value, role, changes: flag.changes.clone(), level });
 }

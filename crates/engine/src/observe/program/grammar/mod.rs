@@ -1,13 +1,20 @@
 //! Small languages that a flag table cannot say: one file each, all adjusting an invocation before its effects are written.
 
+#[cfg(test)]
+mod check;
 mod echo;
+mod find;
+mod prepare;
+mod sed;
+mod sed_script;
 mod shell;
 mod sql;
 
 pub use sql::reads_only as sql_reads_only;
 
 use super::Invocation;
-use crate::knowledge::schema::Grammar;
+use crate::effect::{Effect, Target};
+use crate::knowledge::schema::{Does, Grammar};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
@@ -20,15 +27,14 @@ impl Runner<'_, '_> {
             Grammar::Shell => self.shell_program(invocation, state),
             Grammar::Xargs => self.xargs(invocation, state),
             Grammar::Test => self.test(invocation),
-            Grammar::Find
-            | Grammar::Sed
-            | Grammar::Awk
+            Grammar::Find => self.find(invocation, state),
+            Grammar::Sed => self.sed(invocation, state),
+            Grammar::Awk
             | Grammar::Dd
             | Grammar::Tar
             | Grammar::Ssh
             | Grammar::Git
             | Grammar::Curl
-            | Grammar::Cd
             | Grammar::Interpreter
             | Grammar::Chmod
             | Grammar::Kill
@@ -36,13 +42,27 @@ impl Runner<'_, '_> {
             | Grammar::PackageScript
             | Grammar::Sql
             | Grammar::CloudCli
-            | Grammar::Kubectl
-            | Grammar::Builtin => self.not_yet(grammar, invocation),
+            | Grammar::Kubectl => self.not_yet(grammar, invocation),
+            // The interpreter of the shell has dealt with these.
+            Grammar::Cd | Grammar::Builtin => {}
         }
     }
 
     /// A grammar that is not there: nothing can be said about the words.
     fn not_yet(&mut self, grammar: Grammar, invocation: &Invocation) {
         self.out.lower(crate::coverage::Degree::Opaque, format!("the language of `{}` ({grammar})", invocation.by.name));
+    }
+
+    /// Writes down an effect on something that is not a file.
+    fn on_resource(&mut self, does: &Does, name: impl Into<String>, invocation: &Invocation) {
+        let mut effect = Effect::new(does.operation, Target::Resource(name.into()));
+        effect.scope = does.scope;
+        effect.reversibility = does.reversibility;
+        effect.reach = does.reach;
+        effect.sensitivity = does.sensitivity;
+        effect.marks = does.marks;
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        self.out.effect(effect);
     }
 }

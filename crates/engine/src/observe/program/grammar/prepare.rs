@@ -1,0 +1,94 @@
+//! Rewrites words that the flag reader would misread: signals, modes, old-style clusters, expressions.
+
+use crate::knowledge::schema::{Entry, Grammar, Takes};
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+
+impl Runner<'_, '_> {
+    /// The words as the flag reader should see them, if they differ from the ones given.
+    pub fn prepare(&mut self, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
+        let _ = state;
+        match entry.grammar? {
+            Grammar::Find => Some(all_operands(words)),
+            Grammar::Kill => signal(words),
+            Grammar::Chmod => mode(words),
+            Grammar::Tar => old_cluster(entry, words),
+            Grammar::Git
+            | Grammar::Sed
+            | Grammar::Awk
+            | Grammar::Test
+            | Grammar::Dd
+            | Grammar::Ssh
+            | Grammar::Curl
+            | Grammar::Xargs
+            | Grammar::Echo
+            | Grammar::Cd
+            | Grammar::Interpreter
+            | Grammar::Shell
+            | Grammar::Make
+            | Grammar::PackageScript
+            | Grammar::Sql
+            | Grammar::CloudCli
+            | Grammar::Kubectl
+            | Grammar::Builtin => None,
+        }
+    }
+}
+
+/// Nothing is a flag.
+fn all_operands(words: &[Field]) -> Vec<Field> {
+    let mut all = vec![Field::literal("--", doorward_shell::Span::default())];
+    all.extend_from_slice(words);
+    all
+}
+
+/// `kill -9`, `pkill -HUP`: the first such word is the signal.
+fn signal(words: &[Field]) -> Option<Vec<Field>> {
+    let at = words.iter().position(|word| word.exact().is_some_and(is_signal))?;
+    let mut all = words.to_vec();
+    let word = all.get_mut(at)?;
+    word.text = format!("--signal={}", word.text.trim_start_matches('-'));
+    Some(all)
+}
+
+fn is_signal(text: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM", "CHLD", "CONT", "STOP",
+        "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    ];
+    let Some(name) = text.strip_prefix('-') else { return false };
+    let number = !name.is_empty() && name.len() <= 2 && name.bytes().all(|byte| byte.is_ascii_digit());
+    number || NAMES.contains(&name.strip_prefix("SIG").unwrap_or(name))
+}
+
+/// `chmod -x file`: a mode that looks like flags.
+fn mode(words: &[Field]) -> Option<Vec<Field>> {
+    let is_mode = |text: &str| {
+        text.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|letter| "rwxXstugo,=+-".contains(letter)) && !rest.starts_with('-'))
+    };
+    let at = words.iter().position(|word| word.exact().is_some_and(is_mode))?;
+    let mut all = words.to_vec();
+    let word = all.get_mut(at)?;
+    word.text.insert(0, 'a');
+    Some(all)
+}
+
+/// `tar cfz archive file`: letters first, their values after them in the same order.
+fn old_cluster(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
+    let first = words.first()?;
+    let letters = first.exact().filter(|text| !text.is_empty() && !text.starts_with('-'))?;
+    let mut rest = words.get(1..).unwrap_or_default().iter();
+    let mut all = Vec::new();
+    for letter in letters.chars() {
+        let name = format!("-{letter}");
+        let flag = entry.flags.iter().find(|flag| flag.name == name)?;
+        all.push(first.with_text(name));
+        match flag.takes {
+            Takes::Value(_) => all.extend(rest.next().cloned()),
+            Takes::Nothing | Takes::Glued(_) => {}
+        }
+    }
+    all.extend(rest.cloned());
+    Some(all)
+}
