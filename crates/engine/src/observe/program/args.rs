@@ -28,6 +28,8 @@ pub struct Args {
     pub unreadable: Vec<String>,
     /// `--` was seen, so what follows are operands for certain.
     pub ended: bool,
+    /// How many operands stood before `--`.
+    pub ended_at: usize,
     /// A subcommand that no table knows.
     pub unknown_sub: Option<String>,
 }
@@ -92,6 +94,7 @@ pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
         let text = word.text.as_str();
         if text == "--" {
             args.ended = true;
+            args.ended_at = args.operands.len();
         } else if is_flag(&args, text) {
             at += flag(&mut args, word, words.get(at));
         } else if is_first && args.style() == Style::Dashless && !text.is_empty() && bare_cluster(&args, text) {

@@ -4,6 +4,12 @@
 mod check;
 mod echo;
 mod find;
+mod git;
+mod git_config;
+mod git_paths;
+mod git_remote;
+#[cfg(test)]
+mod git_tests;
 mod prepare;
 mod sed;
 mod sed_script;
@@ -29,11 +35,11 @@ impl Runner<'_, '_> {
             Grammar::Test => self.test(invocation),
             Grammar::Find => self.find(invocation, state),
             Grammar::Sed => self.sed(invocation, state),
+            Grammar::Git => self.git(invocation, state),
             Grammar::Awk
             | Grammar::Dd
             | Grammar::Tar
             | Grammar::Ssh
-            | Grammar::Git
             | Grammar::Curl
             | Grammar::Interpreter
             | Grammar::Chmod

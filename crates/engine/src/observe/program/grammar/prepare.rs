@@ -8,14 +8,13 @@ use crate::observe::shell::state::State;
 impl Runner<'_, '_> {
     /// The words as the flag reader should see them, if they differ from the ones given.
     pub fn prepare(&mut self, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
-        let _ = state;
         match entry.grammar? {
             Grammar::Find => Some(all_operands(words)),
             Grammar::Kill => signal(words),
             Grammar::Chmod => mode(words),
             Grammar::Tar => old_cluster(entry, words),
-            Grammar::Git
-            | Grammar::Sed
+            Grammar::Git => self.written_out(entry, words, state),
+            Grammar::Sed
             | Grammar::Awk
             | Grammar::Test
             | Grammar::Dd
@@ -34,6 +33,42 @@ impl Runner<'_, '_> {
             | Grammar::Builtin => None,
         }
     }
+
+    /// `git st` with `alias.st = status -s`. Aliases that a shell runs stay as they are.
+    fn written_out(&self, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
+        let git = self.out.world.git(state.cwd.as_deref()?)?;
+        let config = git.config.as_ref().ok()?;
+        let mut all = words.to_vec();
+        let mut changed = false;
+        for _ in 0..ALIASES {
+            let Some(at) = subcommand_at(&all) else { break };
+            let Some(name) = all.get(at).and_then(Field::exact).filter(|name| !entry.subs.iter().any(|sub| sub == name)) else { break };
+            let Some(text) = config.get(&format!("alias.{}", name.to_ascii_lowercase())) else { break };
+            if text.starts_with('!') || text.contains(['"', '\'', '\\']) {
+                break;
+            }
+            let written: Vec<Field> = text.split_whitespace().map(|word| Field::literal(word, doorward_shell::Span::default())).collect();
+            all.splice(at..=at, written);
+            changed = true;
+        }
+        changed.then_some(all)
+    }
+}
+
+/// Aliases of aliases deeper than this stay unknown.
+const ALIASES: usize = 5;
+
+/// Where the first word stands that is no flag of git itself.
+fn subcommand_at(words: &[Field]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        match word.text.as_str() {
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--attr-source" | "--super-prefix" => at += 2,
+            text if text.starts_with('-') => at += 1,
+            _ => return Some(at),
+        }
+    }
+    None
 }
 
 /// Nothing is a flag.
