@@ -2,6 +2,9 @@
 
 #[cfg(test)]
 mod check;
+mod chmod;
+mod curl;
+mod dd;
 mod echo;
 mod find;
 mod git;
@@ -10,11 +13,13 @@ mod git_paths;
 mod git_remote;
 #[cfg(test)]
 mod git_tests;
+mod kill;
 mod prepare;
 mod sed;
 mod sed_script;
 mod shell;
 mod sql;
+mod tar;
 
 pub use sql::reads_only as sql_reads_only;
 
@@ -36,14 +41,14 @@ impl Runner<'_, '_> {
             Grammar::Find => self.find(invocation, state),
             Grammar::Sed => self.sed(invocation, state),
             Grammar::Git => self.git(invocation, state),
+            Grammar::Curl => self.curl(invocation, state),
+            Grammar::Chmod => self.chmod(invocation, state),
+            Grammar::Kill => self.kill(invocation, state),
+            Grammar::Dd => self.dd(invocation, state),
+            Grammar::Tar => self.tar(invocation, state),
             Grammar::Awk
-            | Grammar::Dd
-            | Grammar::Tar
             | Grammar::Ssh
-            | Grammar::Curl
             | Grammar::Interpreter
-            | Grammar::Chmod
-            | Grammar::Kill
             | Grammar::Make
             | Grammar::PackageScript
             | Grammar::Sql

@@ -80,7 +80,11 @@ fn all_operands(words: &[Field]) -> Vec<Field> {
 
 /// `kill -9`, `pkill -HUP`: the first such word is the signal.
 fn signal(words: &[Field]) -> Option<Vec<Field>> {
-    let at = words.iter().position(|word| word.exact().is_some_and(is_signal))?;
+    let flags = words.iter().take_while(|word| word.text != "--");
+    let at = flags.clone().position(|word| word.exact().is_some_and(is_signal))?;
+    if flags.take(at).any(|word| matches!(word.text.as_str(), "-s" | "-n" | "--signal")) {
+        return None;
+    }
     let mut all = words.to_vec();
     let word = all.get_mut(at)?;
     word.text = format!("--signal={}", word.text.trim_start_matches('-'));
