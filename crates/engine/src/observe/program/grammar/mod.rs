@@ -1,5 +1,7 @@
 //! Small languages that a flag table cannot say: one file each, all adjusting an invocation before its effects are written.
 
+mod awk;
+mod awk_program;
 #[cfg(test)]
 mod check;
 mod chmod;
@@ -13,14 +15,19 @@ mod git_paths;
 mod git_remote;
 #[cfg(test)]
 mod git_tests;
+mod interpreter;
 mod kill;
+mod make;
+mod package_script;
 mod prepare;
+mod pure;
 mod sed;
 mod sed_script;
 mod shell;
 mod sql;
 mod tar;
 
+pub use pure::Language;
 pub use sql::reads_only as sql_reads_only;
 
 use super::Invocation;
@@ -41,16 +48,16 @@ impl Runner<'_, '_> {
             Grammar::Find => self.find(invocation, state),
             Grammar::Sed => self.sed(invocation, state),
             Grammar::Git => self.git(invocation, state),
+            Grammar::Interpreter => self.interpreter(invocation, state),
+            Grammar::Awk => self.awk(invocation, state),
+            Grammar::Make => self.make(invocation),
+            Grammar::PackageScript => self.package_script(invocation, state),
             Grammar::Curl => self.curl(invocation, state),
             Grammar::Chmod => self.chmod(invocation, state),
             Grammar::Kill => self.kill(invocation, state),
             Grammar::Dd => self.dd(invocation, state),
             Grammar::Tar => self.tar(invocation, state),
-            Grammar::Awk
-            | Grammar::Ssh
-            | Grammar::Interpreter
-            | Grammar::Make
-            | Grammar::PackageScript
+            Grammar::Ssh
             | Grammar::Sql
             | Grammar::CloudCli
             | Grammar::Kubectl => self.not_yet(grammar, invocation),

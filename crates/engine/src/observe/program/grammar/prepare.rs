@@ -14,6 +14,7 @@ impl Runner<'_, '_> {
             Grammar::Chmod => mode(words),
             Grammar::Tar => old_cluster(entry, words),
             Grammar::Git => self.written_out(entry, words, state),
+            Grammar::Interpreter => module_arguments(entry, words),
             Grammar::Sed
             | Grammar::Awk
             | Grammar::Test
@@ -23,7 +24,6 @@ impl Runner<'_, '_> {
             | Grammar::Xargs
             | Grammar::Echo
             | Grammar::Cd
-            | Grammar::Interpreter
             | Grammar::Shell
             | Grammar::Make
             | Grammar::PackageScript
@@ -69,6 +69,30 @@ fn subcommand_at(words: &[Field]) -> Option<usize> {
         }
     }
     None
+}
+
+/// `python -m module …`, `python -c code …`: what follows belongs to the module or the code.
+fn module_arguments(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
+    if !["python", "pypy", "ipython"].iter().any(|name| entry.key.starts_with(name)) {
+        return None;
+    }
+    let mut at = 0;
+    let end = loop {
+        let text = words.get(at)?.text.as_str();
+        match text {
+            "-W" | "-X" | "--check-hash-based-pycs" => at += 1,
+            _ if text.starts_with("--") => {}
+            _ => match text.strip_prefix('-').filter(|rest| !rest.is_empty())?.find(['m', 'c']) {
+                Some(index) if index + 2 == text.len() => break at + 2,
+                Some(_) => break at + 1,
+                None => {}
+            },
+        }
+        at += 1;
+    };
+    let mut all = words.to_vec();
+    all.insert(end.min(all.len()), Field::literal("--", doorward_shell::Span::default()));
+    Some(all)
 }
 
 /// Nothing is a flag.
