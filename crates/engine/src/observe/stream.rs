@@ -26,6 +26,8 @@ pub enum Shape {
     Token,
     /// Paths inside the current project, never flags.
     ProjectPaths,
+    /// A path below the directory that the text before it names.
+    Below,
 }
 
 /// The output of a command, or the value of a variable.
@@ -59,6 +61,13 @@ impl Stream {
     #[must_use]
     pub fn then(mut self, next: Stream) -> Stream {
         self.origin = self.origin.and(next.origin);
+        let (nothing, nothing_more) = (self.text.as_deref() == Some(""), next.text.as_deref() == Some(""));
+        self.shape = match (nothing, nothing_more) {
+            (true, _) => next.shape,
+            (false, true) => self.shape,
+            (false, false) if self.shape == next.shape => self.shape,
+            (false, false) => Shape::Any,
+        };
         self.text = match (self.text.take(), next.text) {
             (Some(mut first), Some(second)) if first.len() + second.len() <= TEXT_LIMIT => {
                 first.push_str(&second);
@@ -66,7 +75,6 @@ impl Stream {
             }
             (Some(_) | None, Some(_) | None) => None,
         };
-        self.shape = if self.shape == next.shape { self.shape } else { Shape::Any };
         self
     }
 }

@@ -57,6 +57,15 @@ impl Touch {
         }
     }
 
+    /// The same done to whatever lies in a directory.
+    fn of_tree(self) -> Touch {
+        match self {
+            Touch::Delete | Touch::Move => Touch::DeleteTree,
+            Touch::Metadata => Touch::MetadataTree,
+            other => other,
+        }
+    }
+
     fn is_tree(self) -> bool {
         matches!(self, Touch::ReadTree | Touch::DeleteTree | Touch::MetadataTree)
     }
@@ -113,9 +122,10 @@ impl Observer<'_> {
     fn touch_dynamic(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
         let contained = match field.shape {
             Shape::ProjectPaths => field.prefix().is_empty(),
-            Shape::Token => true,
+            Shape::Token | Shape::Below => true,
             Shape::Any => false,
         };
+        let touch = if field.shape == Shape::Below { touch.of_tree() } else { touch };
         let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
         match base {
             Some(base) => self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown)),
@@ -143,11 +153,7 @@ impl Observer<'_> {
         if pattern.split('/').count() > 1 || pattern.contains("**") {
             marks.add(Mark::Recursive);
         }
-        let touch = match touch {
-            Touch::Delete | Touch::Move => Touch::DeleteTree,
-            Touch::Metadata => Touch::MetadataTree,
-            other => other,
-        };
+        let touch = touch.of_tree();
         let mut touched = self.touch_inside(touch, base, by, marks);
         touched.sensitive |= sensitive;
         touched.path = None;

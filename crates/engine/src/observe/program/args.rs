@@ -11,6 +11,8 @@ pub struct Given {
     pub value: Option<Field>,
     pub role: Role,
     pub changes: Changes,
+    /// How many words of the command were read before it: 1 for a flag of the program itself.
+    pub level: usize,
 }
 
 /// An argument list, read.
@@ -26,6 +28,8 @@ pub struct Args {
     pub unreadable: Vec<String>,
     /// `--` was seen, so what follows are operands for certain.
     pub ended: bool,
+    /// How many operands stood before `--`.
+    pub ended_at: usize,
     /// A subcommand that no table knows.
     pub unknown_sub: Option<String>,
 }
@@ -90,6 +94,7 @@ pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
         let text = word.text.as_str();
         if text == "--" {
             args.ended = true;
+            args.ended_at = args.operands.len();
         } else if is_flag(&args, text) {
             at += flag(&mut args, word, words.get(at));
         } else if is_first && args.style() == Style::Dashless && !text.is_empty() && bare_cluster(&args, text) {
@@ -205,5 +210,6 @@ fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {
     if flag.changes.ends {
         args.ended = true;
     }
-    args.given.push(Given { name: flag.name.clone(), value, role, changes: flag.changes.clone() });
+    let level = args.chain.len();
+    args.given.push(Given { name: flag.name.clone(), value, role, changes: flag.changes.clone(), level });
 }

@@ -183,7 +183,8 @@ impl Runner<'_, '_> {
     /// Judges a known program with its words.
     pub fn invoke<'a>(&mut self, entry: Entry, words: &[Field], state: &mut State<'a>, input: Stream, by: By) -> Stream {
         self.depth += 1;
-        let args = args::read(entry, words, self.out.knowledge);
+        let prepared = self.prepare(&entry, words, state);
+        let args = args::read(entry, prepared.as_deref().unwrap_or(words), self.out.knowledge);
         let name = by.name.clone();
         let mut invocation = Invocation {
             by: By { name: shown_name(&name, &args), part: by.part },
@@ -196,14 +197,15 @@ impl Runner<'_, '_> {
             input,
             args,
         };
-        self.note_unknown(&invocation);
         if self.is_information(&invocation) {
+            self.note_unknown(&invocation);
             self.depth -= 1;
             return Stream::unknown(Origin::default());
         }
         self.assign_roles(&mut invocation);
         self.directory_flags(&mut invocation);
         self.grammar(&mut invocation, state);
+        self.note_unknown(&invocation);
         if !invocation.done {
             self.flag_values(&mut invocation, state);
             self.operands(&mut invocation, state);

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Invocation;
+use super::grammar::Language;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
 use crate::flow::FlowKind;
@@ -320,15 +321,20 @@ impl Runner<'_, '_> {
 
     fn other_code(&mut self, field: &Field, role: Role, by: &crate::observe::observer::By) {
         let language = match role {
-            Role::CodePython => "Python",
-            Role::CodeJs => "JavaScript",
-            _ => "inline",
+            Role::CodePython => Language::Python,
+            Role::CodeJs => Language::JavaScript,
+            _ => Language::Other,
         };
         if field.origin.download {
             self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
         }
-        self.out.lower(Degree::Opaque, format!("{language} code given to `{}`", by.name));
-        self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+        match field.known() {
+            Some(text) if !field.origin.download => self.inline_code(text, language, by),
+            Some(_) | None => {
+                self.out.lower(Degree::Opaque, format!("{} code given to `{}`", language.name(), by.name));
+                self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+            }
+        }
     }
 
     fn sql(&mut self, field: &Field, invocation: &Invocation) {

@@ -80,7 +80,7 @@ impl Runner<'_, '_> {
         use crate::observe::stream::Shape;
         match word.shape {
             Shape::ProjectPaths if word.prefix().is_empty() => state.cwd.as_deref().map(str::to_owned),
-            Shape::ProjectPaths | Shape::Token | Shape::Any => None,
+            Shape::ProjectPaths | Shape::Token | Shape::Below | Shape::Any => None,
         }
     }
 

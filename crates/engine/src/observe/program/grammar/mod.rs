@@ -1,13 +1,38 @@
 //! Small languages that a flag table cannot say: one file each, all adjusting an invocation before its effects are written.
 
+mod awk;
+mod awk_program;
+#[cfg(test)]
+mod check;
+mod chmod;
+mod curl;
+mod dd;
 mod echo;
+mod find;
+mod git;
+mod git_config;
+mod git_paths;
+mod git_remote;
+#[cfg(test)]
+mod git_tests;
+mod interpreter;
+mod kill;
+mod make;
+mod package_script;
+mod prepare;
+mod pure;
+mod sed;
+mod sed_script;
 mod shell;
 mod sql;
+mod tar;
 
+pub use pure::Language;
 pub use sql::reads_only as sql_reads_only;
 
 use super::Invocation;
-use crate::knowledge::schema::Grammar;
+use crate::effect::{Effect, Target};
+use crate::knowledge::schema::{Does, Grammar};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
@@ -20,29 +45,42 @@ impl Runner<'_, '_> {
             Grammar::Shell => self.shell_program(invocation, state),
             Grammar::Xargs => self.xargs(invocation, state),
             Grammar::Test => self.test(invocation),
-            Grammar::Find
-            | Grammar::Sed
-            | Grammar::Awk
-            | Grammar::Dd
-            | Grammar::Tar
-            | Grammar::Ssh
-            | Grammar::Git
-            | Grammar::Curl
-            | Grammar::Cd
-            | Grammar::Interpreter
-            | Grammar::Chmod
-            | Grammar::Kill
-            | Grammar::Make
-            | Grammar::PackageScript
+            Grammar::Find => self.find(invocation, state),
+            Grammar::Sed => self.sed(invocation, state),
+            Grammar::Git => self.git(invocation, state),
+            Grammar::Interpreter => self.interpreter(invocation, state),
+            Grammar::Awk => self.awk(invocation, state),
+            Grammar::Make => self.make(invocation),
+            Grammar::PackageScript => self.package_script(invocation, state),
+            Grammar::Curl => self.curl(invocation, state),
+            Grammar::Chmod => self.chmod(invocation, state),
+            Grammar::Kill => self.kill(invocation, state),
+            Grammar::Dd => self.dd(invocation, state),
+            Grammar::Tar => self.tar(invocation, state),
+            Grammar::Ssh
             | Grammar::Sql
             | Grammar::CloudCli
-            | Grammar::Kubectl
-            | Grammar::Builtin => self.not_yet(grammar, invocation),
+            | Grammar::Kubectl => self.not_yet(grammar, invocation),
+            // The interpreter of the shell has dealt with these.
+            Grammar::Cd | Grammar::Builtin => {}
         }
     }
 
     /// A grammar that is not there: nothing can be said about the words.
     fn not_yet(&mut self, grammar: Grammar, invocation: &Invocation) {
         self.out.lower(crate::coverage::Degree::Opaque, format!("the language of `{}` ({grammar})", invocation.by.name));
+    }
+
+    /// Writes down an effect on something that is not a file.
+    fn on_resource(&mut self, does: &Does, name: impl Into<String>, invocation: &Invocation) {
+        let mut effect = Effect::new(does.operation, Target::Resource(name.into()));
+        effect.scope = does.scope;
+        effect.reversibility = does.reversibility;
+        effect.reach = does.reach;
+        effect.sensitivity = does.sensitivity;
+        effect.marks = does.marks;
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        self.out.effect(effect);
     }
 }

@@ -1,0 +1,116 @@
+//! `awk`: what its program reads, writes and runs beyond the files it is given.
+
+use super::super::Invocation;
+use super::awk_program::{self, Deed};
+use crate::coverage::Degree;
+use crate::effect::Operation;
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::names::secret_variable;
+use crate::observe::shell::field::{Field, UNKNOWN};
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+
+impl Runner<'_, '_> {
+    pub fn awk(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        invocation.done = true;
+        edits_in_place(invocation);
+        for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
+            if *role == Role::Read && is_assignment(&field.text) {
+                *role = Role::Data;
+            }
+        }
+        self.flag_values(invocation, state);
+        self.operands(invocation, state);
+        for program in programs(invocation) {
+            let Some(text) = program.known() else {
+                self.out.lower(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
+                self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
+                continue;
+            };
+            match awk_program::read(text) {
+                Ok(deeds) => deeds.into_iter().for_each(|deed| self.awk_deed(deed, invocation, state)),
+                Err(because) => {
+                    self.out.lower(Degree::Opaque, format!("the program of `{}`: {because}", invocation.by.name));
+                    self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
+                }
+            }
+        }
+    }
+
+    fn awk_deed(&mut self, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
+        let field = |text: Option<String>| match text {
+            Some(text) if !text.contains(UNKNOWN) => Field::literal(text, doorward_shell::Span::default()),
+            Some(_) | None => Field { text: UNKNOWN.to_string(), dynamic: true, ..Field::default() },
+        };
+        match deed {
+            Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+            Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if file.starts_with("/inet") => {
+                self.out.lower(Degree::Opaque, format!("the connection `{file}`"));
+                self.out.unknown(Operation::Network, &invocation.by, Marks::default().with(Mark::UnlistedHost).with(Mark::Upload));
+            }
+            Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
+            Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
+            Deed::Runs(command) => self.role(&field(command), Role::CodeSh, invocation, state),
+            Deed::Environment => {
+                invocation.output.origin.secret |= self.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
+            }
+        }
+    }
+}
+
+/// `-i inplace` changes the files.
+fn edits_in_place(invocation: &mut Invocation) {
+    let mut edits = false;
+    for given in invocation.args.given.iter_mut().filter(|given| matches!(given.name.as_str(), "-i" | "--include")) {
+        if given.value.as_ref().is_some_and(|value| value.text == "inplace") {
+            given.role = Role::Data;
+            edits = true;
+        }
+    }
+    if edits {
+        invocation.roles.iter_mut().filter(|role| **role == Role::Read).for_each(|role| *role = Role::Edit);
+    }
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+fn programs(invocation: &Invocation) -> Vec<Field> {
+    let sources = invocation.args.given.iter().filter(|given| matches!(given.name.as_str(), "-e" | "--source"));
+    let mut programs: Vec<Field> = sources.filter_map(|given| given.value.clone()).collect();
+    if programs.is_empty() && !invocation.args.has_any(&["-f", "--file", "-E", "--exec"]) {
+        programs.extend(invocation.operand(0).cloned());
+    }
+    programs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::check;
+
+    const AWK: &str = "name = 'awk'\nwhat = 'x'\ngrammar = 'awk'\nstops = true\noperands = ['data unless -f -e', 'read*']\n[flags]\n'-F -v -e' = 'data'\n'-f -i' = 'script'\n'-l' = 'execute'";
+
+    #[test]
+    fn programs() {
+        check(
+            &[AWK],
+            &[
+                ("awk -F: '{print $1}' users.txt", "full", "read users.txt"),
+                ("cat a | awk -v n=3 'NR<=n'", "full", "read a"),
+                ("awk '{print > \"out.txt\"}' FS=: a.txt", "full", "read a.txt; write out.txt"),
+                ("awk 'BEGIN{system(\"rm -r build\")}'", "full", "delete build"),
+                ("awk '{system($0)}' a", "opaque", "read a; execute something unknown +shell-code"),
+                ("awk '@load \"x\"'", "opaque", "execute something unknown"),
+                ("awk \"{print $X}\" a", "opaque", "read a; execute something unknown +inline-code"),
+                ("awk -i inplace '{print}' a.txt", "full", "write a.txt"),
+                ("awk -f prog.awk a", "delegated", "read a; execute prog.awk"),
+                ("awk 'BEGIN{print \"x\" | \"cat > y\"}'", "full", "write y"),
+            ],
+        );
+    }
+}

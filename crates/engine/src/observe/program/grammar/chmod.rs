@@ -1,0 +1,88 @@
+//! `chmod`: modes that open a file to everybody or lend its owner's rights.
+
+use super::super::Invocation;
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+
+impl Runner<'_, '_> {
+    pub fn chmod(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        invocation.done = true;
+        let before = self.out.effects.len();
+        self.flag_values(invocation, state);
+        self.operands(invocation, state);
+        let mut marks = Marks::default().with(Mark::PermissionChange);
+        if !invocation.args.has("--reference") {
+            match invocation.operand(0).map(|mode| mode.exact().map(str::to_owned)) {
+                Some(Some(mode)) => marks.union(mode_marks(&mode)),
+                Some(None) => self.out.lower(crate::coverage::Degree::Opaque, "the mode that is set"),
+                None => {}
+            }
+        }
+        for effect in self.out.effects.iter_mut().skip(before).filter(|effect| effect.operation != crate::effect::Operation::Read) {
+            effect.marks.union(marks);
+        }
+    }
+}
+
+/// What a mode lets others do.
+fn mode_marks(mode: &str) -> Marks {
+    let mut marks = Marks::default();
+    if let Ok(bits) = u32::from_str_radix(mode, 8) {
+        if bits & 0o002 != 0 {
+            marks.add(Mark::OpenToAll);
+        }
+        if bits & 0o6000 != 0 {
+            marks.add(Mark::SetUid);
+        }
+        return marks;
+    }
+    for clause in mode.split(',') {
+        let who: String = clause.chars().take_while(|letter| "ugoa".contains(*letter)).collect();
+        let Some(rest) = clause.get(who.len()..) else { continue };
+        for action in rest.split_inclusive(['+', '-', '=']).zip(rest.split(['+', '-', '=']).skip(1)) {
+            let (operator, what) = action;
+            if operator.ends_with('-') {
+                continue;
+            }
+            if what.contains('w') && (who.contains('o') || who.contains('a')) {
+                marks.add(Mark::OpenToAll);
+            }
+            if what.contains('s') && (who.is_empty() || who.contains(['u', 'g', 'a'])) {
+                marks.add(Mark::SetUid);
+            }
+        }
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::check;
+    use super::mode_marks;
+
+    const CHMOD: &str = "name = 'chmod'\nwhat = 'x'\ngrammar = 'chmod'\noperands = ['data unless --reference', 'metadata*']\n[flags]\nplain = '-v'\n'-R' = 'operands=metadata-tree'";
+
+    #[test]
+    fn modes() {
+        for (mode, marks) in [
+            ("+x", "[]"), ("755", "[]"), ("u+x", "[]"), ("a-w", "[]"), ("go-rwx", "[]"), ("777", "[\"open-to-all\"]"), ("o+w", "[\"open-to-all\"]"), ("a=rw", "[\"open-to-all\"]"),
+            ("ug+x,o=rw", "[\"open-to-all\"]"), ("4755", "[\"set-uid\"]"), ("u+s", "[\"set-uid\"]"), ("+s", "[\"set-uid\"]"), ("0666", "[\"open-to-all\"]"), ("u-s", "[]"), ("o-r+w", "[\"open-to-all\"]"),
+        ] {
+            assert_eq!(format!("{:?}", mode_marks(mode)), marks, "{mode}");
+        }
+    }
+
+    #[test]
+    fn paths() {
+        check(
+            &[CHMOD],
+            &[
+                ("chmod +x run.sh", "full", "write run.sh +permission-change"),
+                ("chmod -x run.sh", "full", "write run.sh"),
+                ("chmod -R 777 out", "full", "write out +open-to-all +recursive"),
+                ("chmod $MODE run.sh", "opaque", "write run.sh"),
+            ],
+        );
+    }
+}

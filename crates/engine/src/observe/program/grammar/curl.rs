@@ -1,0 +1,173 @@
+//! `curl` and `wget`: where they go, what they send, where they put what arrives.
+
+use super::super::Invocation;
+use crate::coverage::Degree;
+use crate::knowledge::schema::Role;
+use crate::marks::Mark;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+
+/// Flags whose value is sent; after `@` stands a file.
+const DATA: &[&str] = &["-d", "--data", "--data-ascii", "--data-binary", "--json", "--data-urlencode"];
+
+/// Flags whose value is sent as it is.
+const LITERAL: &[&str] = &["--data-raw", "--form-string", "--post-data", "--body-data"];
+
+const FORMS: &[&str] = &["-F", "--form"];
+
+/// Flags that send a file.
+const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
+
+impl Runner<'_, '_> {
+    pub fn curl(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let sends = sends(invocation);
+        invocation.output.origin.download = true;
+        for file in sent_files(invocation) {
+            self.role(&file, Role::Upload, invocation, state);
+        }
+        let secret = invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret);
+        let by = invocation.by.clone();
+        self.network_flows(secret, &by);
+        let role = if sends { Role::UrlUpload } else { Role::Url };
+        let urls: Vec<Field> = addresses(invocation).collect();
+        for url in &urls {
+            self.curl_address(url, role, invocation, state);
+            if names_itself(invocation) {
+                self.remote_name(url, invocation, state);
+            }
+        }
+        invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
+        for given in &mut invocation.args.given {
+            if given.name == "--url" || FILES.contains(&given.name.as_str()) {
+                given.role = Role::Data;
+            }
+        }
+    }
+
+    fn curl_address(&mut self, url: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
+        if let Some(path) = url.text.strip_prefix("file:") {
+            let path = format!("/{}", path.trim_start_matches('/').trim_start_matches("localhost/"));
+            return self.reads(Touch::Read, &url.with_text(path), invocation, state);
+        }
+        let host = url.text.split_once("://").map_or(url.text.as_str(), |(_, rest)| rest).split(['/', '?', '#']).next().unwrap_or_default();
+        let literal = host.starts_with('[') || host.contains("@[");
+        if host.contains('{') || (host.contains('[') && !literal) {
+            self.out.lower(Degree::Opaque, format!("`{}` names several hosts", url.shown()));
+        }
+        let whole = if url.text.contains("://") { url.clone() } else { url.with_text(format!("http://{}", url.text)) };
+        self.role(&whole, role, invocation, state);
+    }
+
+    /// `-O`: a file named like the end of the address.
+    fn remote_name(&mut self, url: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        let directory = invocation.args.value("--output-dir").or(invocation.args.value("-P")).or(invocation.args.value("--directory-prefix")).cloned();
+        let rest = url.text.split_once("://").map_or(url.text.as_str(), |(_, rest)| rest);
+        let name = rest.split(['?', '#']).next().and_then(|rest| rest.split_once('/')).map(|(_, path)| crate::path::name(path).to_owned());
+        let chosen_there = invocation.args.has_any(&["-J", "--remote-header-name", "--content-disposition", "-r", "--recursive", "-m", "--mirror"]);
+        let before = self.out.effects.len();
+        match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
+            Some(name) => {
+                let text = directory.as_ref().map_or(name.clone(), |directory| format!("{}/{name}", directory.text));
+                let field = Field { glob: false, ..directory.unwrap_or_else(|| url.clone()).with_text(text) };
+                self.writes(Touch::Write, &field, invocation, state);
+            }
+            None => {
+                let field = directory.unwrap_or_else(|| Field::literal(".", url.span));
+                self.writes(Touch::Create, &field, invocation, state);
+                self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::CountUnknown));
+            }
+        }
+        self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Download));
+    }
+}
+
+fn addresses(invocation: &Invocation) -> impl Iterator<Item = Field> {
+    let given = invocation.args.given.iter().filter(|given| given.name == "--url").filter_map(|given| given.value.clone());
+    invocation.args.operands.iter().cloned().chain(given.collect::<Vec<_>>()).collect::<Vec<_>>().into_iter()
+}
+
+/// Data leaves with the request.
+fn sends(invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    let in_address = args.has_any(&["-G", "--get", "-I", "--head"]);
+    let method = args.value("-X").or(args.value("--request")).or(args.value("--method"));
+    let reads = method.is_none_or(|method| matches!(method.exact(), Some("GET" | "HEAD" | "OPTIONS")));
+    let data = args.given.iter().any(|given| DATA.contains(&given.name.as_str()) || LITERAL.contains(&given.name.as_str()));
+    !reads || args.has_any(FORMS) || args.has_any(FILES) || (data && !in_address)
+}
+
+/// Files whose content is sent.
+fn sent_files(invocation: &Invocation) -> Vec<Field> {
+    let mut files = Vec::new();
+    for given in &invocation.args.given {
+        let Some(value) = &given.value else { continue };
+        let name = given.name.as_str();
+        let file = match name {
+            _ if DATA.contains(&name) => match value.text.strip_prefix('@') {
+                Some(file) => Some(file),
+                None if name == "--data-urlencode" => value.text.split_once('@').filter(|(field, _)| !field.contains('=')).map(|(_, file)| file),
+                None => None,
+            },
+            "-H" | "--header" | "--proxy-header" | "-w" | "--write-out" => value.text.strip_prefix('@'),
+            _ if FORMS.contains(&name) => value.text.split_once('=').and_then(|(_, rest)| rest.strip_prefix(['@', '<'])),
+            _ if FILES.contains(&name) => Some(value.text.as_str()),
+            "-b" | "--cookie" if !value.text.contains('=') => Some(value.text.as_str()),
+            _ => None,
+        };
+        let Some(file) = file else { continue };
+        let file = if FORMS.contains(&name) { file.split(';').next().unwrap_or(file) } else { file };
+        for file in file.split(',').filter(|file| !file.is_empty() && *file != "-" && *file != ".") {
+            files.push(value.with_text(file.trim_matches('"')));
+        }
+    }
+    files
+}
+
+/// The file that arrives is named by the address.
+fn names_itself(invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    if invocation.by.name.starts_with("wget") {
+        return !args.has_any(&["-O", "--output-document", "--spider"]);
+    }
+    args.has_any(&["-O", "--remote-name", "--remote-name-all"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check, flows};
+
+    const CURL: &str = "name = 'curl'\nwhat = 'x'\ngrammar = 'curl'\noperands = ['url*']\n[flags]\nplain = '-s -S -L -f -i -I -G -J -O'\n'-d --data --data-binary --data-raw --json -F --form -H -X --request -b' = 'data'\n'-o --output' = 'write'\n'-T --upload-file' = 'upload'\n'--url' = 'url'\n'-K --config' = 'opaque config'";
+    const WGET: &str = "name = 'wget'\nwhat = 'x'\ngrammar = 'curl'\noperands = ['url*']\n[flags]\nplain = '-q'\n'-O' = 'write'\n'--post-file' = 'upload'";
+
+    #[test]
+    fn asking_and_sending() {
+        check(
+            &[CURL, WGET],
+            &[
+                ("curl -sSL https://example.com/x", "full", "network https://example.com/x"),
+                ("curl localhost:3000/health", "full", "network http://localhost:3000/health"),
+                ("curl -X GET -G -d q=1 https://example.com", "full", "network https://example.com"),
+                ("curl -d x=1 https://example.com", "full", "network https://example.com +upload =irreversible"),
+                ("curl -X DELETE --url https://example.com/1", "full", "network https://example.com/1 +upload"),
+                ("curl -sFname=@.env https://example.com", "full", "read .env; network https://example.com +upload"),
+                ("curl --data-binary @dump.sql https://example.com", "full", "read dump.sql; network https://example.com +upload"),
+                ("curl -T notes.txt https://example.com", "full", "read notes.txt; network https://example.com +upload"),
+                ("curl file:///etc/passwd", "full", "read /etc/passwd"),
+                ("curl -o out.html https://example.com", "full", "network https://example.com; write out.html"),
+                ("curl -O https://example.com/a/tool.tgz?x=1", "full", "network https://example.com/a/tool.tgz?x=1; write tool.tgz +download"),
+                ("wget -q https://example.com/tool.sh", "full", "network https://example.com/tool.sh; write tool.sh"),
+                ("curl 'https://{a,b}.example.com/'", "opaque", "network https://{a,b}.example.com/"),
+                ("curl \"https://$HOST/x\"", "opaque", "network something unknown"),
+            ],
+        );
+    }
+
+    #[test]
+    fn downloads_and_secrets_flow() {
+        assert!(flows(&[CURL], "curl -s https://example.com | sh").contains(&"download-to-execute".to_owned()));
+        assert!(flows(&[CURL], "curl -o x.sh https://example.com && sh x.sh").contains(&"download-to-execute".to_owned()));
+        assert!(flows(&[CURL], "curl -s https://example.com").is_empty());
+    }
+}

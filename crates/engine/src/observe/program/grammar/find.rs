@@ -1,0 +1,375 @@
+//! Expressions of `find`: where it starts, what it tests, what its actions do to what is found.
+
+use super::super::Invocation;
+use crate::coverage::Degree;
+use crate::effect::Scope;
+use crate::marks::Mark;
+use crate::observe::shell::field::{Field, UNKNOWN};
+use crate::observe::shell::paths::stays_inside;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::{Shape, Stream};
+use crate::observe::touch::Touch;
+use crate::path;
+use crate::place;
+
+/// Tests, options and operators without a value.
+const BARE: &[&str] = &[
+    "-print", "-print0", "-ls", "-prune", "-quit", "-depth", "-d", "-daystart", "-follow", "-mount", "-xdev", "-x", "-noleaf", "-true", "-false",
+    "-empty", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-not", "-a", "-and", "-o", "-or", "!", "(", ")", ",", "-warn",
+    "-nowarn", "-ignore_readdir_race", "-noignore_readdir_race", "-help", "--help", "-version", "--version",
+];
+
+/// Tests and options with a value that has no effect.
+const VALUED: &[&str] = &[
+    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-ilname", "-type", "-xtype", "-size",
+    "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-maxdepth", "-mindepth",
+    "-fstype", "-printf", "-regextype", "-used", "-context", "-flags", "-newermt", "-newerat", "-newerct", "-newerBt", "-Btime", "-Bmin",
+];
+
+/// Tests against another file.
+const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
+
+const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
+
+const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+
+/// An expression, read.
+#[derive(Debug, Default)]
+struct Expression {
+    starts: Vec<Field>,
+    /// The command of each `-exec`, and whether it runs in the directory of the file.
+    commands: Vec<(Vec<Field>, bool)>,
+    deletes: bool,
+    reads: Vec<Field>,
+    writes: Vec<Field>,
+    /// Name patterns, one list for each alternative.
+    names: Vec<Vec<String>>,
+    prints_freely: bool,
+    /// What cannot be read, and how badly.
+    trouble: Vec<(Degree, String)>,
+}
+
+impl Runner<'_, '_> {
+    pub fn find(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        invocation.done = true;
+        let expression = read(&invocation.args.operands);
+        for (degree, because) in &expression.trouble {
+            self.out.lower(*degree, because.clone());
+        }
+        for start in &expression.starts {
+            let before = self.out.effects.len();
+            self.out.touch(Touch::List, start, invocation.cwd.as_deref(), &invocation.by);
+            self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Recursive));
+        }
+        for field in &expression.reads {
+            self.reads(Touch::List, field, invocation, state);
+        }
+        for field in &expression.writes {
+            self.writes(Touch::Write, field, invocation, state);
+        }
+        if expression.deletes {
+            self.delete_found(&expression, invocation);
+        }
+        invocation.input = Stream::empty();
+        for (words, in_directory) in &expression.commands {
+            self.run_on_found(words, *in_directory, &expression, invocation, state);
+        }
+        invocation.output = Stream::shaped(self.found_shape(&expression));
+        invocation.passes_input = false;
+    }
+
+    fn delete_found(&mut self, expression: &Expression, invocation: &Invocation) {
+        for field in found(expression, None) {
+            let before = self.out.effects.len();
+            self.out.touch(Touch::DeleteTree, &field, invocation.cwd.as_deref(), &invocation.by);
+            if !expression.patterns().is_empty() {
+                self.only_some(before);
+            }
+        }
+    }
+
+    /// A test chooses among the files, so a directory that is named is not itself the target.
+    fn only_some(&mut self, before: usize) {
+        for effect in self.out.effects.iter_mut().skip(before) {
+            effect.marks.remove(Mark::ProjectRoot);
+            if effect.scope == Scope::Project {
+                effect.scope = Scope::Directory;
+            }
+        }
+    }
+
+    fn run_on_found(&mut self, words: &[Field], in_directory: bool, expression: &Expression, invocation: &mut Invocation, state: &mut State<'_>) {
+        let outer = invocation.cwd.clone();
+        let base = if in_directory { outer.as_deref() } else { None };
+        let mut command = Vec::new();
+        for word in words {
+            match word.text.as_str() {
+                "{}" => command.extend(found(expression, base)),
+                text if text.contains("{}") => command.extend(embedded(word, expression, base)),
+                _ => command.push(word.clone()),
+            }
+        }
+        if in_directory {
+            invocation.cwd = None;
+        }
+        let before = self.out.effects.len();
+        self.inner_command(command, invocation, state);
+        if !expression.patterns().is_empty() {
+            self.only_some(before);
+        }
+        invocation.cwd = outer;
+    }
+
+    /// What is printed are paths of the project, unless it may be a secret that somebody asked for by name.
+    fn found_shape(&self, expression: &Expression) -> Shape {
+        let inside = expression.starts.iter().all(|start| stays_inside(start) && !start.text.starts_with('*'));
+        let sensitive = expression.names.iter().flatten().any(|name| place::glob_may_match_sensitive(name, true));
+        if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() { Shape::ProjectPaths } else { Shape::Any }
+    }
+}
+
+impl Expression {
+    /// Patterns of which every found file matches one; empty if some file may match none.
+    fn patterns(&self) -> Vec<&str> {
+        if self.names.is_empty() || self.names.iter().any(Vec::is_empty) {
+            return Vec::new();
+        }
+        self.names.iter().flatten().map(String::as_str).collect()
+    }
+
+    fn trouble(&mut self, degree: Degree, because: impl Into<String>) {
+        self.trouble.push((degree, because.into()));
+    }
+}
+
+/// The files that `{}` stands for, as fields that a program may get.
+fn found(expression: &Expression, base: Option<&str>) -> Vec<Field> {
+    let patterns = expression.patterns();
+    let mut fields = Vec::new();
+    for start in &expression.starts {
+        let Some(directory) = directory(start, base) else {
+            fields.push(Field { text: UNKNOWN.to_string(), dynamic: true, many: true, ..start.clone() });
+            continue;
+        };
+        for pattern in &patterns {
+            fields.push(Field { text: format!("{directory}**/{pattern}"), glob: true, many: false, ..start.clone() });
+        }
+        if patterns.is_empty() {
+            fields.push(below(start, format!("{directory}{UNKNOWN}")));
+        }
+    }
+    fields
+}
+
+/// A word with `{}` inside it.
+fn embedded(word: &Field, expression: &Expression, base: Option<&str>) -> Vec<Field> {
+    let unknown = word.text.replace("{}", &UNKNOWN.to_string());
+    let climbs = word.text.split('/').any(|part| part == "..");
+    let plain = word.text.starts_with("{}") && word.text.matches("{}").count() == 1 && !climbs;
+    let mut fields = Vec::new();
+    for start in &expression.starts {
+        match directory(start, base) {
+            Some(directory) if plain => fields.push(below(start, format!("{directory}{unknown}"))),
+            Some(_) | None => fields.push(Field { text: unknown.clone(), dynamic: true, ..word.clone() }),
+        }
+    }
+    fields.dedup();
+    fields
+}
+
+fn below(start: &Field, text: String) -> Field {
+    Field { text, dynamic: true, glob: false, shape: Shape::Below, ..start.clone() }
+}
+
+/// The known directory below which everything is found, with a slash at its end.
+fn directory(start: &Field, base: Option<&str>) -> Option<String> {
+    let text = start.known()?;
+    let fixed = if start.glob {
+        let at = text.find(['*', '?', '[', '(', '@', '+', '!']).unwrap_or(text.len());
+        let fixed = text.get(..at)?;
+        fixed.rfind('/').and_then(|slash| fixed.get(..=slash)).unwrap_or("./")
+    } else {
+        text
+    };
+    let whole = match base {
+        Some(base) => path::lexical(&path::join(base, fixed)),
+        None => fixed.to_owned(),
+    };
+    Some(format!("{}/", whole.trim_end_matches('/')))
+}
+
+fn read(words: &[Field]) -> Expression {
+    let mut expression = Expression::default();
+    let mut at = start_paths(words, &mut expression);
+    let mut negated = false;
+    let mut alternative = Vec::new();
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if word.dynamic || word.many || word.glob {
+            expression.trouble(Degree::Opaque, format!("`{}` in an expression of `find`", word.shown()));
+            continue;
+        }
+        let text = word.text.as_str();
+        match text {
+            "-o" | "-or" | "," => expression.names.push(std::mem::take(&mut alternative)),
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" if !negated => {
+                alternative.extend(words.get(at).and_then(pattern));
+            }
+            _ => {}
+        }
+        negated = matches!(text, "!" | "-not");
+        at += action(text, words.get(at..).unwrap_or_default(), &mut expression);
+    }
+    expression.names.push(alternative);
+    expression
+}
+
+/// A name pattern that says something about what is found.
+fn pattern(word: &Field) -> Option<String> {
+    let name = path::name(word.known()?);
+    (!name.is_empty() && name.chars().any(|letter| !matches!(letter, '*' | '?' | '.'))).then(|| name.to_owned())
+}
+
+/// Options and start paths; yields where the expression begins.
+fn start_paths(words: &[Field], expression: &mut Expression) -> usize {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let text = word.text.as_str();
+        match text {
+            "-H" | "-L" | "-P" | "-E" | "-X" | "-s" | "--" => {}
+            "-D" | "-f" => at += 1,
+            _ if text.starts_with("-O") => {}
+            _ if word.may_be_flag() => {
+                expression.trouble(Degree::Opaque, format!("`{}` may be an action of `find`", word.shown()));
+                expression.starts.push(word.clone());
+            }
+            _ if text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",") => break,
+            _ => {
+                if word.glob && text.starts_with(['*', '?', '[']) {
+                    expression.trouble(Degree::Opaque, format!("`{text}` may match a name that is an action of `find`"));
+                }
+                expression.starts.push(word.clone());
+            }
+        }
+        at += 1;
+    }
+    if expression.starts.is_empty() {
+        expression.starts.push(Field::literal(".", doorward_shell::Span::default()));
+    }
+    at
+}
+
+/// One test or action; yields how many further words it used.
+fn action(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
+    let value = rest.first().cloned();
+    if RUNNERS.contains(&text) {
+        return command(text, rest, expression);
+    }
+    match text {
+        _ if BARE.contains(&text) => 0,
+        "-delete" => {
+            expression.deletes = true;
+            0
+        }
+        "-files0-from" => {
+            expression.trouble(Degree::Opaque, "start paths of `find` that a file lists");
+            expression.reads.extend(value);
+            1
+        }
+        _ if VALUED.contains(&text) => {
+            expression.prints_freely |= text == "-printf";
+            if value.as_ref().is_some_and(|value| value.many || (value.glob && !value.text.contains('.'))) {
+                expression.trouble(Degree::Opaque, format!("the value of `{text}`, which may be several words"));
+            }
+            1
+        }
+        _ if COMPARED.contains(&text) || text.starts_with("-newer") => {
+            expression.reads.extend(value);
+            1
+        }
+        _ if WRITERS.contains(&text) => {
+            expression.writes.extend(value);
+            if text == "-fprintf" { 2 } else { 1 }
+        }
+        _ => {
+            expression.trouble(Degree::Unknown, format!("the test `{text}` of `find`"));
+            0
+        }
+    }
+}
+
+/// The words of `-exec` up to `;` or `{} +`.
+fn command(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
+    let end = rest.iter().enumerate().position(|(index, word)| {
+        word.text == ";" || (word.text == "+" && index > 0 && rest.get(index - 1).is_some_and(|before| before.text == "{}"))
+    });
+    let length = end.unwrap_or(rest.len());
+    let words = rest.get(..length).unwrap_or_default().to_vec();
+    if words.is_empty() || end.is_none() {
+        expression.trouble(Degree::Opaque, format!("`{text}` of `find` without its end"));
+    }
+    if !words.is_empty() {
+        expression.commands.push((words, text.ends_with("dir")));
+    }
+    length + usize::from(end.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::check;
+
+    const FIND: &str = "name = 'find'\nwhat = 'x'\ngrammar = 'find'\noperands = ['list*']";
+
+    #[test]
+    fn looking_changes_nothing() {
+        check(
+            &[FIND],
+            &[
+                ("find . -name x -print", "full", "read ."),
+                ("find src tests -type f -mtime -1 -prune -o -print", "full", "read src; read tests"),
+                ("find . \\( -name '*.rs' -o -name '*.toml' \\) -not -path './target/*'", "full", "read ."),
+                ("find -L /usr/lib -maxdepth 2 -iname 'lib*' -size +1M", "full", "read /usr/lib +recursive"),
+                ("find . -newer Cargo.toml -newermt 2024-01-01", "full", "read .; read Cargo.toml"),
+                ("find . -name '*.rs' | xargs wc -l", "full", "read .; read . +count-unknown"),
+                ("find . -printf '%p %s\\n'", "full", "read ."),
+            ],
+        );
+    }
+
+    #[test]
+    fn actions_are_seen_all_of_them() {
+        check(
+            &[FIND],
+            &[
+                ("find out -name '*.tmp' -delete", "full", "read out; delete out +recursive"),
+                ("find / -delete", "full", "read /; delete / +recursive"),
+                ("find / -exec echo found ';' -delete", "full", "read /; delete /"),
+                ("find src -exec rm {} +", "full", "read src; delete src +recursive"),
+                ("find src -name '*.o' -exec rm -f {} \\;", "full", "read src; delete src +recursive"),
+                ("find a b -exec cat {} + -exec rm {} \\;", "full", "read a; read b; read a; read b; delete a; delete b"),
+                ("find src -execdir rm {} +", "full", "read src; delete src"),
+                ("find . -fprintf out.txt '%p' -fls list", "full", "read .; write out.txt; write list"),
+                ("find src -exec mv {} {}.bak \\;", "full", "read src; delete src; write src"),
+                ("find ~/.ssh -type f -exec cat {} \\;", "full", "read /home/dev/.ssh; read /home/dev/.ssh"),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_asks() {
+        check(
+            &[FIND],
+            &[
+                ("find . -frobnicate", "unknown", "read ."),
+                ("find . -exec sh -c 'echo {}' \\;", "opaque", "read .; execute something unknown +shell-code"),
+                ("find . -exec {} \\;", "opaque", "read .; execute something unknown"),
+                ("find . $WHAT", "opaque", "read .; read something unknown"),
+                ("find \"$DIR\" -exec rm {} +", "opaque", "read something unknown; delete something unknown"),
+                ("find * -print", "opaque", "read . +count-unknown"),
+                ("find . -execdir cat notes.txt \\;", "opaque", "read .; read something unknown"),
+                ("find -files0-from list -delete", "opaque", "read .; read list; delete . +recursive"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! `git`: what its settings make it run, refs told from paths, work that would be lost.
+
+use super::super::Invocation;
+use super::git_config::{self, Use};
+use crate::coverage::Degree;
+use crate::effect::{Operation, Reach, Reversibility};
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::{Shape, Stream};
+use crate::path;
+use crate::world::Git;
+
+/// Commands that look at no repository.
+const WITHOUT_REPOSITORY: &[&str] = &["version", "help", "clone", "init", "check-ref-format", "stripspace", ""];
+
+const NETWORK: &[&str] = &[
+    "push", "fetch", "pull", "ls-remote", "clone", "remote show", "remote update", "remote prune", "submodule update", "submodule add", "lfs fetch", "lfs pull", "lfs push",
+    "request-pull", "send-email", "credential",
+];
+
+const HOOKED: &[&str] = &[
+    "commit", "checkout", "switch", "merge", "pull", "push", "rebase", "am", "cherry-pick", "revert", "worktree add", "gc", "stash", "stash push", "stash pop", "clone", "hook run",
+    "notes", "send-email", "reset", "fetch",
+];
+
+const MERGING: &[&str] = &["merge", "pull", "rebase", "cherry-pick", "revert", "am", "stash", "stash pop", "stash apply", "checkout", "switch", "merge-tree", "merge-file"];
+
+const SIGNING: &[&str] = &["commit", "tag", "merge", "pull", "rebase", "cherry-pick", "revert", "am", "verify-commit", "verify-tag", "commit-tree", "push"];
+
+const SHOWING: &[&str] = &["diff", "log", "show", "whatchanged", "blame", "annotate", "stash show", "stash list", "grep", "cat-file", "diff-tree", "diff-index", "diff-files", "format-patch", "range-diff", "reflog"];
+
+impl Runner<'_, '_> {
+    pub fn git(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let sub = subcommand(invocation);
+        let git = invocation.cwd.as_deref().and_then(|cwd| self.out.world.git(cwd));
+        self.git_given_settings(invocation);
+        if self.git_alias(git.as_ref(), invocation, state) {
+            return;
+        }
+        if !WITHOUT_REPOSITORY.contains(&sub.as_str()) {
+            self.git_repository(&sub, git.as_ref(), invocation, state);
+        }
+        git_listing(&sub, invocation);
+        self.git_operands(&sub, git.as_ref(), invocation, state);
+        self.git_remote(&sub, git.as_ref(), invocation, state);
+        self.git_losses(&sub, invocation);
+        if sub == "config" || sub.starts_with("config ") {
+            self.git_config_change(&sub, invocation, state);
+        }
+        invocation.output = git_output(&sub, git.as_ref(), invocation);
+        invocation.passes_input = false;
+    }
+
+    /// `git -c key=value`, `--git-dir`: settings and repositories given on the command line.
+    fn git_given_settings(&mut self, invocation: &Invocation) {
+        for given in invocation.args.given.iter().filter(|given| given.level == 1) {
+            let Some(value) = &given.value else { continue };
+            let harmless = match (given.name.as_str(), value.known()) {
+                ("-c", Some(text)) => {
+                    let (key, value) = text.split_once('=').unwrap_or((text, "true"));
+                    git_config::is_harmless(key, value)
+                }
+                ("--git-dir", Some(text)) => matches!(text, ".git" | "./.git"),
+                ("-c" | "--git-dir" | "--config-env", _) => false,
+                (_, _) => true,
+            };
+            if !harmless {
+                let key = value.shown();
+                let key = key.split('=').next().unwrap_or_default();
+                self.out.lower(Degree::Opaque, format!("the setting `{key}` given to git"));
+                self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
+            }
+        }
+    }
+
+    /// An alias that a shell runs; other aliases were written out before the words were read.
+    fn git_alias(&mut self, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
+        let Some(name) = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1) else { return false };
+        let Some(git) = git else { return false };
+        let alias = git.config.as_ref().ok().and_then(|config| config.get(&format!("alias.{}", name.to_ascii_lowercase())));
+        let Some(text) = alias.and_then(|alias| alias.strip_prefix('!')) else { return false };
+        let mut code = text.to_owned();
+        for word in invocation.args.operands.get(1..).unwrap_or_default() {
+            let Some(word) = word.exact() else {
+                self.runs_data(word.origin, &invocation.by.clone());
+                continue;
+            };
+            code.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
+        }
+        invocation.args.unknown_sub = None;
+        invocation.done = true;
+        let mut inner = state.clone();
+        inner.cwd = Some(git.root.as_str().into());
+        invocation.output = self.subshell_text(&code, &inner, invocation.input.clone(), invocation.by.part);
+        true
+    }
+
+    /// Whether the repository itself makes this command run something.
+    fn git_repository(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &State<'_>) {
+        let world = self.out.world;
+        let Some(cwd) = invocation.cwd.as_deref() else {
+            return self.out.lower(Degree::Opaque, "git in a directory that is not known");
+        };
+        if !world.project_trusted() {
+            self.out.lower(Degree::Unknown, "git in a project that nobody has trusted");
+        }
+        let Some(git) = git else {
+            if world.project().is_some_and(|project| !path::under(cwd, project)) {
+                self.out.lower(Degree::Unknown, format!("the git settings in `{cwd}`"));
+            }
+            return;
+        };
+        let config = match &git.config {
+            Ok(config) => config,
+            Err(because) => return self.out.lower(Degree::Opaque, format!("git settings that could not be read: {because}")),
+        };
+        let uses = uses(sub, invocation);
+        let dangers = git_config::dangers(config, &uses);
+        if let Some(key) = dangers.first() {
+            self.out.lower(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
+            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
+        }
+        let weak = |(key, value): (&String, &String)| key.starts_with("http.") && key.ends_with("sslverify") && matches!(value.as_str(), "false" | "0" | "no" | "off");
+        if uses.contains(&Use::Network) && config.iter().any(weak) {
+            invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
+        }
+        if uses.contains(&Use::Hooks) {
+            self.git_hooks(git, config.get("core.hookspath").map(String::as_str), state);
+        }
+    }
+
+    /// Hooks of a trusted project are a recipe of it; others are not known.
+    fn git_hooks(&mut self, git: &Git, hooks: Option<&str>, state: &State<'_>) {
+        let own = format!("{}/.git/hooks", git.root);
+        let directory = match hooks {
+            Some("/dev/null" | "") => return,
+            Some(hooks) => path::lexical(&path::join(&git.root, hooks)),
+            None => own,
+        };
+        let changed = self.out.world.changed_files();
+        if changed.iter().chain(state.written.keys()).any(|file| path::under(file, &directory)) {
+            self.out.lower(Degree::Opaque, "a git hook that changed since the project was trusted");
+            return self.out.call_mark(Mark::GitHook);
+        }
+        if hooks.is_none() {
+            return;
+        }
+        if path::under(&directory, &git.root) && self.out.world.project_trusted() {
+            self.out.lower(Degree::Delegated, "git hooks of the project");
+        } else {
+            self.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
+            self.out.call_mark(Mark::UnsafeGitConfig);
+        }
+    }
+
+    /// `git config key value`.
+    fn git_config_change(&mut self, sub: &str, invocation: &mut Invocation, state: &mut State<'_>) {
+        if invocation.does.is_empty() {
+            return;
+        }
+        let removes = sub.ends_with("unset") || invocation.args.has_any(&["--unset", "--unset-all"]);
+        let (key, value) = (invocation.operand(0).cloned(), invocation.operand(1).cloned());
+        let known = match (key.as_ref().map(|key| key.exact()), value.as_ref().map(|value| value.exact())) {
+            (Some(Some(key)), _) if removes => git_config::is_harmless(key, "") || !git_config::is_dangerous(key),
+            (Some(Some(key)), value) => git_config::is_harmless(key, value.flatten().unwrap_or("\u{0}")),
+            (Some(None), _) => {
+                self.out.lower(Degree::Opaque, "which git setting is changed");
+                false
+            }
+            (None, _) => false,
+        };
+        let dangerous = key.as_ref().is_none_or(|key| git_config::is_dangerous(&key.text));
+        let everywhere = invocation.args.has_any(&["--global", "--system"]);
+        for does in &mut invocation.does {
+            does.reach = if everywhere { Reach::Machine } else { does.reach };
+            if known {
+                does.reversibility = Reversibility::Tracked;
+            } else if dangerous {
+                does.marks.add(Mark::UnsafeGitConfig);
+            }
+        }
+        if !known && !dangerous {
+            self.out.lower(Degree::Unknown, "a git setting that is not known");
+        }
+        if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {
+            self.writes(crate::observe::touch::Touch::Edit, &file, invocation, state);
+        }
+    }
+}
+
+/// `stash push` for `git stash push`.
+pub fn subcommand(invocation: &Invocation) -> String {
+    invocation.args.entry().and_then(|entry| entry.key.split_once(' ')).map_or(String::new(), |(_, sub)| sub.to_owned())
+}
+
+/// The settings that this command obeys.
+fn uses(sub: &str, invocation: &Invocation) -> Vec<Use> {
+    let args = &invocation.args;
+    let message = ["-m", "--message", "-F", "--file", "--no-edit", "-C", "--reuse-message", "--fixup", "--dry-run"];
+    let edits = args.has_any(&["-e", "--edit", "-i", "--interactive", "--edit-todo", "-c", "--reedit-message", "--edit-description"])
+        || matches!(sub, "commit" | "revert" | "merge") && !args.has_any(&message)
+        || (sub == "tag" && args.has_any(&["-a", "-s", "--annotate", "--sign"]) && !args.has_any(&message));
+    let ext = (matches!(sub, "diff" | "stash show") || args.has("--ext-diff")) && !args.has("--no-ext-diff");
+    let asked = args.has_any(&["-p", "-u", "--patch", "-L", "-G", "-S", "--textconv", "-c", "--cc", "-m", "-U", "--unified"]);
+    let converts = matches!(sub, "diff" | "show" | "blame" | "annotate" | "stash show") || (SHOWING.contains(&sub) && asked);
+    let picks = args.has_any(&["-p", "--patch", "-i", "--interactive"]) && matches!(sub, "add" | "checkout" | "restore" | "reset" | "stash" | "stash push" | "commit");
+    let table = [
+        (Use::Network, NETWORK.contains(&sub) || sub.starts_with("lfs ")),
+        (Use::ExternalDiff, ext),
+        (Use::TextConversion, converts && !args.has("--no-textconv")),
+        (Use::Content, !NETWORK.contains(&sub) || sub == "pull"),
+        (Use::Editor, edits),
+        (Use::Sign, SIGNING.contains(&sub) || args.has("--show-signature")),
+        (Use::Merge, MERGING.contains(&sub)),
+        (Use::Pick, picks),
+        (Use::Submodule, sub.starts_with("submodule") || args.has("--recurse-submodules")),
+        (Use::Archive, sub == "archive"),
+        (Use::Trailer, matches!(sub, "commit" | "interpret-trailers" | "tag")),
+        (Use::Tool, matches!(sub, "difftool" | "mergetool" | "gui" | "citool")),
+        (Use::Help, matches!(sub, "help" | "instaweb" | "web--browse")),
+        (Use::Mail, sub == "send-email"),
+        (Use::Hooks, HOOKED.contains(&sub)),
+    ];
+    table.into_iter().filter(|(_, applies)| *applies).map(|(used, _)| used).collect()
+}
+
+/// Commands that change something only if they are given a name.
+fn git_listing(sub: &str, invocation: &mut Invocation) {
+    let args = &invocation.args;
+    let acts = args.given.iter().any(|given| given.level > 1 && given.changes.has_effect());
+    let lists = match sub {
+        "branch" | "tag" => args.operands.is_empty() && !acts,
+        "config" => args.operands.len() == 1 && !acts,
+        _ => false,
+    };
+    if lists {
+        invocation.does.clear();
+    }
+}
+
+/// What the command prints, as far as its form is known.
+fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stream {
+    let args = &invocation.args;
+    let origin = invocation.output.origin;
+    let names = args.has_any(&["--name-only", "-l", "--files-with-matches", "-L"]);
+    let format = args.value("--format").or(args.value("--pretty")).map(|field| field.text.as_str());
+    let hashes = matches!(format, Some("%h" | "%H" | "%ct" | "%at" | "%cd" | "%T" | "format:%h" | "format:%H"));
+    let shape = match sub {
+        "rev-parse" if args.has("--show-toplevel") => {
+            return match git {
+                Some(git) => Stream { text: Some(format!("{}\n", git.root)), origin, ..Stream::default() },
+                None => Stream::unknown(origin),
+            };
+        }
+        "rev-parse" if args.has_any(&["--git-dir", "--git-path", "--git-common-dir", "--show-cdup", "--show-prefix"]) => Shape::Any,
+        "rev-parse" | "merge-base" | "describe" | "rev-list" | "symbolic-ref" | "hash-object" | "write-tree" | "commit-tree" | "count-objects" => Shape::Token,
+        "branch" if args.has("--show-current") => Shape::Token,
+        "log" | "show" if hashes => Shape::Token,
+        "ls-files" => Shape::ProjectPaths,
+        "diff" | "diff-tree" | "diff-index" | "diff-files" | "grep" | "ls-tree" if names => Shape::ProjectPaths,
+        _ => Shape::Any,
+    };
+    Stream { shape, origin, ..Stream::default() }
+}

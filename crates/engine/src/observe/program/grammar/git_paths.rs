@@ -1,0 +1,182 @@
+//! Git's operands: refs told from paths, and paths whose changes would be thrown away.
+
+use super::super::Invocation;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::knowledge::schema::Role;
+use crate::marks::Mark;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Shape;
+use crate::observe::touch::Touch;
+use crate::path;
+use crate::world::{Git, Kind, Tracking};
+
+impl Runner<'_, '_> {
+    /// Takes refs out of the operands that are read, and reads paths inside commits.
+    pub fn git_operands(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+        let prints = !matches!(sub, "log" | "whatchanged" | "rev-list" | "shortlog") || invocation.args.has_any(&["-p", "-u", "--patch", "-L", "-c", "--cc", "-m", "-U", "-G", "-S"]);
+        let of_commits = matches!(sub, "show" | "cat-file" | "diff" | "blame" | "archive" | "grep" | "log" | "ls-tree" | "checkout" | "restore");
+        for at in 0..invocation.args.operands.len() {
+            let Some(field) = invocation.operand(at).cloned() else { continue };
+            let after_end = invocation.args.ended && at >= invocation.args.ended_at;
+            let read = invocation.roles.get(at).is_some_and(|role| matches!(role, Role::Read | Role::ReadTree | Role::List));
+            let in_commit = if after_end || !of_commits { None } else { field.known().and_then(path_in_commit) };
+            if let Some(inner) = in_commit {
+                let root = git.map_or("", |git| git.root.as_str());
+                let place = if inner.starts_with("./") || root.is_empty() { inner.to_owned() } else { path::join(root, inner) };
+                self.reads(Touch::Read, &field.with_text(place), invocation, state);
+                set_role(invocation, at, Role::Data);
+            } else if read {
+                let is_path = after_end || (!is_ref(&field, git) && self.looks_like_path(&field, invocation));
+                match pathspec(&field).filter(|_| is_path) {
+                    Some(spec) => {
+                        if let Some(slot) = invocation.args.operands.get_mut(at) {
+                            *slot = spec;
+                        }
+                        if !prints {
+                            set_role(invocation, at, Role::List);
+                        }
+                    }
+                    None => set_role(invocation, at, Role::Data),
+                }
+            }
+        }
+    }
+
+    fn looks_like_path(&self, field: &Field, invocation: &Invocation) -> bool {
+        let Some(text) = field.known() else { return field.shape != Shape::Token };
+        let there = invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
+        matches!(there, Some(Kind::File | Kind::Directory | Kind::Link | Kind::Special))
+            || text.contains(['*', '?'])
+            || text.starts_with(['.', '/', ':', '~'])
+            || text.contains('/')
+            || has_extension(text)
+    }
+
+    /// Changes that a command throws away: a file that is as committed loses nothing.
+    pub fn git_losses(&mut self, sub: &str, invocation: &mut Invocation) {
+        match sub {
+            "checkout" if !invocation.args.has_any(&["-b", "-B", "--orphan", "-t", "--track", "--detach", "-d"]) => {
+                let paths = self.checkout_paths(invocation);
+                if !paths.is_empty() {
+                    invocation.does.clear();
+                    self.discard(&paths, invocation);
+                }
+            }
+            "restore" if !invocation.does.is_empty() => {
+                let paths = invocation.args.operands.clone();
+                if !paths.is_empty() {
+                    invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
+                    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+                    self.discard(&paths, invocation);
+                }
+            }
+            "branch" if invocation.args.has_any(&["-D", "-M", "-C", "-f", "--force"]) => {
+                for does in &mut invocation.does {
+                    does.reversibility = Reversibility::Irreversible;
+                    does.marks.add(Mark::HistoryRewrite);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn checkout_paths(&self, invocation: &Invocation) -> Vec<Field> {
+        let args = &invocation.args;
+        let from = if args.ended { args.ended_at } else { 1 };
+        let mut paths = args.operands.get(from..).unwrap_or_default().to_vec();
+        if let (false, Some(first)) = (args.ended, args.operands.first()) {
+            let certain = first.known().is_some_and(|text| self.is_work_tree_path(text, invocation)) || first.shape == Shape::ProjectPaths;
+            if certain {
+                paths.insert(0, first.clone());
+            }
+        }
+        paths
+    }
+
+    /// The only operand of `checkout` is a branch unless it is plainly a path.
+    fn is_work_tree_path(&self, text: &str, invocation: &Invocation) -> bool {
+        let there = invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
+        matches!(there, Some(Kind::File | Kind::Directory | Kind::Link))
+            || text == "."
+            || text.starts_with("./")
+            || text.starts_with("../")
+            || text.starts_with([':', '/'])
+            || text.ends_with('/')
+            || text.contains('*')
+            || has_extension(text)
+    }
+
+    fn discard(&mut self, paths: &[Field], invocation: &Invocation) {
+        for field in paths {
+            let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
+                let whole = path::lexical(&path::join(cwd, text));
+                let single = !text.ends_with('/') && !text.contains('*') && self.out.world.look(&whole).kind != Kind::Directory;
+                single && self.out.world.git(cwd).is_none_or(|git| git.root != whole) && self.out.world.tracking(&whole) == Tracking::Clean
+            });
+            if clean {
+                self.out.touch(Touch::Edit, field, invocation.cwd.as_deref(), &invocation.by);
+                continue;
+            }
+            let target = field.exact().zip(invocation.cwd.as_deref()).map(|(text, cwd)| path::lexical(&path::join(cwd, text)));
+            let mut effect = Effect::new(Operation::Delete, target.map_or(Target::Unknown, Target::Path));
+            effect.scope = Scope::Directory;
+            effect.reach = Reach::Project;
+            effect.reversibility = Reversibility::Irreversible;
+            effect.marks.add(Mark::DiscardsWork);
+            effect.by.clone_from(&invocation.by.name);
+            effect.part = invocation.by.part;
+            self.out.effect(effect);
+        }
+    }
+}
+
+fn set_role(invocation: &mut Invocation, at: usize, role: Role) {
+    if let Some(slot) = invocation.roles.get_mut(at) {
+        *slot = role;
+    }
+}
+
+/// `HEAD:src/x` and `:src/x`, but not `:(magic)x`.
+fn path_in_commit(text: &str) -> Option<&str> {
+    let (commit, inner) = text.split_once(':')?;
+    let magic = commit.is_empty() && inner.starts_with(['(', '!', '^', '/']);
+    (!magic && !inner.is_empty() && !text.contains("://")).then_some(inner)
+}
+
+/// A path as git reads it: without its magic, with its wildcards; `None` if it only takes paths away.
+fn pathspec(field: &Field) -> Option<Field> {
+    let text = field.text.as_str();
+    let rest = match text.strip_prefix(':') {
+        Some(rest) if rest.starts_with(['!', '^']) => return None,
+        Some(rest) => match rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+            Some((magic, _)) if magic.contains("exclude") => return None,
+            Some((_, rest)) => rest,
+            None => rest.trim_start_matches('/'),
+        },
+        None => text,
+    };
+    let rest = if rest.is_empty() { "." } else { rest };
+    Some(Field { glob: field.glob || rest.contains(['*', '?', '[']), ..field.with_text(rest) })
+}
+
+/// The word names a commit for certain.
+fn is_ref(field: &Field, git: Option<&Git>) -> bool {
+    let Some(text) = field.known() else { return field.shape == Shape::Token };
+    let name = text.trim_start_matches('^').split(['~', '^']).next().unwrap_or(text);
+    let hash = (7..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let branch = git.is_some_and(|git| git.branch.as_deref() == Some(name) || git.default_branch.as_deref() == Some(name));
+    let of_remote = name.split_once('/').is_some_and(|(remote, _)| {
+        matches!(remote, "origin" | "upstream" | "refs" | "heads" | "tags" | "remotes") || git.is_some_and(|git| git.remotes.contains_key(remote))
+    });
+    let range = text.contains("..") && !text.split('/').any(|part| part == "..");
+    hash || branch || of_remote || range || text.contains("@{") || matches!(name, "HEAD" | "@" | "FETCH_HEAD" | "ORIG_HEAD" | "MERGE_HEAD" | "CHERRY_PICK_HEAD" | "main" | "master" | "develop")
+}
+
+/// The last component ends like a file, not like a version.
+fn has_extension(text: &str) -> bool {
+    path::name(text).rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty() && (1..=6).contains(&end.len()) && end.starts_with(|first: char| first.is_ascii_alphabetic()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}

@@ -1,0 +1,179 @@
+//! Git and other machines: which remote a command talks to, and what a push does there.
+
+use super::super::Invocation;
+use crate::coverage::Degree;
+use crate::effect::Operation;
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::connect::Exchange;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+use crate::world::Git;
+
+impl Runner<'_, '_> {
+    /// `push`, `fetch`, `pull`, `ls-remote`, `clone` and the like.
+    pub fn git_remote(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+        match sub {
+            "push" => self.git_push(git, invocation, state),
+            "fetch" | "pull" | "ls-remote" | "remote show" | "remote update" | "remote prune" => {
+                let remote = invocation.operand(0).cloned();
+                self.git_contact(remote.as_ref(), Exchange::Fetch, git, invocation, state);
+            }
+            "clone" => self.git_clone(invocation, state),
+            "submodule add" => self.git_address_at(0, invocation, state),
+            "remote add" | "remote set-url" | "submodule set-url" => {
+                if invocation.args.operands.iter().any(|field| field.text.contains("::")) {
+                    self.git_helper(invocation);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn git_push(&mut self, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+        if invocation.does.is_empty() {
+            return;
+        }
+        let remote = invocation.operand(0).cloned().or_else(|| invocation.args.value("--repo").cloned());
+        self.git_contact(remote.as_ref(), Exchange::Send, git, invocation, state);
+        let mut marks = push_marks(invocation, git);
+        let forced = invocation.does.iter().any(|does| does.marks.has(Mark::Force)) && !invocation.args.has("--no-verify");
+        if forced || marks.has(Mark::Force) || invocation.args.has_any(&["-f", "--force", "--force-with-lease", "--mirror"]) {
+            marks.add(Mark::Force);
+            marks.add(Mark::HistoryRewrite);
+        }
+        invocation.does.iter_mut().for_each(|does| does.marks.union(marks));
+    }
+
+    /// A remote by name is the repository's own; an address is judged as one.
+    fn git_contact(&mut self, remote: Option<&Field>, exchange: Exchange, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+        let own = match remote {
+            None => true,
+            Some(field) => field.exact().is_some_and(|name| is_own(name, git)),
+        };
+        if own {
+            if exchange == Exchange::Send {
+                network_marks(invocation, |marks| marks.add(Mark::OwnRemote));
+            }
+            return;
+        }
+        network_marks(invocation, |marks| marks.remove(Mark::OwnRemote));
+        if let Some(field) = remote {
+            self.git_address(&field.clone(), exchange, invocation, state);
+        }
+    }
+
+    /// Every way in which git writes an address.
+    fn git_address(&mut self, field: &Field, exchange: Exchange, invocation: &mut Invocation, state: &mut State<'_>) {
+        let by = invocation.by.clone();
+        let text = field.prefix().to_owned();
+        if text.split('/').next().is_some_and(|start| start.contains("::")) {
+            return self.git_helper(invocation);
+        }
+        if let Some((scheme, rest)) = text.split_once("://") {
+            if scheme == "file" {
+                return self.reads(Touch::ReadTree, &field.with_text(rest), invocation, state);
+            }
+            self.out.connect(field, exchange, &by);
+            return self.network_flows(field.origin.secret, &by);
+        }
+        let scp_like = text.split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
+        match scp_like {
+            Some((host, _)) => {
+                let host = host.rsplit('@').next().unwrap_or(host).to_owned();
+                let field = Field { text: host, dynamic: false, ..field.clone() };
+                self.out.connect_host(&field, exchange, &by);
+            }
+            None if text.contains('/') || text.starts_with('.') || field.dynamic => {
+                let touch = if exchange == Exchange::Send { Touch::Edit } else { Touch::ReadTree };
+                match touch {
+                    Touch::Edit => self.writes(touch, field, invocation, state),
+                    _ => self.reads(touch, field, invocation, state),
+                }
+            }
+            None => {
+                self.out.lower(Degree::Unknown, format!("the remote `{text}`"));
+                self.out.unknown(Operation::Network, &by, Marks::default().with(Mark::UnlistedHost));
+            }
+        }
+    }
+
+    fn git_address_at(&mut self, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
+        let Some(field) = invocation.operand(at).cloned() else { return };
+        self.git_address(&field, Exchange::Fetch, invocation, state);
+        if let Some(role) = invocation.roles.get_mut(at) {
+            *role = Role::Data;
+        }
+    }
+
+    fn git_clone(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        self.git_address_at(0, invocation, state);
+        let source = invocation.operand(0).map(|field| field.text.clone()).unwrap_or_default();
+        let name = crate::path::name(source.rsplit(':').next().unwrap_or(&source)).trim_end_matches(".git").to_owned();
+        let into = match invocation.operand(1).cloned() {
+            Some(field) => Some(field),
+            None if name.is_empty() || name.contains(crate::observe::shell::field::UNKNOWN) => None,
+            None => Some(Field::literal(name, doorward_shell::Span::default())),
+        };
+        if let Some(into) = into {
+            let before = self.out.effects.len();
+            self.writes(Touch::Create, &into, invocation, state);
+            self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::CountUnknown));
+        }
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    }
+
+    /// `ext::sh -c …`: the address itself is a command.
+    fn git_helper(&mut self, invocation: &Invocation) {
+        self.out.lower(Degree::Opaque, format!("an address given to `{}` that names a helper program", invocation.by.name));
+        self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::ShellCode));
+    }
+}
+
+fn network_marks(invocation: &mut Invocation, change: impl Fn(&mut Marks)) {
+    invocation.does.iter_mut().filter(|does| does.operation == Operation::Network).for_each(|does| change(&mut does.marks));
+}
+
+/// A name among the remotes; where the remotes are not known, the usual names.
+fn is_own(name: &str, git: Option<&Git>) -> bool {
+    match git {
+        Some(git) if !git.remotes.is_empty() => git.remotes.contains_key(name),
+        Some(_) | None => matches!(name, "origin" | "upstream" | "."),
+    }
+}
+
+/// What the refs of a push say.
+fn push_marks(invocation: &Invocation, git: Option<&Git>) -> Marks {
+    let mut marks = Marks::default();
+    let refs = invocation.args.operands.get(1..).unwrap_or_default();
+    let current = git.and_then(|git| git.branch.as_deref());
+    if refs.is_empty() && is_default(current.unwrap_or_default(), git) || invocation.args.has_any(&["--all", "--branches", "--mirror"]) {
+        marks.add(Mark::DefaultBranch);
+    }
+    for spec in refs {
+        let text = spec.text.as_str();
+        if text.starts_with('+') {
+            marks.add(Mark::Force);
+        }
+        let text = text.trim_start_matches('+');
+        if text.starts_with(':') && text.len() > 1 {
+            marks.add(Mark::Destroys);
+        }
+        let destination = text.rsplit(':').next().unwrap_or(text);
+        let destination = destination.strip_prefix("refs/heads/").unwrap_or(destination);
+        let destination = if matches!(destination, "HEAD" | "@") { current.unwrap_or_default() } else { destination };
+        if is_default(destination, git) {
+            marks.add(Mark::DefaultBranch);
+        }
+    }
+    marks
+}
+
+fn is_default(branch: &str, git: Option<&Git>) -> bool {
+    match git.and_then(|git| git.default_branch.as_deref()) {
+        Some(default) => branch == default,
+        None => matches!(branch, "main" | "master" | "trunk"),
+    }
+}

@@ -1,0 +1,66 @@
+//! `kill`, `pkill`, `killall`: which signal, which processes.
+
+use super::super::Invocation;
+use crate::effect::{Operation, Reach, Scope};
+use crate::knowledge::schema::{Does, Role};
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+
+impl Runner<'_, '_> {
+    pub fn kill(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
+        let signal = ["--signal", "-s", "-n"].iter().find_map(|name| invocation.args.value(name)).and_then(|value| value.exact().map(str::to_owned));
+        let asks = signal.as_deref() == Some("0") && (by_number || !invocation.args.has("-s"));
+        let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
+            all.union(does.marks);
+            all
+        });
+        invocation.done = true;
+        self.flag_values(invocation, state);
+        if asks || invocation.args.given.iter().any(|given| given.changes.info) {
+            return;
+        }
+        let before = self.out.effects.len();
+        for field in invocation.args.operands.clone() {
+            if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
+                self.role(&field, Role::Pid, invocation, state);
+                continue;
+            }
+            let mut does = Does::usual(Operation::Mutate);
+            does.scope = Scope::System;
+            does.reach = Reach::Machine;
+            does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+            let name = if by_number { format!("process {}", field.shown()) } else { format!("processes named {}", field.shown()) };
+            self.on_resource(&does, name, invocation);
+        }
+        self.mark_since(before, marks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::check_in;
+
+    const KILL: &str = "name = 'kill'\nwhat = 'x'\ngrammar = 'kill'\noperands = ['pid*']\ndoes = ['mutate +process-signal']\n[flags]\n'-s --signal -n' = 'data'\n'-l -L' = 'info'";
+    const PKILL: &str = "name = 'pkill'\naliases = ['killall']\nwhat = 'x'\ngrammar = 'kill'\noperands = ['resource*']\ndoes = ['mutate +process-signal']\n[flags]\nplain = '-f -H -I'\n'--signal' = 'data'";
+
+    #[test]
+    fn processes() {
+        check_in(
+            r#"{"session_processes": [4242]}"#,
+            &[KILL, PKILL],
+            &[
+                ("kill -0 99", "full", ""),
+                ("kill -l", "full", ""),
+                ("kill 4242", "full", "mutate process 4242 +process-signal"),
+                ("kill -9 99", "full", "mutate process 99 +foreign-process"),
+                ("kill -SIGTERM %1", "full", "mutate process %1 +process-signal"),
+                ("kill -s KILL -- -1", "full", "mutate process -1 +foreign-process"),
+                ("kill -9 -- -4242", "full", "mutate process -4242 +foreign-process"),
+                ("pkill -HUP -f 'node server'", "full", "mutate processes named node server +foreign-process"),
+                ("killall -9 node", "full", "mutate processes named node +foreign-process"),
+            ],
+        );
+    }
+}

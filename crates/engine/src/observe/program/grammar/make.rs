@@ -1,0 +1,91 @@
+//! `make`: targets, variables, other recipe files.
+
+use super::super::Invocation;
+use super::package_script::deployment;
+use crate::coverage::Degree;
+use crate::effect::{Operation, Reach, Reversibility, Scope};
+use crate::knowledge::schema::Role;
+use crate::marks::Mark;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+
+/// Variables that say how much or for what, not what to run.
+const HARMLESS: &[&str] = &[
+    "V", "VERBOSE", "DEBUG", "CI", "BUILD", "BUILD_TYPE", "MODE", "PROFILE", "JOBS", "N", "TEST", "TESTS", "TEST_NAME", "PKG", "PACKAGE", "NAME", "FEATURES", "TARGET", "ARCH", "OS", "GOOS",
+    "GOARCH", "VERSION", "TAG", "RELEASE", "COLOR", "FILTER", "FILE", "K", "RUN", "COVERAGE", "COUNT", "TIMEOUT", "ENV", "PORT", "LOG_LEVEL",
+];
+
+impl Runner<'_, '_> {
+    pub fn make(&mut self, invocation: &mut Invocation) {
+        let name = invocation.by.name.clone();
+        for field in invocation.args.operands.clone() {
+            match field.text.split_once('=') {
+                Some((variable, value)) => self.make_variable(variable, value, &field, invocation),
+                None if field.dynamic && !matches!(field.shape, crate::observe::stream::Shape::Token) => {
+                    self.out.lower(Degree::Opaque, format!("which target `{name}` makes"));
+                }
+                None => self.make_target(&field, invocation),
+            }
+        }
+        for given in invocation.args.given.clone().iter().filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir")) {
+            self.out.lower(Degree::Opaque, format!("`{}` of `{name}`", given.name));
+        }
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    }
+
+    fn make_variable(&mut self, variable: &str, value: &str, field: &Field, invocation: &Invocation) {
+        let variable = variable.trim_end_matches([':', '+', '?', '!']);
+        let plain = field.known().is_some() && !value.contains(['$', '`', ';', '|', '&', '<', '>', '(', '\n', '\'', '"']);
+        if !plain || !HARMLESS.contains(&variable) {
+            self.out.lower(Degree::Opaque, format!("the variable `{variable}` given to `{}`", invocation.by.name));
+        }
+    }
+
+    fn make_target(&mut self, field: &Field, invocation: &mut Invocation) {
+        let target = field.text.as_str();
+        if let Some(mark) = deployment(target) {
+            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+                does.marks.add(mark);
+                does.reach = Reach::Beyond;
+                does.scope = Scope::External;
+                does.reversibility = Reversibility::Irreversible;
+            }
+        }
+        if target == "install" || target == "uninstall" || target.starts_with("install-") {
+            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+                does.marks.add(Mark::OutsideProject);
+                does.scope = Scope::System;
+                does.reach = Reach::Machine;
+                does.reversibility = Reversibility::Irreversible;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check, check_in};
+
+    const MAKE: &str = "name = 'make'\nwhat = 'x'\ngrammar = 'make'\noperands = ['data*']\ndoes = ['execute +build +runs-project']\ndelegates = ['Makefile']\n[flags]\nplain = '-n -k -s'\n'-j' = '?data'\n'-C' = 'cwd'\n'-f' = 'script'\n'--eval' = 'data'";
+
+    #[test]
+    fn targets_and_variables() {
+        check(
+            &[MAKE],
+            &[
+                ("make", "delegated", "execute make +build"),
+                ("make -j8 test V=1", "delegated", "execute make"),
+                ("make -n deploy-prod", "delegated", "execute make +deploy =irreversible"),
+                ("make release", "delegated", "execute make +publish"),
+                ("make install", "delegated", "execute make =irreversible"),
+                ("make SHELL=./x", "opaque", "execute make"),
+                ("make NAME='$(shell id)'", "opaque", "execute make"),
+                ("make CC=evil", "opaque", "execute make"),
+                ("make --eval 'x:;id'", "opaque", "execute make"),
+                ("make -C /srv/other", "opaque", "execute make +outside-project"),
+                ("make $T", "opaque", "execute make"),
+            ],
+        );
+        check_in(r#"{"files": {"Makefile": {"changed_since_trust": true}}}"#, &[MAKE], &[("make", "opaque", "execute make +changed-recipe")]);
+    }
+}

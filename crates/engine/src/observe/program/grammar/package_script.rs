@@ -1,0 +1,122 @@
+//! Scripts that a manifest names: `npm run x`, `yarn x`, `just x`.
+
+use super::super::Invocation;
+use crate::coverage::Degree;
+use crate::effect::{Operation, Reach, Reversibility, Scope};
+use crate::knowledge::schema::{Does, Role};
+use crate::marks::Mark;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Shape;
+use crate::path;
+use crate::world::Content;
+
+/// Longer manifests are not looked into.
+const MANIFEST_LIMIT: usize = 256 * 1024;
+
+impl Runner<'_, '_> {
+    pub fn package_script(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let Some(first) = invocation.operand(0).cloned() else { return };
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        let Some(script) = first.exact().map(str::to_owned) else {
+            self.out.lower(Degree::Opaque, format!("which script `{}` runs", invocation.by.name));
+            return;
+        };
+        if invocation.args.chain.len() == 1 {
+            // `yarn build`: the word was taken for a subcommand that does not exist.
+            invocation.args.unknown_sub = None;
+        }
+        if invocation.does.is_empty() {
+            let mut does = Does::usual(Operation::Execute);
+            does.marks.add(Mark::RunsProject);
+            invocation.does.push(does);
+        }
+        if let Some(mark) = deployment(&script) {
+            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+                does.marks.add(mark);
+                does.scope = Scope::External;
+                does.reach = Reach::Beyond;
+                does.reversibility = Reversibility::Irreversible;
+            }
+        }
+        let rest = invocation.args.operands.get(1..).unwrap_or_default();
+        if rest.iter().any(|field| field.dynamic && field.shape == Shape::Any) {
+            self.out.lower(Degree::Unknown, format!("what is passed to the script `{script}`"));
+        }
+        if !self.out.world.project_trusted() || self.manifest_changed(invocation, state) {
+            self.look_through(&script, invocation, state);
+        }
+    }
+
+    fn manifest_changed(&self, invocation: &Invocation, state: &State<'_>) -> bool {
+        let Some(manifest) = manifest(invocation) else { return true };
+        state.written.contains_key(&manifest) || self.out.world.changed_files().contains(&manifest)
+    }
+
+    /// The text of a script that nobody has trusted is judged as what it is.
+    fn look_through(&mut self, script: &str, invocation: &Invocation, state: &State<'_>) {
+        let Some(manifest) = manifest(invocation) else { return };
+        let text = match state.written.get(&manifest) {
+            Some(written) => written.content.clone(),
+            None => match self.out.world.content(&manifest, MANIFEST_LIMIT) {
+                Content::Text(text) => Some(text),
+                Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
+            },
+        };
+        let Some(parsed) = text.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok()) else { return };
+        for name in [format!("pre{script}"), script.to_owned(), format!("post{script}")] {
+            let code = parsed.get("scripts").and_then(|scripts| scripts.get(&name)).and_then(serde_json::Value::as_str);
+            if let Some(code) = code {
+                let mut inner = state.clone();
+                inner.cwd = invocation.cwd.as_deref().map(Into::into);
+                self.subshell_text(code, &inner, invocation.input.clone(), invocation.by.part);
+            }
+        }
+    }
+}
+
+fn manifest(invocation: &Invocation) -> Option<String> {
+    invocation.cwd.as_deref().map(|cwd| path::join(cwd, "package.json"))
+}
+
+/// What the name of a target or script says about the world outside.
+pub fn deployment(name: &str) -> Option<Mark> {
+    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words.find_map(|word| match word.to_ascii_lowercase().as_str() {
+        "deploy" | "rollout" | "provision" | "destroy" => Some(Mark::Deploy),
+        "publish" | "release" | "push" | "upload" => Some(Mark::Publish),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check, check_in};
+
+    const NPM: &str = "name = 'npm'\nwhat = 'x'\n[sub.run]\ngrammar = 'package-script'\noperands = ['data*']\ndoes = ['execute +runs-project']\ndelegates = ['package.json']";
+    const YARN: &str = "name = 'yarn'\nwhat = 'x'\ngrammar = 'package-script'\noperands = ['data*']\ndoes = ['execute +runs-project']\ndelegates = ['package.json']\n[sub.install]\nwhat = 'x'";
+
+    #[test]
+    fn scripts_of_a_trusted_project_are_delegated() {
+        check(
+            &[NPM, YARN],
+            &[
+                ("npm run build", "delegated", "execute npm run +runs-project"),
+                ("npm run test -- --watch=false", "delegated", "execute npm run"),
+                ("yarn lint", "delegated", "execute yarn"),
+                ("npm run deploy:prod", "delegated", "execute npm run +deploy =irreversible"),
+                ("npm run release", "delegated", "execute npm run +publish"),
+                ("npm run $X", "opaque", "execute npm run"),
+                ("npm run build -- $X", "unknown", "execute npm run"),
+            ],
+        );
+    }
+
+    #[test]
+    fn changed_scripts_are_looked_through() {
+        let world = r#"{"files": {"package.json": {"changed_since_trust": true, "content": "{\"scripts\": {\"prebuild\": \"rm -r build\", \"build\": \"cat x\"}}"}}}"#;
+        check_in(world, &[NPM], &[("npm run build", "opaque", "delete build; read x; execute npm run +changed-recipe")]);
+        let world = world.replace("\"changed_since_trust\": true, ", "").replacen('{', "{\"trusted\": false, ", 1);
+        check_in(&world, &[NPM], &[("npm run build", "opaque", "delete build; read x; execute npm run +untrusted-project")]);
+    }
+}

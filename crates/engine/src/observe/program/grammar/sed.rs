@@ -1,0 +1,113 @@
+//! `sed`: what its script reads, writes and runs beyond the files it edits.
+
+use super::super::Invocation;
+use super::sed_script::{self, Deed};
+use crate::coverage::Degree;
+use crate::effect::Operation;
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+
+impl Runner<'_, '_> {
+    pub fn sed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        invocation.done = true;
+        empty_suffix(invocation);
+        let scripts = scripts(invocation);
+        self.flag_values(invocation, state);
+        self.operands(invocation, state);
+        let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>() else {
+            self.out.lower(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
+            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
+            return;
+        };
+        match sed_script::read(&text.join("\n")) {
+            Ok(deeds) => deeds.into_iter().for_each(|deed| self.sed_deed(deed, invocation, state)),
+            Err(because) => self.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
+        }
+    }
+
+    fn sed_deed(&mut self, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
+        let field = |text: String| Field::literal(text, doorward_shell::Span::default());
+        match deed {
+            Deed::Reads(file) | Deed::Writes(file) if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+            Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
+            Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
+            Deed::Runs(command) => self.role(&field(command), Role::CodeSh, invocation, state),
+            Deed::RunsInput => {
+                let by = invocation.by.clone();
+                self.runs_data(invocation.input.origin.and(invocation.output.origin), &by);
+            }
+        }
+    }
+}
+
+/// `sed -i '' script file`: on some systems the suffix is a word of its own.
+fn empty_suffix(invocation: &mut Invocation) {
+    let bare = invocation.args.given.iter().any(|given| matches!(given.name.as_str(), "-i" | "-I") && given.value.is_none());
+    let operands = &mut invocation.args.operands;
+    if bare && operands.len() > 1 && operands.first().is_some_and(|first| first.exact() == Some("")) {
+        operands.remove(0);
+        invocation.roles.pop();
+        if has_script_flag(invocation)
+            && let Some(first) = invocation.roles.first_mut()
+        {
+            *first = Role::Edit;
+        }
+    }
+}
+
+fn has_script_flag(invocation: &Invocation) -> bool {
+    invocation.args.has_any(&["-e", "--expression", "-f", "--file"])
+}
+
+fn scripts(invocation: &Invocation) -> Vec<Field> {
+    if has_script_flag(invocation) {
+        let given = invocation.args.given.iter().filter(|given| matches!(given.name.as_str(), "-e" | "--expression"));
+        return given.filter_map(|given| given.value.clone()).collect();
+    }
+    invocation.operand(0).cloned().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::check;
+
+    const SED: &str = "name = 'sed'\nwhat = 'x'\ngrammar = 'sed'\noperands = ['data unless -e -f --expression --file', 'read*']\n[flags]\nplain = '-n -E -r -s -u -z'\n'-e --expression' = 'data'\n'-f --file' = 'script'\n'-i -I --in-place' = '?data operands=edit'";
+
+    #[test]
+    fn printing_and_editing() {
+        check(
+            &[SED],
+            &[
+                ("sed -n '1,5p' notes.txt", "full", "read notes.txt"),
+                ("sed -ne 's/a/b/p' -e '$p' a b", "full", "read a; read b"),
+                ("cat a | sed 's|x|y|g; /^#/d'", "full", "read a"),
+                ("sed -i.bak 's/a/b/' src/lib.rs", "full", "write src/lib.rs =tracked"),
+                ("sed -i '' 's/a/b/' src/lib.rs", "full", "write src/lib.rs"),
+                ("sed -i '' -e 's/a/b/' src/lib.rs", "full", "write src/lib.rs"),
+                ("sed --in-place -E 's/(a)/\\1/' x", "full", "write x"),
+            ],
+        );
+    }
+
+    #[test]
+    fn scripts_that_reach_further() {
+        check(
+            &[SED],
+            &[
+                ("sed 'w out.txt' notes.txt", "full", "read notes.txt; write out.txt"),
+                ("sed 's/a/b/w /etc/x' notes.txt", "full", "read notes.txt; write /etc/x"),
+                ("sed '1e rm -r build' notes.txt", "full", "read notes.txt; delete build"),
+                ("echo id | sed 's/^/x/e'", "opaque", "execute something unknown +shell-code"),
+                ("sed -e p -e 's/.*/x/e' notes.txt", "opaque", "read notes.txt; execute something unknown"),
+                ("sed \"s/x/$Y/\" notes.txt", "opaque", "read notes.txt; execute something unknown"),
+                ("sed -n '1!G;h;$p' -- -i f", "full", "read -i; read f"),
+                ("sed 'r .env' notes.txt", "full", "read notes.txt; read .env"),
+                ("sed 's/a/b' notes.txt", "opaque", "read notes.txt"),
+            ],
+        );
+    }
+}
