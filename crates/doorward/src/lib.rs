@@ -3,16 +3,20 @@
 //! Start at `hook/mod.rs`, which answers an agent, or at `cli.rs`, which names every command a person types.
 #![forbid(unsafe_code)]
 
+mod agents;
 mod check;
 mod cli;
 mod config;
+mod hook;
 mod json;
 mod judging;
+mod key;
+mod loading;
+mod places;
+mod record;
 mod screen;
+mod trusted;
+mod world;
 
 pub use cli::command_line;
-
-/// Placeholder until the hook is here.
-pub fn hook(_: impl Iterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
-    std::process::ExitCode::from(2)
-}
+pub use hook::hook;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use doorward_engine::{Description, DescribedWorld, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
+use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, tool_from_json};
 use serde_json::{Value, json};
 
 pub use answer::Answer;
@@ -21,19 +21,22 @@ use stats::Stats;
 
 use crate::cli::CheckArguments;
 use crate::judging::{self, Considered};
+use crate::loading;
+use crate::places::Places;
 use crate::screen;
+use crate::world::{DiskWorld, project_root};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     judging::silence_panics();
-    let mut checker = Checker::new(arguments)?;
+    let checker = Checker::new(arguments)?;
     match &arguments.jsonl {
-        Some(path) => many(&mut checker, path, arguments),
-        None => one(&mut checker, arguments),
+        Some(path) => many(&checker, path, arguments),
+        None => one(&checker, arguments),
     }
 }
 
-/// Judges requests, each in its own world or in the one for all.
+/// Judges requests, each in its own world, in the one for all, or on this machine.
 struct Checker {
     world: Option<Description>,
     built_in: Policy,
@@ -54,30 +57,43 @@ impl Checker {
         Ok(Checker { world, built_in: Policy::built_in(), cwd })
     }
 
-    fn consider(&mut self, request: Request) -> Result<Considered, String> {
-        let mut description = request.world.or_else(|| self.world.clone()).unwrap_or_default();
+    fn consider(&self, request: Request) -> Result<Considered, String> {
+        match request.world.clone().or_else(|| self.world.clone()) {
+            Some(description) => self.in_description(request, description),
+            None => on_this_machine(&request),
+        }
+    }
+
+    fn in_description(&self, request: Request, mut description: Description) -> Result<Considered, String> {
         if description.project.is_none() {
             description.project = request.root;
         }
-        let mut world = DescribedWorld::new(description, &request.call.cwd);
-        let special = match &request.config {
-            None => None,
-            Some(config) => {
-                world = world.with_settings(config.settings());
-                Some(config.policy(request.mode)?)
-            }
-        };
-        let policy = special.as_ref().unwrap_or(&self.built_in);
-        let world: &dyn World = &world;
-        if policy.mode == request.mode {
-            return Ok(judging::consider(&request.call, world, policy));
+        let world = DescribedWorld::new(description, &request.call.cwd);
+        if let Some(config) = &request.config {
+            let world = world.with_settings(config.settings());
+            return Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?));
         }
-        let policy = Policy { mode: request.mode, ..policy.clone() };
-        Ok(judging::consider(&request.call, world, &policy))
+        if self.built_in.mode == request.mode {
+            return Ok(judging::consider(&request.call, &world, &self.built_in));
+        }
+        let policy = Policy { mode: request.mode, ..self.built_in.clone() };
+        Ok(judging::consider(&request.call, &world, &policy))
     }
 }
 
-fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
+/// Asks this machine, under its user's configuration and the request's own on top.
+fn on_this_machine(request: &Request) -> Result<Considered, String> {
+    let places = Places::find()?;
+    let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
+    let mut config = loading::load(&places, project.as_deref()).config;
+    if let Some(own) = &request.config {
+        config = config.overruled_by(own.clone());
+    }
+    let world = DiskWorld::new(&places, &request.call.cwd, project, &config);
+    Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?))
+}
+
+fn one(checker: &Checker, arguments: &CheckArguments) -> Result<ExitCode> {
     let request = single(checker, arguments)?;
     let considered = checker.consider(request).map_err(anyhow::Error::msg)?;
     let mut out = anstream::stdout().lock();
@@ -124,7 +140,7 @@ fn single_json(considered: &Considered, arguments: &CheckArguments) -> Result<Va
     Ok(answer)
 }
 
-fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Result<ExitCode> {
+fn many(checker: &Checker, path: &Path, arguments: &CheckArguments) -> Result<ExitCode> {
     let input: Box<dyn Read> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -157,7 +173,7 @@ fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Considered>)> {
+fn answer_line(checker: &Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Considered>)> {
     let malformed = |id: Value, problem: &str| Some((Answer::malformed(id, format!("line {number} {problem}")), None));
     let text = match line {
         Line::TooLong(start) => {
