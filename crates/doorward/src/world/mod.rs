@@ -11,6 +11,8 @@ mod program;
 mod repository;
 mod session;
 mod temporary;
+#[cfg(test)]
+mod tests;
 
 pub use disk::DiskWorld;
 pub use repository::project_root;

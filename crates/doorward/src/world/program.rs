@@ -49,7 +49,7 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     let shown = || path.to_string_lossy().into_owned();
     let Ok(real) = path.canonicalize() else { return Identity::Unlisted(shown()) };
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
-    if known.project.is_some_and(lies_in) || real.starts_with(known.cwd) {
+    if known.project.is_some_and(|project| project != "/" && lies_in(project)) {
         return Identity::Project(shown());
     }
     if is_plain(path) && [path, real.as_path()].iter().all(|path| is_system(path)) {
