@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use doorward_engine::Mode;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
@@ -19,6 +20,12 @@ enum Command {
     ///
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
     Check(CheckArguments),
+    /// Install the hooks in an agent's settings, or take them out again
+    Setup(SetupArguments),
+    /// Answer one event of an agent: JSON on standard input, JSON on standard output
+    ///
+    /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
+    Hook { agent: String },
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -56,6 +63,53 @@ pub struct CheckArguments {
     pub stats: bool,
 }
 
+/// Which agent to set up, and how.
+#[derive(Debug, Args)]
+pub struct SetupArguments {
+    /// The agent
+    #[arg(value_enum)]
+    pub agent: AgentName,
+    /// Show the change and make none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take the hooks out
+    #[arg(long)]
+    pub uninstall: bool,
+    /// Ask nothing
+    #[arg(long)]
+    pub yes: bool,
+    /// How it starts; without it and with --yes: as before, or confirm-all
+    #[arg(long, value_enum)]
+    pub mode: Option<StartingMode>,
+}
+
+/// The agents that can be set up.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum AgentName {
+    Claude,
+}
+
+/// How an agent starts.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum StartingMode {
+    /// You are asked about every call
+    ConfirmAll,
+    /// Only record what would have been decided
+    Shadow,
+    /// Trust doorward's judgement
+    Auto,
+}
+
+impl From<StartingMode> for Mode {
+    fn from(mode: StartingMode) -> Mode {
+        match mode {
+            StartingMode::ConfirmAll => Mode::ConfirmAll,
+            StartingMode::Shadow => Mode::Shadow,
+            StartingMode::Auto => Mode::Auto,
+        }
+    }
+}
+
 /// Parses the command line and runs it.
 pub fn command_line() -> ExitCode {
     let failure = |code: u8, error: &anyhow::Error| {
@@ -67,6 +121,8 @@ pub fn command_line() -> ExitCode {
     };
     match CommandLine::parse().command {
         Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

@@ -15,6 +15,7 @@ mod loading;
 mod places;
 mod record;
 mod screen;
+mod setup;
 mod trusted;
 mod world;
 
