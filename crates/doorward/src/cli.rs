@@ -20,6 +20,19 @@ enum Command {
     ///
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
     Check(CheckArguments),
+    /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
+    Demo,
+    /// List the built-in rules, or show one
+    Rules(RulesArguments),
+    /// Print what counts while nothing is configured
+    Defaults,
+    /// Judge the calls in tables of Markdown files and compare the verdicts
+    ///
+    /// A table has the columns `call` and `verdict`, and `because` if you like. A call is a command in backticks, or
+    /// another tool's name before its main argument or JSON input in backticks. A verdict is approve, confirm, block, or
+    /// `at least confirm`. A fenced block opened with "json world" describes the machine for what follows. Exit code 1 if
+    /// a row is wrong.
+    Test(TestArguments),
     /// Install the hooks in an agent's settings, or take them out again
     Setup(SetupArguments),
     /// Answer one event of an agent: JSON on standard input, JSON on standard output
@@ -58,9 +71,30 @@ pub struct CheckArguments {
     /// Show what was understood, every opinion, and what would change the verdict
     #[arg(long, conflicts_with = "jsonl")]
     pub explain: bool,
+    /// Keep a record of the decision, as the hook does
+    #[arg(long)]
+    pub record: bool,
     /// With --jsonl: print verdicts, coverage and the most frequent reasons instead of the answers
     #[arg(long, requires = "jsonl")]
     pub stats: bool,
+}
+
+/// Which rule.
+#[derive(Debug, Args)]
+pub struct RulesArguments {
+    /// The rule to show
+    pub id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which expectations.
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Markdown files
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
 }
 
 /// Which agent to set up, and how.
@@ -121,6 +155,10 @@ pub fn command_line() -> ExitCode {
     };
     match CommandLine::parse().command {
         Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Demo => crate::demo::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Defaults => crate::rules::defaults().unwrap_or_else(|error| failure(1, &error)),
+        Command::Test(arguments) => crate::literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
         Command::Completions { shell } => {

@@ -19,20 +19,23 @@ use lines::{Line, Lines};
 pub use request::Request;
 use stats::Stats;
 
+use crate::agents::Proposed;
 use crate::cli::CheckArguments;
+use crate::hook::entry;
 use crate::judging::{self, Considered};
 use crate::loading;
 use crate::places::Places;
+use crate::record::{LineLog, Recorder};
 use crate::screen;
 use crate::world::{DiskWorld, project_root};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     judging::silence_panics();
-    let checker = Checker::new(arguments)?;
+    let mut checker = Checker::new(arguments)?;
     match &arguments.jsonl {
-        Some(path) => many(&checker, path, arguments),
-        None => one(&checker, arguments),
+        Some(path) => many(&mut checker, path, arguments),
+        None => one(&mut checker, arguments),
     }
 }
 
@@ -41,6 +44,7 @@ struct Checker {
     world: Option<Description>,
     built_in: Policy,
     cwd: String,
+    log: Option<LineLog>,
 }
 
 impl Checker {
@@ -54,19 +58,30 @@ impl Checker {
         if !cwd.starts_with('/') {
             bail!("the directory is not an absolute path: `{cwd}`");
         }
-        Ok(Checker { world, built_in: Policy::built_in(), cwd })
+        let log = match arguments.record {
+            true => Some(LineLog::new(&Places::find().map_err(anyhow::Error::msg)?.state())),
+            false => None,
+        };
+        Ok(Checker { world, built_in: Policy::built_in(), cwd, log })
     }
 
-    fn consider(&self, request: Request) -> Result<Considered, String> {
-        match request.world.clone().or_else(|| self.world.clone()) {
-            Some(description) => self.in_description(request, description),
-            None => on_this_machine(&request),
+    fn consider(&mut self, request: Request) -> Result<Considered, String> {
+        let (root, mode) = (request.root.clone(), request.mode);
+        let considered = match request.world.clone().or_else(|| self.world.clone()) {
+            Some(description) => self.in_description(&request, description)?,
+            None => on_this_machine(&request)?,
+        };
+        if let Some(log) = &mut self.log {
+            let proposed = Proposed { call: request.call, id: None, turn: None };
+            let entry = entry::decision(&proposed, &considered, mode, root.as_deref()).map_err(|error| error.to_string())?;
+            let _receipt = log.append(&entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
         }
+        Ok(considered)
     }
 
-    fn in_description(&self, request: Request, mut description: Description) -> Result<Considered, String> {
+    fn in_description(&self, request: &Request, mut description: Description) -> Result<Considered, String> {
         if description.project.is_none() {
-            description.project = request.root;
+            description.project = request.root.clone();
         }
         let world = DescribedWorld::new(description, &request.call.cwd);
         if let Some(config) = &request.config {
@@ -93,7 +108,7 @@ fn on_this_machine(request: &Request) -> Result<Considered, String> {
     Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?))
 }
 
-fn one(checker: &Checker, arguments: &CheckArguments) -> Result<ExitCode> {
+fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
     let request = single(checker, arguments)?;
     let considered = checker.consider(request).map_err(anyhow::Error::msg)?;
     let mut out = anstream::stdout().lock();
@@ -140,7 +155,7 @@ fn single_json(considered: &Considered, arguments: &CheckArguments) -> Result<Va
     Ok(answer)
 }
 
-fn many(checker: &Checker, path: &Path, arguments: &CheckArguments) -> Result<ExitCode> {
+fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Result<ExitCode> {
     let input: Box<dyn Read> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -173,7 +188,7 @@ fn many(checker: &Checker, path: &Path, arguments: &CheckArguments) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer_line(checker: &Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Considered>)> {
+fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Considered>)> {
     let malformed = |id: Value, problem: &str| Some((Answer::malformed(id, format!("line {number} {problem}")), None));
     let text = match line {
         Line::TooLong(start) => {
@@ -191,7 +206,7 @@ fn answer_line(checker: &Checker, line: &Line<'_>, number: u64) -> Option<(Answe
     let id = request.id.clone();
     match checker.consider(request) {
         Ok(considered) => Some((Answer::new(id, &considered), Some(considered))),
-        Err(problem) => malformed(id, &format!("has a configuration that cannot be read: {problem}")),
+        Err(problem) => malformed(id, &format!("cannot be judged: {problem}")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
 mod deadline;
-mod entry;
+pub mod entry;
 mod settle;
 
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! The starting mode of an agent, asked for and written into the user's configuration.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
@@ -22,6 +22,19 @@ pub fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Mode> {
         "a" | "auto" => Ok(Mode::Auto),
         other => bail!("`{other}` is none of the choices; nothing was changed"),
     }
+}
+
+/// Asks a person at the terminal for a yes.
+pub fn agree(question: &str) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        bail!("nobody can be asked here: say `--yes`");
+    }
+    let mut out = std::io::stdout().lock();
+    write!(out, "{question} [y/N]: ")?;
+    out.flush()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 /// The configuration with the mode, and with the tool chain directories that were in use when the user decided.

@@ -16,6 +16,8 @@ use crate::cli::SetupArguments;
 use crate::places::Places;
 use crate::screen;
 
+pub use write::replace;
+
 /// Runs the command.
 pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
@@ -46,7 +48,9 @@ fn install(places: &Places, settings: &Path, arguments: &SetupArguments) -> Resu
         }
         write::replace(settings, &new)?;
     }
-    write::replace(&places.config_file(), &config)?;
+    if write::text(&places.config_file())?.as_deref() != Some(config.as_str()) {
+        write::replace(&places.config_file(), &config)?;
+    }
     writeln!(out, "installed for Claude Code in mode `{mode}`: {}", mode.what())?;
     prove(&mut out, &program, mode)
 }
@@ -111,6 +115,9 @@ fn uninstall(settings: &Path, arguments: &SetupArguments) -> Result<ExitCode> {
     screen::change(&mut out, settings, &old, new.as_deref().unwrap_or_default())?;
     if arguments.dry_run {
         return Ok(ExitCode::SUCCESS);
+    }
+    if !arguments.yes && !choice::agree("remove the hooks?")? {
+        bail!("nothing was changed");
     }
     match new {
         Some(new) => write::replace(settings, &new)?,
