@@ -90,7 +90,7 @@ pub struct FileDescription {
 /// Directories that builds make, whatever the language.
 const REBUILDABLE: &[&str] = &[
     "target", "node_modules", "dist", "build", "__pycache__", ".next", "coverage", ".pytest_cache", ".mypy_cache",
-    ".ruff_cache", ".turbo", ".nuxt", "out", ".gradle", ".tox", ".nyc_output", ".parcel-cache", ".vite", ".svelte-kit",
+    ".ruff_cache", ".turbo", ".nuxt", "out", ".gradle", ".tox", ".nyc_output", ".parcel-cache", ".vite", ".svelte-kit", ".venv", "venv",
 ];
 
 /// A [`Description`] with its relative keys resolved.
@@ -331,6 +331,11 @@ impl World for DescribedWorld {
             boundaries: self.description.boundaries.clone(),
             ..History::default()
         }
+    }
+
+    fn changed_files(&self) -> Vec<String> {
+        let changed = |file: &FileDescription| file.changed_since_trust || file.created_this_session;
+        self.files.iter().filter(|(_, file)| changed(file)).map(|(path, _)| path.clone()).collect()
     }
 
     fn override_rate(&self, pattern: &str) -> Option<f64> {

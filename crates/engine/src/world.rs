@@ -172,6 +172,8 @@ pub trait World {
     /// The process belongs to this session.
     fn session_process(&self, pid: u32) -> bool;
     fn history(&self) -> History;
+    /// Files that changed since the project was trusted, or were written in this session, other than by plain edits.
+    fn changed_files(&self) -> Vec<String>;
     /// How often a person overrode decisions on this pattern in the last 30 days, from 0 to 1.
     fn override_rate(&self, pattern: &str) -> Option<f64>;
     /// What the user's trusted configuration says about paths and hosts.

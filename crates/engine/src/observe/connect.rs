@@ -1,0 +1,78 @@
+//! One host, one exchange: where it goes, what leaves, what arrives.
+
+use super::observer::{By, Observer};
+use super::shell::field::Field;
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::marks::{Mark, Marks};
+use crate::network::{self, Address};
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// Asks and receives.
+    Fetch,
+    /// Sends data.
+    Send,
+}
+
+impl Observer<'_> {
+    /// Writes down an exchange with the address that a field names.
+    pub fn connect(&mut self, field: &Field, exchange: Exchange, by: &By) {
+        if field.dynamic && !host_is_fixed(field.prefix()) {
+            self.lower(Degree::Opaque, format!("`{}`: which host that is", field.shown()));
+            let marks = Marks::default().with(Mark::UnlistedHost);
+            self.unknown(Operation::Network, by, marks);
+            return;
+        }
+        let text = if field.dynamic { field.prefix() } else { &field.text };
+        let address = network::url(text, self.world);
+        self.contact(&address, exchange, by);
+    }
+
+    /// Writes down an exchange with a bare host.
+    pub fn connect_host(&mut self, field: &Field, exchange: Exchange, by: &By) {
+        match field.known() {
+            Some(text) => {
+                let address = network::host(text, self.world);
+                self.contact(&address, exchange, by);
+            }
+            None => {
+                self.lower(Degree::Opaque, format!("`{}`: which host that is", field.shown()));
+                self.unknown(Operation::Network, by, Marks::default().with(Mark::UnlistedHost));
+            }
+        }
+    }
+
+    /// `/dev/tcp/host/port`.
+    pub fn socket(&mut self, rest: &str, by: &By, writes: bool) {
+        let (host, port) = rest.split_once('/').unwrap_or((rest, ""));
+        let address = network::host(&format!("{host}:{port}"), self.world);
+        self.contact(&address, if writes { Exchange::Send } else { Exchange::Fetch }, by);
+    }
+
+    pub fn contact(&mut self, address: &Address, exchange: Exchange, by: &By) {
+        let mut effect = Effect::new(Operation::Network, Target::Host(address.host.clone()));
+        effect.marks = address.marks;
+        effect.scope = if address.marks.has(Mark::Loopback) { Scope::Project } else { Scope::External };
+        effect.reach = Reach::Workspace;
+        if exchange == Exchange::Send {
+            effect.marks.add(Mark::Upload);
+            if !address.marks.has(Mark::Loopback) {
+                effect.reach = Reach::Beyond;
+                effect.reversibility = Reversibility::Irreversible;
+            }
+        }
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
+        self.effect(effect);
+    }
+}
+
+/// The unknown part of a URL comes after the host.
+fn host_is_fixed(prefix: &str) -> bool {
+    match prefix.split_once("://") {
+        Some((_, rest)) => rest.contains('/') && !rest.starts_with('/'),
+        None => false,
+    }
+}

@@ -1,0 +1,126 @@
+//! Collects what a call would do: effects, flows, coverage, the normalised commands, within a budget.
+
+use crate::coverage::{Coverage, Degree};
+use crate::effect::{Effect, Operation, Part, Reach, Reversibility, Scope, Target};
+use crate::facts::Flow;
+use crate::flow::FlowKind;
+use crate::knowledge::{self, packed::Packed};
+use crate::marks::{Mark, Marks};
+use crate::world::World;
+
+/// Work units for one call: commands run, words read, lines looked at.
+const BUDGET: u32 = 20_000;
+
+/// More effects than a judgement needs; the rest only counts as not understood.
+const EFFECTS: usize = 2_000;
+
+/// The sheet on which everything observed is written down.
+pub struct Observer<'w> {
+    pub world: &'w dyn World,
+    pub knowledge: Packed,
+    pub effects: Vec<Effect>,
+    pub flows: Vec<Flow>,
+    pub coverage: Coverage,
+    pub commands: Vec<String>,
+    budget: u32,
+    /// Nested code has no place in the text that a person sees; its effects point at the outer command.
+    pub outer: Option<Part>,
+}
+
+impl std::fmt::Debug for Observer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Observer").field("effects", &self.effects).field("coverage", &self.coverage).finish_non_exhaustive()
+    }
+}
+
+/// Who causes an effect, and where it stands in the command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct By {
+    pub name: String,
+    pub part: Part,
+}
+
+impl<'w> Observer<'w> {
+    pub fn new(world: &'w dyn World) -> Observer<'w> {
+        Observer {
+            world,
+            knowledge: knowledge::built_in(),
+            effects: Vec::new(),
+            flows: Vec::new(),
+            coverage: Coverage::full(),
+            commands: Vec::new(),
+            budget: BUDGET,
+            outer: None,
+        }
+    }
+
+    /// Takes work units; when they are used up the call counts as not understood.
+    pub fn spend(&mut self, units: u32) -> bool {
+        match self.budget.checked_sub(units) {
+            Some(rest) => {
+                self.budget = rest;
+                true
+            }
+            None => {
+                self.lower(Degree::Opaque, "the call is too large to follow to its end");
+                false
+            }
+        }
+    }
+
+    pub fn lower(&mut self, degree: Degree, because: impl Into<String>) {
+        self.coverage.lower(degree, because);
+    }
+
+    pub fn part(&self, span: doorward_shell::Span) -> Part {
+        self.outer.unwrap_or(Part { start: span.start, end: span.end })
+    }
+
+    /// Writes an effect down. Beyond the limit only what is graver than reading is kept.
+    pub fn effect(&mut self, effect: Effect) {
+        if self.effects.len() >= EFFECTS {
+            self.lower(Degree::Opaque, "the call has too many effects to list");
+            if effect.operation == Operation::Read {
+                return;
+            }
+            self.effects.truncate(EFFECTS);
+            self.effects.pop();
+        }
+        if self.effects.last() != Some(&effect) {
+            self.effects.push(effect);
+        }
+    }
+
+    /// An effect on something that is not known.
+    pub fn unknown(&mut self, operation: Operation, by: &By, marks: Marks) {
+        let mut effect = Effect::new(operation, Target::Unknown);
+        effect.scope = Scope::System;
+        effect.reach = Reach::Machine;
+        effect.reversibility = match operation {
+            Operation::Read => Reversibility::NothingChanges,
+            Operation::Write | Operation::Execute | Operation::Network | Operation::Delete | Operation::Mutate => Reversibility::Irreversible,
+        };
+        effect.marks = marks;
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
+        self.effect(effect);
+    }
+
+    pub fn flow(&mut self, kind: FlowKind, from: Part, to: Part) {
+        let flow = Flow { kind, from, to };
+        if !self.flows.contains(&flow) && self.flows.len() < EFFECTS {
+            self.flows.push(flow);
+        }
+    }
+
+    /// Marks the call as a whole.
+    pub fn call_mark(&mut self, mark: Mark) {
+        let part = self.outer.unwrap_or_default();
+        self.unknown(Operation::Execute, &By { name: String::new(), part }, Marks::default().with(mark));
+    }
+
+    /// Some effect so far read something sensitive.
+    pub fn has_read_secret(&self) -> bool {
+        self.effects.iter().any(|effect| effect.sensitivity > crate::effect::Sensitivity::None)
+    }
+}

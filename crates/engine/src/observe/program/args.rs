@@ -1,0 +1,209 @@
+//! Reads an argument list by a program's flag table.
+
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::{Changes, Entry, Flag, Role, Style, Takes};
+use crate::observe::shell::field::Field;
+
+/// A flag as it was given.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub name: String,
+    pub value: Option<Field>,
+    pub role: Role,
+    pub changes: Changes,
+}
+
+/// An argument list, read.
+#[derive(Clone, Debug, Default)]
+pub struct Args {
+    /// The program and the subcommands that were named: `git`, `git stash`, `git stash push`.
+    pub chain: Vec<Entry>,
+    pub given: Vec<Given>,
+    pub operands: Vec<Field>,
+    /// Flags that no table knows.
+    pub unknown: Vec<String>,
+    /// Words that may be flags but cannot be read.
+    pub unreadable: Vec<String>,
+    /// `--` was seen, so what follows are operands for certain.
+    pub ended: bool,
+    /// A subcommand that no table knows.
+    pub unknown_sub: Option<String>,
+}
+
+impl Args {
+    /// The entry of the innermost subcommand.
+    pub fn entry(&self) -> Option<&Entry> {
+        self.chain.last()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|given| given.name == name)
+    }
+
+    pub fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has(name))
+    }
+
+    pub fn value(&self, name: &str) -> Option<&Field> {
+        self.given.iter().find(|given| given.name == name).and_then(|given| given.value.as_ref())
+    }
+
+    fn style(&self) -> Style {
+        self.chain.iter().rev().find_map(|entry| entry.style).unwrap_or(Style::Gnu)
+    }
+
+    /// Finds a flag in the innermost table, then outward as far as tables inherit.
+    fn find(&self, name: &str) -> Option<&Flag> {
+        for entry in self.chain.iter().rev() {
+            if let Ok(at) = entry.flags.binary_search_by(|flag| flag.name.as_str().cmp(name)) {
+                return entry.flags.get(at);
+            }
+            if !entry.inherits {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn numbers(&self) -> bool {
+        self.entry().is_some_and(|entry| entry.numbers)
+    }
+}
+
+/// Reads the words after the program's name.
+pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
+    let mut args = Args { chain: vec![program], ..Args::default() };
+    let mut at = 0;
+    let mut first = true;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let is_first = std::mem::replace(&mut first, false);
+        if args.ended || args.style() == Style::None {
+            operand(&mut args, word, knowledge);
+            continue;
+        }
+        if word.may_be_flag() {
+            args.unreadable.push(word.shown());
+            operand(&mut args, word, knowledge);
+            continue;
+        }
+        let text = word.text.as_str();
+        if text == "--" {
+            args.ended = true;
+        } else if is_flag(&args, text) {
+            at += flag(&mut args, word, words.get(at));
+        } else if is_first && args.style() == Style::Dashless && !text.is_empty() && bare_cluster(&args, text) {
+            let cluster = word.with_text(format!("-{text}"));
+            at += flag(&mut args, &cluster, words.get(at));
+        } else {
+            let stops = args.entry().is_some_and(|entry| entry.stops);
+            let is_sub = operand(&mut args, word, knowledge);
+            if stops && !is_sub {
+                args.operands.extend(words.get(at..).unwrap_or_default().iter().cloned());
+                break;
+            }
+        }
+    }
+    args
+}
+
+/// Takes a word as a subcommand if there is one of that name, otherwise as an operand.
+fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
+    let Some(entry) = args.entry() else { return false };
+    if !args.operands.is_empty() || entry.subs.is_empty() {
+        args.operands.push(word.clone());
+        return false;
+    }
+    let sub = word.exact().filter(|name| entry.subs.iter().any(|sub| sub == name));
+    match sub.and_then(|name| knowledge.entry(&format!("{} {name}", entry.key))) {
+        Some(found) => {
+            args.chain.push(found);
+            true
+        }
+        None => {
+            if args.unknown_sub.is_none() {
+                args.unknown_sub = Some(word.shown());
+            }
+            args.operands.push(word.clone());
+            false
+        }
+    }
+}
+
+fn is_flag(args: &Args, text: &str) -> bool {
+    (text.len() > 1 && text.starts_with('-')) || (text.len() > 1 && text.starts_with('+') && args.find(text).is_some())
+}
+
+/// Every letter of a first word without dash is a known flag.
+fn bare_cluster(args: &Args, text: &str) -> bool {
+    text.chars().all(|letter| args.find(&format!("-{letter}")).is_some())
+}
+
+/// Reads one flag; yields how many further words it used.
+fn flag(args: &mut Args, word: &Field, next: Option<&Field>) -> usize {
+    let text = word.text.as_str();
+    if let Some((name, value)) = text.split_once('=').filter(|(name, _)| name.starts_with("--") || args.style() == Style::SingleDash) {
+        match args.find(name).cloned() {
+            Some(found) => give(args, &found, Some(word.with_text(value))),
+            None => args.unknown.push(name.to_owned()),
+        }
+        return 0;
+    }
+    if let Some(found) = args.find(text).cloned() {
+        return take(args, &found, next);
+    }
+    if args.style() == Style::SingleDash || text.starts_with("--") {
+        args.unknown.push(word.shown());
+        return 0;
+    }
+    if args.numbers() && text.get(1..).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
+        return 0;
+    }
+    cluster(args, word, next)
+}
+
+fn take(args: &mut Args, found: &Flag, next: Option<&Field>) -> usize {
+    match found.takes {
+        Takes::Value(_) => {
+            give(args, found, next.cloned());
+            usize::from(next.is_some())
+        }
+        Takes::Nothing | Takes::Glued(_) => {
+            give(args, found, None);
+            0
+        }
+    }
+}
+
+/// `-abc`, `-ofile`: letters one by one until one takes the rest as its value.
+fn cluster(args: &mut Args, word: &Field, next: Option<&Field>) -> usize {
+    let letters: Vec<(usize, char)> = word.text.char_indices().skip(1).collect();
+    for (index, (at, letter)) in letters.iter().enumerate() {
+        let Some(found) = args.find(&format!("-{letter}")).cloned() else {
+            args.unknown.push(if letters.len() == 1 { word.shown() } else { format!("-{letter}") });
+            return 0;
+        };
+        let rest = word.text.get(at + letter.len_utf8()..).unwrap_or_default();
+        match found.takes {
+            Takes::Nothing => give(args, &found, None),
+            Takes::Value(_) if rest.is_empty() && index + 1 == letters.len() => return take(args, &found, next),
+            Takes::Value(_) | Takes::Glued(_) => {
+                let value = (!rest.is_empty()).then(|| word.with_text(rest.strip_prefix('=').unwrap_or(rest)));
+                give(args, &found, value);
+                return 0;
+            }
+        }
+    }
+    0
+}
+
+fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {
+    let role = match flag.takes {
+        Takes::Value(role) | Takes::Glued(role) => role,
+        Takes::Nothing => Role::Data,
+    };
+    if flag.changes.ends {
+        args.ended = true;
+    }
+    args.given.push(Given { name: flag.name.clone(), value, role, changes: flag.changes.clone() });
+}

@@ -1,0 +1,32 @@
+//! Programs that print or compare their operands: `echo`, `test`.
+
+use super::super::Invocation;
+use crate::coverage::Degree;
+use crate::knowledge::schema::Role;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::stream::Stream;
+
+impl Runner<'_, '_> {
+    /// The output is the operands, so what is piped into a shell can be read.
+    pub fn echo(&mut self, invocation: &mut Invocation) {
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        let texts: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::known).collect();
+        let plain = invocation.args.given.iter().all(|given| given.name == "-n") && invocation.args.unknown.is_empty();
+        invocation.output = match texts {
+            Some(texts) if plain => Stream::known(format!("{}\n", texts.join(" "))),
+            Some(_) | None => Stream::default(),
+        };
+        invocation.passes_input = false;
+    }
+
+    /// Operands are compared, never run; a subscript in them is evaluated all the same.
+    pub fn test(&mut self, invocation: &mut Invocation) {
+        let runs = |field: &Field| field.text.contains('[') && (field.text.contains("$(") || field.text.contains('`'));
+        if invocation.args.operands.iter().any(runs) {
+            self.out.lower(Degree::Opaque, "a subscript that is evaluated");
+        }
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        invocation.passes_input = false;
+    }
+}

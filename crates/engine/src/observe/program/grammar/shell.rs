@@ -1,0 +1,78 @@
+//! Shells as programs (`sh -c`, a script file, standard input) and `xargs`.
+
+use super::super::Invocation;
+use crate::knowledge::schema::Role;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+
+impl Runner<'_, '_> {
+    /// `sh -c text`, `sh file`, `… | sh`.
+    pub fn shell_program(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let takes_text = invocation.args.has("-c");
+        let operands = invocation.args.operands.clone();
+        invocation.done = true;
+        invocation.does.clear();
+        match operands.first() {
+            Some(text) if takes_text => {
+                let mut inner: State<'_> = state.clone();
+                inner.positional = operands.get(2..).unwrap_or_default().iter().map(|field| field.exact().map(str::to_owned)).collect::<Option<Vec<_>>>().map(std::rc::Rc::new);
+                match text.known() {
+                    Some(code) if !text.origin.download => {
+                        invocation.output = self.subshell_text(code, &inner, invocation.input.clone(), invocation.by.part);
+                    }
+                    Some(_) | None => {
+                        let by = invocation.by.clone();
+                        self.runs_data(text.origin, &by);
+                    }
+                }
+            }
+            Some(file) if !invocation.args.has("-s") => self.script_file(file, Role::ScriptSh, invocation, state),
+            Some(_) | None => {
+                let input = invocation.input.clone();
+                let by = invocation.by.clone();
+                let nothing = input == Stream::empty();
+                if !nothing {
+                    invocation.output = self.run_stream(&input, state, &by);
+                }
+            }
+        }
+        self.flag_values(invocation, state);
+    }
+
+    /// `xargs command`: the command gets more operands than can be seen.
+    pub fn xargs(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        self.flag_values(invocation, state);
+        let mut words = invocation.args.operands.clone();
+        if words.is_empty() {
+            words.push(Field::literal("echo", doorward_shell::Span::default()));
+        }
+        let replaces = invocation.args.value("-I").and_then(Field::exact).map(str::to_owned);
+        let shape = invocation.input.shape;
+        let unknown = Field {
+            text: super::super::super::shell::field::UNKNOWN.to_string(),
+            dynamic: true,
+            many: true,
+            shape,
+            origin: invocation.input.origin,
+            ..Field::default()
+        };
+        match replaces {
+            Some(mark) if !mark.is_empty() => {
+                for word in &mut words {
+                    if word.text.contains(&mark) {
+                        word.text = word.text.replace(&mark, &unknown.text);
+                        word.dynamic = true;
+                        word.shape = if word.text.chars().count() == 1 { shape } else { crate::observe::stream::Shape::Any };
+                        word.origin = word.origin.and(unknown.origin);
+                    }
+                }
+            }
+            Some(_) | None => words.push(unknown),
+        }
+        invocation.input = Stream::empty();
+        self.inner_command(words, invocation, state);
+        invocation.done = true;
+    }
+}

@@ -1,0 +1,462 @@
+//! Programs: who is run, how its arguments read, and what they make happen.
+
+pub mod args;
+pub mod grammar;
+pub mod recipe;
+pub mod roles;
+
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Part, Reversibility, Target};
+use crate::flow::FlowKind;
+use crate::knowledge::schema::{Count, Does, Entry, Operand, Role};
+use crate::marks::{Mark, Marks};
+use crate::observe::observer::By;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::{Origin, Stream};
+use crate::world::Identity;
+use args::Args;
+
+/// Wrappers inside wrappers deeper than this are not peeled.
+const WRAPPERS: u32 = 16;
+
+/// One run of a program while it is being judged.
+#[derive(Debug)]
+pub struct Invocation {
+    pub args: Args,
+    pub by: By,
+    /// The role of each operand.
+    pub roles: Vec<Role>,
+    pub does: Vec<Does>,
+    pub input: Stream,
+    /// What it prints, as far as it is known.
+    pub output: Stream,
+    /// Its own working directory.
+    pub cwd: Option<String>,
+    /// Standard input is the program's material, so what arrives there goes out again.
+    pub passes_input: bool,
+    /// The grammar has dealt with everything.
+    pub done: bool,
+}
+
+impl Invocation {
+    pub fn operand(&self, at: usize) -> Option<&Field> {
+        self.args.operands.get(at)
+    }
+}
+
+impl Runner<'_, '_> {
+    /// Runs a list of words as a command.
+    pub fn run<'a>(&mut self, fields: Vec<Field>, state: &mut State<'a>, input: Stream, part: Part) -> Stream {
+        let Some(first) = fields.first() else { return Stream::empty() };
+        let by = By { name: first.shown(), part };
+        self.out.commands.push(normalised(&fields));
+        let Some(name) = first.exact().map(str::to_owned) else {
+            return self.unknown_program(&fields, &by, input);
+        };
+        if crate::temporary::lookalike(&name) {
+            self.out.lower(Degree::Opaque, format!("`{name}` mixes letters that look alike"));
+            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::Hidden));
+            return Stream::default();
+        }
+        if state.shadowed.iter().any(|shadowed| *shadowed == name) {
+            self.out.lower(Degree::Opaque, format!("`{name}` was given another meaning before"));
+        }
+        if let Some(body) = state.functions.get(&name).copied() {
+            return self.function(&name, body, &fields, state, input);
+        }
+        let words = fields.get(1..).unwrap_or_default();
+        if let Some(output) = self.builtin(&name, words, state, &input, &by) {
+            return output;
+        }
+        self.program_named(&name, words, state, input, part)
+    }
+
+    fn function<'a>(&mut self, name: &str, body: &'a doorward_shell::Command, fields: &[Field], state: &mut State<'a>, input: Stream) -> Stream {
+        self.called.insert(name.to_owned());
+        if self.calling.iter().filter(|calling| *calling == name).count() > 0 {
+            if self.calling.len() > 1 || self.out.coverage.degree >= Degree::Opaque {
+                self.out.call_mark(Mark::ForkBomb);
+            }
+            self.out.lower(Degree::Opaque, format!("the function `{name}` calls itself"));
+            return Stream::default();
+        }
+        let words: Option<Vec<String>> =
+            fields.get(1..).unwrap_or_default().iter().map(|field| field.exact().map(str::to_owned)).collect();
+        let outer = std::mem::replace(&mut state.positional, words.map(std::rc::Rc::new));
+        self.calling.push(name.to_owned());
+        let output = self.command(body, state, input);
+        self.calling.pop();
+        state.positional = outer;
+        output
+    }
+
+    fn unknown_program(&mut self, fields: &[Field], by: &By, input: Stream) -> Stream {
+        self.out.lower(Degree::Opaque, format!("which program `{}` is", by.name));
+        let origin = fields.iter().fold(input.origin, |all, field| all.and(field.origin));
+        let mut marks = Marks::default().with(Mark::Obfuscated);
+        if origin.download {
+            marks.add(Mark::RemoteCode);
+            self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
+        }
+        self.out.unknown(Operation::Execute, by, marks);
+        Stream::unknown(origin)
+    }
+
+    /// A program by name or path: its identity first, then what it does.
+    fn program_named<'a>(&mut self, name: &str, words: &[Field], state: &mut State<'a>, input: Stream, part: Part) -> Stream {
+        let by = By { name: crate::path::name(name).to_owned(), part };
+        if self.depth > WRAPPERS * 3 {
+            self.out.lower(Degree::Opaque, "programs that start programs, too deep to follow");
+            self.out.unknown(Operation::Execute, &by, Marks::default());
+            return Stream::default();
+        }
+        let identity = self.identity(name, state);
+        let Some(known) = self.judge_identity(identity, name, words, state, &input, &by) else {
+            return Stream::unknown(input.origin);
+        };
+        match self.out.knowledge.entry(&known) {
+            Some(entry) => self.invoke(entry, words, state, input, By { name: known, part }),
+            None => {
+                self.out.lower(Degree::Unknown, format!("the program `{known}`"));
+                let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
+                effect.scope = crate::effect::Scope::Project;
+                effect.reach = crate::effect::Reach::Project;
+                effect.reversibility = Reversibility::Irreversible;
+                effect.marks = Marks::default().with(Mark::UnknownProgram);
+                effect.by = known;
+                effect.part = part;
+                self.out.effect(effect);
+                let origin = words.iter().fold(input.origin, |all, field| all.and(field.origin));
+                Stream::unknown(origin)
+            }
+        }
+    }
+
+    fn identity(&mut self, name: &str, state: &State<'_>) -> Identity {
+        if !name.contains('/') {
+            if state.path_changed {
+                self.out.lower(Degree::Opaque, format!("which `{name}` runs after the search path was changed"));
+            }
+            return self.out.world.program(name);
+        }
+        let Some(absolute) = (if name.starts_with('/') { Some(name.to_owned()) } else { state.cwd.as_deref().map(|cwd| crate::path::join(cwd, name)) })
+        else {
+            return Identity::Unlisted(name.to_owned());
+        };
+        let resolved = crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last);
+        if state.written.contains_key(&resolved.real) {
+            return Identity::Changed(resolved.real);
+        }
+        self.out.world.program(&resolved.real)
+    }
+
+    /// The name under which the program is known, or `None` if its identity settles what it is.
+    fn judge_identity(&mut self, identity: Identity, name: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) -> Option<String> {
+        match identity {
+            Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
+            Identity::Project(path) => {
+                self.project_program(&path, words, state, input, by);
+                None
+            }
+            Identity::Changed(path) => {
+                self.run_file(&path, state, input, by, Mark::ChangedBinary);
+                None
+            }
+            Identity::Unlisted(path) => {
+                self.run_file(&path, state, input, by, Mark::UnlistedBinary);
+                None
+            }
+            Identity::Missing => {
+                self.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));
+                let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
+                effect.marks = Marks::default().with(Mark::UnknownProgram);
+                effect.part = by.part;
+                self.out.effect(effect);
+                // The agent's shell may find what we do not, so the words are judged all the same.
+                self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
+            }
+        }
+    }
+
+    /// Judges a known program with its words.
+    pub fn invoke<'a>(&mut self, entry: Entry, words: &[Field], state: &mut State<'a>, input: Stream, by: By) -> Stream {
+        self.depth += 1;
+        let args = args::read(entry, words, self.out.knowledge);
+        let name = by.name.clone();
+        let mut invocation = Invocation {
+            by: By { name: shown_name(&name, &args), part: by.part },
+            does: args.entry().map(|entry| entry.does.clone()).unwrap_or_default(),
+            roles: Vec::new(),
+            output: Stream::unknown(Origin::default()),
+            cwd: state.cwd.as_deref().map(str::to_owned),
+            passes_input: true,
+            done: false,
+            input,
+            args,
+        };
+        self.note_unknown(&invocation);
+        if self.is_information(&invocation) {
+            self.depth -= 1;
+            return Stream::unknown(Origin::default());
+        }
+        self.assign_roles(&mut invocation);
+        self.directory_flags(&mut invocation);
+        self.grammar(&mut invocation, state);
+        if !invocation.done {
+            self.flag_values(&mut invocation, state);
+            self.operands(&mut invocation, state);
+            self.effects_of(&mut invocation, state);
+        }
+        self.depth -= 1;
+        self.finish(invocation)
+    }
+
+    /// Flags, words and subcommands that the tables do not know.
+    fn note_unknown(&mut self, invocation: &Invocation) {
+        let name = &invocation.by.name;
+        for flag in &invocation.args.unknown {
+            self.out.lower(Degree::Unknown, format!("the flag `{flag}` of `{name}`"));
+        }
+        if let Some(sub) = &invocation.args.unknown_sub {
+            self.out.lower(Degree::Unknown, format!("the subcommand `{sub}` of `{name}`"));
+            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnknownProgram));
+        }
+        if !invocation.args.unknown.is_empty() {
+            let mut effect = Effect::new(Operation::Execute, Target::Program(name.clone()));
+            effect.marks.add(Mark::UnknownProgram);
+            effect.by.clone_from(name);
+            effect.part = invocation.by.part;
+            self.out.effect(effect);
+        }
+        let harmless_flags = invocation.args.chain.iter().all(|entry| {
+            entry.flags.iter().all(|flag| !flag.changes.has_effect() && flag_role_is_harmless(flag.takes))
+        });
+        if let (Some(word), false) = (invocation.args.unreadable.first(), harmless_flags) {
+            self.out.lower(Degree::Opaque, format!("`{word}` may be a flag of `{name}`"));
+        }
+        for given in &invocation.args.given {
+            if given.changes.opaque {
+                self.out.lower(Degree::Opaque, format!("what `{}` of `{name}` does", given.name));
+            }
+            if given.changes.unknown {
+                self.out.lower(Degree::Unknown, format!("the flag `{}` of `{name}`", given.name));
+            }
+        }
+    }
+
+    /// `--help`, `--version`: nothing else happens.
+    fn is_information(&self, invocation: &Invocation) -> bool {
+        let args = &invocation.args;
+        args.given.iter().any(|given| given.changes.info)
+            && args.operands.is_empty()
+            && args.unknown.is_empty()
+            && args.given.iter().all(|given| given.value.is_none())
+    }
+
+    /// Matches the operands with the positions that the entry lists.
+    fn assign_roles(&mut self, invocation: &mut Invocation) {
+        let Some(entry) = invocation.args.entry() else { return };
+        let args = &invocation.args;
+        let positions: Vec<&Operand> = entry
+            .operands
+            .iter()
+            .filter(|operand| operand.given.is_empty() || operand.given.iter().any(|flag| args.has(flag)))
+            .filter(|operand| !operand.unless.iter().any(|flag| args.has(flag)))
+            .collect();
+        let mut roles = match_positions(&positions, args.operands.len());
+        if entry.grammar.is_none() && roles.len() < args.operands.len() && args.unknown_sub.is_none() {
+            self.out.lower(Degree::Unknown, format!("so many operands of `{}`", invocation.by.name));
+            roles.resize(args.operands.len(), Role::Resource);
+        }
+        roles.resize(args.operands.len(), Role::Data);
+        let effects = args.given.iter().filter(|given| given.changes.has_effect() || (given.value.is_some() && given.role != Role::Data)).count();
+        let dry_run = args.given.iter().any(|given| given.changes.dry_run);
+        let read_only = effects == 0 && args.given.iter().any(|given| given.changes.read_only);
+        if let Some(role) = args.given.iter().find_map(|given| given.changes.operands) {
+            for slot in roles.iter_mut().filter(|slot| **slot != Role::Data) {
+                *slot = role;
+            }
+        }
+        if dry_run || read_only {
+            roles.iter_mut().for_each(|role| *role = Role::Data);
+            invocation.does.clear();
+        } else {
+            add_flag_effects(invocation);
+        }
+        invocation.roles = roles;
+    }
+
+    /// `-C dir`: the program works elsewhere.
+    fn directory_flags(&mut self, invocation: &mut Invocation) {
+        let values: Vec<Field> = invocation
+            .args
+            .given
+            .iter()
+            .filter(|given| given.role == Role::Cwd)
+            .filter_map(|given| given.value.clone())
+            .collect();
+        for value in values {
+            invocation.cwd = match (value.exact(), &invocation.cwd) {
+                (Some(path), _) if path.starts_with('/') => Some(crate::path::lexical(path)),
+                (Some(path), Some(cwd)) => Some(crate::path::lexical(&crate::path::join(cwd, path))),
+                (Some(_), None) => None,
+                (None, _) => {
+                    self.out.lower(Degree::Opaque, format!("the directory `{}` of `{}`", value.shown(), invocation.by.name));
+                    None
+                }
+            };
+        }
+    }
+
+    /// The effects that the entry states for the whole command.
+    fn effects_of(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
+            self.recipe(invocation, state);
+        }
+        let secret = invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref())).any(|field| field.origin.secret);
+        for does in std::mem::take(&mut invocation.does) {
+            let mut effect = Effect::new(does.operation, Target::Resource(resource(invocation)));
+            effect.scope = does.scope;
+            effect.reversibility = does.reversibility;
+            effect.reach = does.reach;
+            effect.sensitivity = does.sensitivity;
+            effect.marks = does.marks;
+            effect.by.clone_from(&invocation.by.name);
+            effect.part = invocation.by.part;
+            if does.operation == Operation::Network {
+                self.network_flows(secret || invocation.input.origin.secret, &invocation.by);
+                invocation.output.origin.download = true;
+            }
+            if does.sensitivity > crate::effect::Sensitivity::None || does.marks.has(Mark::SecretReturning) {
+                invocation.output.origin.secret = true;
+            }
+            self.out.effect(effect);
+        }
+    }
+
+    /// Secret data reaches a program that talks to the network.
+    pub fn network_flows(&mut self, secret: bool, by: &By) {
+        if secret {
+            self.out.flow(FlowKind::SecretToNetwork, by.part, by.part);
+        }
+    }
+
+    /// What comes out: what was read, what was passed through, and where it came from.
+    fn finish(&mut self, invocation: Invocation) -> Stream {
+        let mut output = invocation.output;
+        if invocation.passes_input {
+            output.origin = output.origin.and(invocation.input.origin);
+        }
+        for field in &invocation.args.operands {
+            output.origin = output.origin.and(field.origin);
+        }
+        output
+    }
+}
+
+fn flag_role_is_harmless(takes: crate::knowledge::schema::Takes) -> bool {
+    use crate::knowledge::schema::Takes;
+    match takes {
+        Takes::Nothing => true,
+        Takes::Value(role) | Takes::Glued(role) => matches!(role, Role::Data | Role::Resource),
+    }
+}
+
+fn add_flag_effects(invocation: &mut Invocation) {
+    let marks = invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
+        all.union(given.changes.marks);
+        all
+    });
+    let wanted: Vec<&String> = invocation.args.given.iter().filter_map(|given| given.changes.extra.as_ref()).collect();
+    let mut extras = Vec::new();
+    for entry in &invocation.args.chain {
+        extras.extend(entry.extras.iter().filter(|(name, _)| wanted.contains(&name)).map(|(_, does)| does.clone()));
+    }
+    invocation.does.extend(extras);
+    if !marks.is_empty() && invocation.does.is_empty() {
+        invocation.does.push(Does::usual(Operation::Read));
+    }
+    for does in &mut invocation.does {
+        does.marks.union(marks);
+    }
+}
+
+/// The roles of `count` operands: fixed positions from both ends, the repeated one in between.
+fn match_positions(positions: &[&Operand], count: usize) -> Vec<Role> {
+    let star = positions.iter().position(|operand| operand.count == Count::Any);
+    let (left, right) = match star {
+        Some(at) => (positions.get(..at).unwrap_or_default(), positions.get(at + 1..).unwrap_or_default()),
+        None => (positions, &[] as &[&Operand]),
+    };
+    let required = |list: &[&Operand]| list.iter().filter(|operand| operand.count == Count::One).count();
+    let mut spare = count.saturating_sub(required(left) + required(right));
+    let mut roles = Vec::with_capacity(count);
+    let mut fill = |list: &[&Operand], roles: &mut Vec<Role>| {
+        for operand in list {
+            let take = match operand.count {
+                Count::One => true,
+                Count::Optional if spare > 0 => {
+                    spare -= 1;
+                    true
+                }
+                Count::Optional | Count::Any => false,
+            };
+            if take {
+                roles.push(operand.role);
+            }
+        }
+    };
+    let mut tail = Vec::new();
+    if star.is_none() {
+        fill(left, &mut roles);
+    } else {
+        fill(left, &mut roles);
+        fill(right, &mut tail);
+    }
+    if let Some(role) = star.and_then(|at| positions.get(at)).map(|operand| operand.role) {
+        roles.truncate(count.saturating_sub(tail.len().min(count)));
+        while roles.len() + tail.len() < count {
+            roles.push(role);
+        }
+    }
+    roles.extend(tail);
+    if roles.len() > count {
+        // Too few words: the destination is what must not be missed.
+        roles = roles.split_off(roles.len() - count);
+    }
+    roles
+}
+
+fn shown_name(name: &str, args: &Args) -> String {
+    let subs = args.entry().and_then(|entry| entry.key.split_once(' ')).map(|(_, subs)| subs);
+    match subs {
+        Some(subs) => format!("{name} {subs}"),
+        None => name.to_owned(),
+    }
+}
+
+/// What an effect without a path is about: the command and the names it was given.
+fn resource(invocation: &Invocation) -> String {
+    let mut text = invocation.by.name.clone();
+    for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
+        if matches!(role, Role::Resource | Role::Package | Role::Pid | Role::Host) && text.len() < 120 {
+            text.push(' ');
+            text.push_str(&field.shown());
+        }
+    }
+    text
+}
+
+/// The words of a command, one space between them.
+fn normalised(fields: &[Field]) -> String {
+    let mut text = String::new();
+    for (index, field) in fields.iter().enumerate() {
+        if index > 0 {
+            text.push(' ');
+        }
+        text.push_str(&field.shown());
+    }
+    text
+}

@@ -1,0 +1,200 @@
+//! Code that lives in files: project recipes, scripts, binaries, looked up and weighed by where they come from.
+
+use super::Invocation;
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::flow::FlowKind;
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::observer::By;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+use crate::path;
+use crate::permissions::wildcard;
+use crate::world::{Content, Tracking};
+
+/// Longer scripts are not looked through.
+const SCRIPT_LIMIT: usize = 256 * 1024;
+
+impl Runner<'_, '_> {
+    /// A command that runs a recipe of the project: delegated if the project is trusted and the recipe unchanged.
+    pub fn recipe(&mut self, invocation: &mut Invocation, state: &State<'_>) {
+        let runs_project = [Mark::Test, Mark::Build, Mark::Lint, Mark::RunsProject, Mark::InstallDeclared];
+        if !invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(&runs_project)) {
+            return;
+        }
+        let mut marks = Marks::default();
+        if let Some(changed) = self.changed_recipe(invocation, state) {
+            marks.add(Mark::ChangedRecipe);
+            self.out.lower(Degree::Opaque, format!("`{changed}`, which decides what `{}` runs, changed since the project was trusted", invocation.by.name));
+        }
+        let inside = match (&invocation.cwd, self.out.world.project()) {
+            (Some(cwd), Some(project)) => path::under(cwd, project),
+            (Some(_) | None, Some(_) | None) => false,
+        };
+        if !self.out.world.project_trusted() {
+            marks.add(Mark::UntrustedProject);
+            self.out.lower(Degree::Opaque, format!("`{}` runs code of a project that nobody has trusted", invocation.by.name));
+        } else if !inside {
+            marks.add(Mark::OutsideProject);
+            self.out.lower(Degree::Opaque, format!("`{}` runs code outside the project", invocation.by.name));
+        }
+        if marks.is_empty() {
+            self.out.lower(Degree::Delegated, format!("`{}` runs a recipe of the project", invocation.by.name));
+        }
+        for does in &mut invocation.does {
+            does.marks.union(marks);
+        }
+    }
+
+    /// The first file that decides what runs and that changed since the project was trusted.
+    fn changed_recipe(&self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+        let patterns: Vec<&str> = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(String::as_str)).collect();
+        let project = self.out.world.project()?;
+        let changed = self.out.world.changed_files();
+        changed
+            .iter()
+            .map(String::as_str)
+            .chain(state.written.keys().map(String::as_str))
+            .filter(|file| path::under(file, project))
+            .find(|file| patterns.iter().any(|pattern| decides(pattern, file)))
+            .map(|file| path::name(file).to_owned())
+    }
+
+    /// A program that lies in the project.
+    pub fn project_program(&mut self, file: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) {
+        let look = self.out.world.look(file);
+        if look.changed_since_trust || look.created_this_session || state.written.contains_key(file) {
+            return self.run_file(file, state, input, by, Mark::SessionFile);
+        }
+        let tracking = self.out.world.tracking(file);
+        let mut marks = Marks::default().with(Mark::ProjectBinary).with(Mark::RunsProject);
+        match tracking {
+            Tracking::Clean | Tracking::Rebuildable if self.out.world.project_trusted() => {
+                self.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
+            }
+            Tracking::Clean | Tracking::Rebuildable => {
+                marks.add(Mark::UntrustedProject);
+                self.out.lower(Degree::Opaque, format!("`{}` of a project that nobody has trusted", path::name(file)));
+            }
+            Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
+                return self.run_file(file, state, input, by, Mark::ProjectBinary);
+            }
+        }
+        let _ = words;
+        self.executes_file(file, by, marks);
+    }
+
+    /// A file of uncertain origin is run: looked through if it is a shell script, otherwise not understood.
+    pub fn run_file(&mut self, file: &str, state: &mut State<'_>, input: &Stream, by: &By, mark: Mark) {
+        let marks = Marks::default().with(mark);
+        if let Some(written) = state.written.get(file).cloned() {
+            if written.origin.download {
+                self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
+            }
+            if let (Some(text), false) = (written.content, written.origin.download) {
+                self.subshell_text(&text, state, input.clone(), by.part);
+                self.executes_file(file, by, marks.with(Mark::SessionFile));
+                return;
+            }
+        }
+        match self.out.world.content(file, SCRIPT_LIMIT) {
+            Content::Text(text) if is_shell_script(&text, file) => {
+                self.subshell_text(&text, state, input.clone(), by.part);
+                self.executes_file(file, by, marks);
+            }
+            Content::Text(_) | Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
+                self.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file)));
+                self.executes_file(file, by, marks);
+            }
+        }
+    }
+
+    fn executes_file(&mut self, file: &str, by: &By, marks: Marks) {
+        let place = crate::place::classify(file, self.out.world);
+        let mut effect = Effect::new(Operation::Execute, Target::Program(file.to_owned()));
+        effect.scope = place.scope.max(Scope::Project);
+        effect.reach = place.reach.max(Reach::Project);
+        effect.reversibility = Reversibility::Tracked;
+        effect.marks = place.marks;
+        effect.marks.union(marks);
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
+        self.out.effect(effect);
+    }
+
+    /// A value that names a program to run.
+    pub fn executes(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        self.inner_command(vec![field.clone()], invocation, state);
+    }
+
+    /// A value that names a file with code in it.
+    pub fn script_file(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
+        let by = invocation.by.clone();
+        if let Some(text) = &field.process {
+            let stream = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
+            self.run_stream(&stream, state, &by);
+            return;
+        }
+        if field.text == "-" || field.text == "/dev/stdin" {
+            let input = invocation.input.clone();
+            self.run_stream(&input, state, &by);
+            return;
+        }
+        let absolute = match (field.exact(), invocation.cwd.as_deref()) {
+            (Some(text), _) if text.starts_with('/') => Some(text.to_owned()),
+            (Some(text), Some(cwd)) => Some(path::join(cwd, text)),
+            (Some(_) | None, Some(_) | None) => None,
+        };
+        let Some(absolute) = absolute else {
+            self.out.lower(Degree::Opaque, format!("which file `{}` runs", by.name));
+            self.out.unknown(Operation::Execute, &by, Marks::default());
+            return;
+        };
+        let real = path::resolve(&absolute, self.out.world, path::Follow::Last).real;
+        let inside = self.out.world.project().is_some_and(|project| path::under(&real, project));
+        let input = Stream::unknown(Default::default());
+        if inside {
+            self.project_script(&real, role, state, &input, &by);
+        } else if role == Role::Config && self.out.world.tracking(&real) == Tracking::Outside {
+            self.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));
+            self.executes_file(&real, &by, Marks::default().with(Mark::OutsideProject));
+        } else {
+            self.run_file(&real, state, &input, &by, Mark::OutsideProject);
+        }
+    }
+
+    fn project_script(&mut self, real: &str, role: Role, state: &mut State<'_>, input: &Stream, by: &By) {
+        let look = self.out.world.look(real);
+        let changed = look.changed_since_trust || look.created_this_session || state.written.contains_key(real);
+        let tracked = matches!(self.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
+        if changed || !tracked {
+            if role == Role::ScriptSh || real.ends_with(".sh") {
+                return self.run_file(real, state, input, by, Mark::SessionFile);
+            }
+            self.out.lower(Degree::Opaque, format!("`{}`, which is not part of the trusted project", path::name(real)));
+            return self.executes_file(real, by, Marks::default().with(Mark::SessionFile));
+        }
+        self.project_program(real, &[], state, input, by);
+    }
+}
+
+/// A pattern of a delegate names this file: by its last component, or by the end of its path.
+fn decides(pattern: &str, file: &str) -> bool {
+    if pattern.contains('/') {
+        return file.ends_with(&format!("/{pattern}")) || wildcard(&format!("*/{pattern}"), file);
+    }
+    wildcard(pattern, path::name(file))
+}
+
+fn is_shell_script(text: &str, file: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    match first.strip_prefix("#!") {
+        Some(program) => ["sh", "bash", "dash", "ksh", "zsh"].iter().any(|shell| {
+            program.split(['/', ' ']).any(|word| word == *shell)
+        }),
+        None => file.ends_with(".sh") || file.ends_with(".bash") || !file.contains('.'),
+    }
+}

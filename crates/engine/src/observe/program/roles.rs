@@ -1,0 +1,351 @@
+//! From the role of a value or operand to its effect.
+
+use std::rc::Rc;
+
+use super::Invocation;
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::flow::FlowKind;
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::connect::Exchange;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::{State, WrittenFile};
+use crate::observe::stream::{Origin, Stream};
+use crate::observe::touch::Touch;
+use crate::path;
+use crate::world::Kind;
+
+impl Runner<'_, '_> {
+    /// Effects of the values that flags took.
+    pub fn flag_values(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let values: Vec<(Field, Role)> = invocation
+            .args
+            .given
+            .iter()
+            .filter_map(|given| given.value.clone().map(|value| (value, given.role)))
+            .collect();
+        for (field, role) in values {
+            self.role(&field, role, invocation, state);
+        }
+    }
+
+    /// Effects of the operands, the ones that start another command last.
+    pub fn operands(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let operands = invocation.args.operands.clone();
+        let roles = invocation.roles.clone();
+        for (index, (field, role)) in operands.iter().zip(&roles).enumerate() {
+            match role {
+                Role::Command => {
+                    let rest = operands.get(index..).unwrap_or_default().to_vec();
+                    self.inner_command(rest, invocation, state);
+                    return;
+                }
+                Role::Shell => {
+                    let rest = operands.get(index..).unwrap_or_default();
+                    self.inner_shell(rest, invocation, state);
+                    return;
+                }
+                Role::Into => self.into(field, index, invocation, state),
+                Role::Env => {
+                    if let Some((name, value)) = field.text.split_once('=') {
+                        let value = Stream { text: field.known().map(|_| value.to_owned()), ..Stream::unknown(field.origin) };
+                        let program = invocation.by.name.clone();
+                        self.exported(name, &value, state, &program);
+                    }
+                }
+                Role::Data
+                | Role::Read
+                | Role::ReadTree
+                | Role::List
+                | Role::Write
+                | Role::Append
+                | Role::Create
+                | Role::Edit
+                | Role::Delete
+                | Role::DeleteTree
+                | Role::Move
+                | Role::LinkSource
+                | Role::Metadata
+                | Role::MetadataTree
+                | Role::Upload
+                | Role::Execute
+                | Role::Script
+                | Role::ScriptSh
+                | Role::Config
+                | Role::Code
+                | Role::CodeSh
+                | Role::CodePython
+                | Role::CodeJs
+                | Role::CodeSql
+                | Role::Cwd
+                | Role::Url
+                | Role::UrlUpload
+                | Role::Host
+                | Role::RemotePath
+                | Role::RemoteInto
+                | Role::Resource
+                | Role::Package
+                | Role::Pid => self.role(field, *role, invocation, state),
+            }
+        }
+    }
+
+    /// The words are a command of their own.
+    pub fn inner_command(&mut self, words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
+        let mut inner: State<'_> = state.clone();
+        inner.cwd = invocation.cwd.as_deref().map(Rc::from);
+        inner.functions = Rc::default();
+        self.depth += 1;
+        let marks_at = self.out.effects.len();
+        let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
+        self.depth -= 1;
+        state.written = inner.written;
+        let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
+            all.union(does.marks);
+            all
+        });
+        self.mark_since(marks_at, marks);
+        invocation.output = output;
+    }
+
+    /// A wrapper's marks (privileged, remote) hold for everything it starts.
+    pub fn mark_since(&mut self, at: usize, marks: Marks) {
+        for effect in self.out.effects.iter_mut().skip(at) {
+            effect.marks.union(marks);
+            if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
+                effect.reach = effect.reach.max(Reach::Machine);
+            }
+        }
+    }
+
+    pub fn inner_shell(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+        let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+        match texts {
+            Some(texts) => {
+                let at = self.out.effects.len();
+                let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
+                let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
+                    all.union(does.marks);
+                    all
+                });
+                self.mark_since(at, marks);
+                invocation.output = output;
+            }
+            None => {
+                let origin = words.iter().fold(Origin::default(), |all, field| all.and(field.origin));
+                self.runs_data(origin, &invocation.by.clone());
+            }
+        }
+    }
+
+    /// One value or operand with a role of its own.
+    pub fn role(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
+        let by = invocation.by.clone();
+        match role {
+            Role::Data | Role::Resource | Role::Package | Role::Cwd | Role::Env | Role::Into => {}
+            Role::Read => self.reads(Touch::Read, field, invocation, state),
+            Role::ReadTree => self.reads(Touch::ReadTree, field, invocation, state),
+            Role::List => self.reads(Touch::List, field, invocation, state),
+            Role::Write => self.writes(Touch::Write, field, invocation, state),
+            Role::Append => self.writes(Touch::Append, field, invocation, state),
+            Role::Create => self.writes(Touch::Create, field, invocation, state),
+            Role::Edit => self.writes(Touch::Edit, field, invocation, state),
+            Role::Delete => self.plain(Touch::Delete, field, invocation),
+            Role::DeleteTree => self.plain(Touch::DeleteTree, field, invocation),
+            Role::Move => self.plain(Touch::Move, field, invocation),
+            Role::Metadata => self.plain(Touch::Metadata, field, invocation),
+            Role::MetadataTree => self.plain(Touch::MetadataTree, field, invocation),
+            Role::LinkSource => self.reads(Touch::Read, field, invocation, state),
+            Role::Upload => {
+                self.reads(Touch::Upload, field, invocation, state);
+                let secret = invocation.output.origin.secret;
+                self.network_flows(secret, &by);
+            }
+            Role::Execute => self.executes(field, invocation, state),
+            Role::Script | Role::ScriptSh | Role::Config => self.script_file(field, role, invocation, state),
+            Role::CodeSh => self.shell_code(field, invocation, state),
+            Role::Code | Role::CodePython | Role::CodeJs => self.other_code(field, role, &by),
+            Role::CodeSql => self.sql(field, invocation),
+            Role::Command | Role::Shell => self.inner_command(vec![field.clone()], invocation, state),
+            Role::Url => self.url(field, Exchange::Fetch, invocation),
+            Role::UrlUpload => self.url(field, Exchange::Send, invocation),
+            Role::Host => {
+                self.out.connect_host(field, Exchange::Fetch, &by);
+                self.network_flows(field.origin.secret, &by);
+            }
+            Role::RemotePath => self.remote(field, Touch::Read, invocation, state),
+            Role::RemoteInto => self.remote(field, Touch::Write, invocation, state),
+            Role::Pid => self.process(field, invocation),
+        }
+    }
+
+    pub fn reads(&mut self, touch: Touch, field: &Field, invocation: &mut Invocation, state: &State<'_>) {
+        if field.text == "-" {
+            return;
+        }
+        let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
+        let stream = self.file_stream(touched.path.as_deref(), touched.sensitive || field.origin.secret, state);
+        invocation.output.origin = invocation.output.origin.and(stream.origin);
+        invocation.passes_input = false;
+    }
+
+    pub fn writes(&mut self, touch: Touch, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        if field.text == "-" {
+            return;
+        }
+        let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
+        let origin = invocation.input.origin.and(invocation.output.origin);
+        if origin.secret {
+            self.out.flow(FlowKind::SecretToFile, invocation.by.part, invocation.by.part);
+        }
+        if let Some(path) = touched.path {
+            let content = if touch == Touch::Write { invocation.input.text.clone() } else { None };
+            Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin });
+        }
+    }
+
+    fn plain(&mut self, touch: Touch, field: &Field, invocation: &Invocation) {
+        self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
+    }
+
+    /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
+    fn into(&mut self, field: &Field, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
+        let is_directory = field.text.ends_with('/') || field.text == "." || field.text == ".." || self.is_directory(field, invocation);
+        let sources: Vec<Field> = invocation
+            .args
+            .operands
+            .iter()
+            .zip(&invocation.roles)
+            .enumerate()
+            .filter(|(index, (_, role))| *index != at && matches!(role, Role::Read | Role::ReadTree | Role::Move))
+            .map(|(_, (source, _))| source.clone())
+            .collect();
+        if !is_directory {
+            self.writes(Touch::Write, field, invocation, state);
+            self.carry(field, &sources, invocation, state);
+            return;
+        }
+        for source in sources {
+            let name = path::name(source.known().unwrap_or_default()).to_owned();
+            if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
+                self.writes(Touch::Create, field, invocation, state);
+                continue;
+            }
+            let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
+            self.writes(Touch::Write, &inner, invocation, state);
+            self.carry(&inner, std::slice::from_ref(&source), invocation, state);
+        }
+    }
+
+    /// A copy has the content of its source.
+    fn carry(&mut self, field: &Field, sources: &[Field], invocation: &Invocation, state: &mut State<'_>) {
+        let absolute = |text: &str| invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, text)));
+        let (Some(destination), [source]) = (field.exact().and_then(absolute), sources) else { return };
+        if let Some(file) = source.exact().and_then(absolute).and_then(|path| state.written.get(&path).cloned()) {
+            Rc::make_mut(&mut state.written).insert(destination, file);
+        }
+    }
+
+    fn is_directory(&self, field: &Field, invocation: &Invocation) -> bool {
+        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+        let resolved = path::resolve(&path::join(cwd, text), self.out.world, path::Follow::Last);
+        self.out.world.look(&resolved.real).kind == Kind::Directory
+            || self.out.world.project() == Some(resolved.real.as_str())
+            || self.out.world.home() == Some(resolved.real.as_str())
+            || self.out.world.temporary().contains(&resolved.real)
+    }
+
+    fn url(&mut self, field: &Field, exchange: Exchange, invocation: &mut Invocation) {
+        let by = invocation.by.clone();
+        self.out.connect(field, exchange, &by);
+        self.network_flows(field.origin.secret || (exchange == Exchange::Send && invocation.input.origin.secret), &by);
+        invocation.output.origin.download = true;
+    }
+
+    /// `host:path` is on another machine, anything else here.
+    fn remote(&mut self, field: &Field, touch: Touch, invocation: &mut Invocation, state: &mut State<'_>) {
+        let Some((host, _)) = crate::network::remote_path(field.prefix()) else {
+            return match touch {
+                Touch::Write => self.writes(Touch::Write, field, invocation, state),
+                _ => {
+                    self.reads(Touch::ReadTree, field, invocation, state);
+                    if invocation.roles.contains(&Role::RemoteInto) && invocation.output.origin.secret && has_remote(invocation) {
+                        let by = invocation.by.clone();
+                        self.network_flows(true, &by);
+                    }
+                }
+            };
+        };
+        let host = field.with_text(host);
+        let by = invocation.by.clone();
+        let exchange = if touch == Touch::Write { Exchange::Send } else { Exchange::Fetch };
+        self.out.connect_host(&host, exchange, &by);
+        self.network_flows(exchange == Exchange::Send && invocation.output.origin.secret, &by);
+        invocation.output.origin.download |= touch != Touch::Write;
+    }
+
+    fn process(&mut self, field: &Field, invocation: &Invocation) {
+        let own = field.exact().and_then(|text| text.parse().ok()).is_some_and(|pid| self.out.world.session_process(pid))
+            || field.text == "%%"
+            || field.text.starts_with('%');
+        let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("process {}", field.shown())));
+        effect.scope = if own { Scope::Scratch } else { Scope::System };
+        effect.reach = if own { Reach::Workspace } else { Reach::Machine };
+        effect.reversibility = Reversibility::Irreversible;
+        effect.marks = Marks::default().with(Mark::ProcessSignal);
+        if !own {
+            effect.marks.add(Mark::ForeignProcess);
+        }
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        self.out.effect(effect);
+    }
+
+    fn shell_code(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        match field.known() {
+            Some(text) if !field.origin.download => {
+                let mut inner: State<'_> = state.clone();
+                inner.cwd = invocation.cwd.as_deref().map(Rc::from);
+                let output = self.subshell_text(text, &inner, invocation.input.clone(), invocation.by.part);
+                invocation.output = output;
+            }
+            Some(_) | None => {
+                let by = invocation.by.clone();
+                self.runs_data(field.origin, &by);
+            }
+        }
+    }
+
+    fn other_code(&mut self, field: &Field, role: Role, by: &crate::observe::observer::By) {
+        let language = match role {
+            Role::CodePython => "Python",
+            Role::CodeJs => "JavaScript",
+            _ => "inline",
+        };
+        if field.origin.download {
+            self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
+        }
+        self.out.lower(Degree::Opaque, format!("{language} code given to `{}`", by.name));
+        self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+    }
+
+    fn sql(&mut self, field: &Field, invocation: &Invocation) {
+        let reads = field.known().is_some_and(super::grammar::sql_reads_only);
+        if !reads {
+            let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("{} database", invocation.by.name)));
+            effect.scope = Scope::External;
+            effect.reach = Reach::Beyond;
+            effect.reversibility = Reversibility::Irreversible;
+            effect.marks = Marks::default().with(Mark::Database);
+            effect.by.clone_from(&invocation.by.name);
+            effect.part = invocation.by.part;
+            self.out.effect(effect);
+        }
+    }
+}
+
+fn has_remote(invocation: &Invocation) -> bool {
+    invocation.args.operands.iter().any(|field| crate::network::remote_path(field.prefix()).is_some())
+}

@@ -1,0 +1,349 @@
+//! Builtins that change the shell itself: directory, variables, functions, what later words mean.
+
+use std::rc::Rc;
+
+use super::field::Field;
+use super::run::Runner;
+use super::state::State;
+use crate::coverage::Degree;
+use crate::effect::Operation;
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::observer::By;
+use crate::observe::program::Invocation;
+use crate::observe::program::args::Args;
+use crate::observe::stream::{Origin, Stream};
+use crate::path;
+use crate::world::Kind;
+
+impl Runner<'_, '_> {
+    /// Handles a builtin that only the shell itself can; `None` for everything else.
+    pub fn builtin<'a>(&mut self, name: &str, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+        match name {
+            ":" | "true" | "false" | "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "bg" | "fg" | "disown" | "times"
+            | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compgen" | "complete" | "compopt" | "logout" | "suspend" => {
+                self.quiet(name, state)
+            }
+            "cd" | "pushd" => self.change_directory(words, state),
+            "popd" => {
+                state.cwd = None;
+                Some(Stream::empty())
+            }
+            "pwd" => Some(state.cwd.as_deref().map_or_else(Stream::default, |cwd| Stream::known(format!("{cwd}\n")))),
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, words, state),
+            "unset" | "unalias" | "hash" | "enable" => self.unset_names(name, words, state),
+            "set" => self.set_options(words, state),
+            "shopt" => self.shell_options(words, state),
+            "eval" => self.eval(words, state, input, by),
+            "exec" => self.exec(words, state, input, by),
+            "source" | "." => self.source(words, state, input, by),
+            "command" | "builtin" => self.command_builtin(words, state, input, by),
+            "alias" => self.alias(words, state, by),
+            "trap" => self.trap(words, state, by),
+            "read" | "mapfile" | "readarray" | "getopts" => self.read(name, words, state, input, by),
+            "let" => self.let_builtin(words, state),
+            "printf" if words.first().is_some_and(|word| word.text.starts_with("-v")) => self.printf_variable(words, state),
+            _ => None,
+        }
+    }
+
+    fn quiet(&mut self, name: &str, state: &mut State<'_>) -> Option<Stream> {
+        if name == "shift" {
+            state.positional = None;
+        }
+        Some(if matches!(name, "type" | "help" | "jobs" | "dirs" | "times" | "ulimit" | "umask" | "compgen") { Stream::default() } else { Stream::empty() })
+    }
+
+    fn change_directory(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        let mut operands = words.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "-@" | "--" | "-n"));
+        let target = operands.next();
+        let next: Option<String> = match target {
+            None => self.out.world.home().map(str::to_owned),
+            Some(word) if word.text == "-" => state.previous_cwd.as_deref().map(str::to_owned),
+            Some(word) => match (word.exact(), state.cwd.as_deref()) {
+                (Some(text), _) if text.starts_with('/') => Some(text.to_owned()),
+                (Some(text), Some(cwd)) => Some(path::join(cwd, text)),
+                (Some(_), None) | (None, _) => self.dynamic_directory(word, state),
+            },
+        };
+        let resolved = next.map(|next| path::resolve(&next, self.out.world, path::Follow::Last));
+        let missing = resolved.as_ref().is_some_and(|resolved| {
+            self.out.world.look(&resolved.real).kind == Kind::Missing && !state.written.contains_key(&resolved.real)
+        });
+        state.previous_cwd = state.cwd.take();
+        state.cwd = resolved.filter(|_| !missing).map(|resolved| Rc::from(resolved.real));
+        Some(Stream::empty())
+    }
+
+    /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.
+    fn dynamic_directory(&self, word: &Field, state: &State<'_>) -> Option<String> {
+        use crate::observe::stream::Shape;
+        match word.shape {
+            Shape::ProjectPaths if word.prefix().is_empty() => state.cwd.as_deref().map(str::to_owned),
+            Shape::ProjectPaths | Shape::Token | Shape::Any => None,
+        }
+    }
+
+    fn declare(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        let flags: String = words.iter().map(|word| word.text.as_str()).filter(|text| text.starts_with('-')).collect();
+        if flags.contains('n') && name != "export" {
+            self.out.lower(Degree::Opaque, "a variable that stands for another one");
+        }
+        let exports = name == "export" || flags.contains('x');
+        for word in words.iter().filter(|word| !word.text.starts_with(['-', '+'])) {
+            if word.may_be_flag() {
+                self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
+                continue;
+            }
+            let (variable, value) = match word.text.split_once('=') {
+                Some((variable, value)) => (variable.trim_end_matches('+'), Some(value)),
+                None => (word.text.as_str(), None),
+            };
+            if variable.contains(super::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
+                self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
+                continue;
+            }
+            if let Some(value) = value {
+                let text = (!value.contains(super::field::UNKNOWN) && !word.many).then(|| value.to_owned());
+                let stream = Stream { text, ..Stream::unknown(word.origin) };
+                if exports && !crate::observe::names::is_poison(variable) {
+                    self.exported_quietly(variable);
+                }
+                self.assign(variable, stream, state);
+            }
+            if exports {
+                self.export(variable, state);
+            }
+        }
+        Some(Stream::default())
+    }
+
+    /// An exported variable that no table knows changes later programs in ways nobody can say, but rarely does.
+    fn exported_quietly(&mut self, _variable: &str) {}
+
+    fn unset_names(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        match name {
+            "unset" => {
+                for word in words.iter().filter(|word| !word.text.starts_with('-')) {
+                    match word.exact() {
+                        Some("PATH" | "HOME" | "IFS") | None => self.out.lower(Degree::Opaque, "a variable of the shell is removed"),
+                        Some(variable) => state.forget(variable),
+                    }
+                }
+            }
+            "hash" if words.iter().any(|word| word.text.starts_with("-p")) => {
+                self.out.lower(Degree::Opaque, "`hash -p` gives a name another program");
+                Rc::make_mut(&mut state.shadowed).extend(words.iter().map(|word| word.text.clone()));
+            }
+            "enable" if words.iter().any(|word| word.text.starts_with("-f")) => {
+                self.out.lower(Degree::Opaque, "`enable -f` loads a builtin from a file");
+                self.out.unknown(Operation::Execute, &By::default(), Marks::default());
+            }
+            _ => {}
+        }
+        Some(Stream::empty())
+    }
+
+    fn set_options(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.exact() {
+                Some("--" | "-") => break,
+                Some("-o" | "+o") => {
+                    words.next();
+                }
+                Some(flag) if flag.starts_with(['-', '+']) => {}
+                Some(_) | None => {
+                    state.positional = None;
+                    return Some(Stream::default());
+                }
+            }
+        }
+        let rest: Vec<&Field> = words.collect();
+        if !rest.is_empty() {
+            state.positional = rest.iter().map(|word| word.exact().map(str::to_owned)).collect::<Option<Vec<_>>>().map(Rc::new);
+        }
+        // Plain `set` prints every variable.
+        Some(if rest.is_empty() { Stream::default() } else { Stream::empty() })
+    }
+
+    fn shell_options(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        const HARMLESS: &[&str] = &["globstar", "nullglob", "failglob", "nocaseglob", "nocasematch", "inherit_errexit", "checkwinsize", "histappend", "-s", "-u", "-q", "-p", "-o", "pipefail", "errexit", "nounset"];
+        if let Some(word) = words.iter().find(|word| !word.exact().is_some_and(|text| HARMLESS.contains(&text))) {
+            self.out.lower(Degree::Opaque, format!("the shell option `{}` changes how words are read", word.shown()));
+            state.odd_shell = true;
+        }
+        Some(Stream::empty())
+    }
+
+    fn eval<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+        let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+        Some(match texts {
+            Some(texts) if words.iter().all(|word| !word.origin.download) => self.eval_text(&texts.join(" "), state, input.clone(), by.part),
+            Some(_) | None => {
+                let origin = words.iter().fold(Origin::default(), |all, word| all.and(word.origin));
+                self.runs_data(origin, by);
+                state.path_changed = true;
+                Stream::unknown(origin)
+            }
+        })
+    }
+
+    fn exec<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            match word.text.as_str() {
+                "-c" | "-l" | "-cl" | "-lc" | "--" => at += 1,
+                "-a" => at += 2,
+                _ => break,
+            }
+        }
+        let rest = words.get(at..).unwrap_or_default();
+        if rest.is_empty() {
+            return Some(Stream::empty());
+        }
+        Some(self.without_functions(rest.to_vec(), state, input, by))
+    }
+
+    fn command_builtin<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            match word.text.as_str() {
+                "-v" | "-V" | "-pv" | "-pV" => return Some(Stream::default()),
+                "-p" | "--" => at += 1,
+                _ => break,
+            }
+        }
+        Some(self.without_functions(words.get(at..).unwrap_or_default().to_vec(), state, input, by))
+    }
+
+    fn without_functions<'a>(&mut self, words: Vec<Field>, state: &mut State<'a>, input: &Stream, by: &By) -> Stream {
+        let functions = std::mem::take(&mut state.functions);
+        self.depth += 1;
+        let output = if self.depth > 60 {
+            self.out.lower(Degree::Opaque, "builtins inside builtins, too deep to follow");
+            Stream::default()
+        } else {
+            self.run(words, state, input.clone(), by.part)
+        };
+        self.depth -= 1;
+        state.functions = functions;
+        output
+    }
+
+    fn source<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+        let mut invocation = Invocation {
+            args: Args { operands: words.to_vec(), ..Args::default() },
+            by: by.clone(),
+            roles: Vec::new(),
+            does: Vec::new(),
+            input: input.clone(),
+            output: Stream::default(),
+            cwd: state.cwd.as_deref().map(str::to_owned),
+            passes_input: false,
+            done: false,
+        };
+        match words.first() {
+            Some(file) => self.script_file(file, Role::ScriptSh, &mut invocation, state),
+            None => self.out.lower(Degree::Unknown, "`source` without a file"),
+        }
+        // What the file sets is not known here.
+        let names: Vec<String> = state.variables.keys().cloned().collect();
+        names.iter().for_each(|name| state.forget(name));
+        Some(Stream::default())
+    }
+
+    fn alias<'a>(&mut self, words: &[Field], state: &mut State<'a>, by: &By) -> Option<Stream> {
+        for word in words.iter().filter(|word| word.text != "-p") {
+            let Some((name, text)) = word.text.split_once('=') else { continue };
+            Rc::make_mut(&mut state.shadowed).push(name.to_owned());
+            match word.known() {
+                Some(_) => {
+                    let inner: State<'_> = state.clone();
+                    self.subshell_text(text, &inner, Stream::empty(), by.part);
+                }
+                None => self.out.lower(Degree::Opaque, format!("what the alias `{name}` stands for")),
+            }
+        }
+        Some(Stream::default())
+    }
+
+    fn trap<'a>(&mut self, words: &[Field], state: &mut State<'a>, by: &By) -> Option<Stream> {
+        let mut words = words.iter().filter(|word| word.text != "--");
+        let Some(first) = words.next() else { return Some(Stream::empty()) };
+        let signals = words.count();
+        match first.known() {
+            Some("-" | "-p" | "-l" | "") => {}
+            Some(_) if signals == 0 => {}
+            Some(text) => {
+                let mut inner: State<'_> = state.clone();
+                let text = text.to_owned();
+                self.eval_text(&text, &mut inner, Stream::empty(), by.part);
+            }
+            None => self.runs_data(first.origin, by),
+        }
+        Some(Stream::empty())
+    }
+
+    fn read(&mut self, name: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) -> Option<Stream> {
+        const VALUED: &[&str] = &["-d", "-i", "-n", "-N", "-p", "-t", "-u", "-c", "-C", "-O", "-s"];
+        let mut at = 0;
+        let mut names = Vec::new();
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let text = word.text.as_str();
+            let valued = text.len() == 2 && VALUED.contains(&text) && !(name == "read" && matches!(text, "-s" | "-c" | "-C" | "-O"));
+            if text == "-C" && name != "read" {
+                self.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
+                self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
+            }
+            if valued {
+                at += 1;
+            } else if !text.starts_with('-') {
+                names.push(word.clone());
+            }
+        }
+        for word in names {
+            match word.exact() {
+                Some(variable) if !variable.contains("$(") && !variable.contains('`') => {
+                    self.assign(variable, Stream::unknown(input.origin), state);
+                }
+                Some(_) | None => self.out.lower(Degree::Opaque, format!("which variable `{name}` sets")),
+            }
+        }
+        Some(Stream::empty())
+    }
+
+    fn let_builtin(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        for word in words {
+            let Some(text) = word.known() else {
+                self.out.lower(Degree::Opaque, "what `let` evaluates");
+                continue;
+            };
+            if text.contains(['$', '`', '[']) {
+                self.out.lower(Degree::Opaque, "what `let` evaluates");
+            }
+            let variable = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').next().unwrap_or_default();
+            if !variable.is_empty() {
+                self.assign(variable, Stream::default(), state);
+            }
+        }
+        Some(Stream::empty())
+    }
+
+    fn printf_variable(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        let name = match words.first().map(|word| word.text.as_str()) {
+            Some("-v") => words.get(1).and_then(Field::exact),
+            Some(glued) => glued.strip_prefix("-v"),
+            None => None,
+        };
+        match name {
+            Some(name) if !name.contains(['[', '$', '`', super::field::UNKNOWN]) => {
+                let name = name.to_owned();
+                self.assign(&name, Stream::default(), state);
+            }
+            Some(_) | None => self.out.lower(Degree::Opaque, "which variable `printf -v` sets"),
+        }
+        Some(Stream::empty())
+    }
+}

@@ -1,0 +1,119 @@
+//! Text that a shell runs: the call itself, `sh -c`, `eval`, a pipe into a shell, a trap.
+
+use doorward_shell::{Dialect, parse};
+
+use super::run::Runner;
+use super::state::State;
+use crate::coverage::Degree;
+use crate::effect::Part;
+use crate::flow::FlowKind;
+use crate::marks::{Mark, Marks};
+use crate::observe::observer::By;
+use crate::observe::stream::{Origin, Stream};
+
+/// Nested code is followed this deep.
+const NESTING: u32 = 12;
+
+impl Runner<'_, '_> {
+    /// Runs text in a shell of its own, such as `sh -c text`.
+    pub fn subshell_text(&mut self, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
+        let mut inner = State {
+            functions: Default::default(),
+            variables: exported_only(state),
+            ..state.clone()
+        };
+        self.nested(text, &mut inner, input, part)
+    }
+
+    /// Runs text in the current shell: `eval`, `trap`.
+    pub fn eval_text(&mut self, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
+        let parsed = parse(text, Dialect::Bash);
+        if let Some(error) = &parsed.error {
+            self.out.lower(Degree::Opaque, format!("text that is evaluated: {error}"));
+        }
+        let (cwd, previous, variables, written, shadowed, flags) = {
+            let mut inner: State<'_> = state.clone();
+            let outer = self.enter(part);
+            self.script(&parsed.script, &mut inner, input);
+            self.leave(outer);
+            let mut shadowed = (*inner.shadowed).clone();
+            shadowed.extend(inner.functions.keys().filter(|name| !state.functions.contains_key(*name)).cloned());
+            (inner.cwd, inner.previous_cwd, inner.variables, inner.written, shadowed, (inner.path_changed, inner.odd_shell, inner.poisoned))
+        };
+        state.cwd = cwd;
+        state.previous_cwd = previous;
+        state.variables = variables;
+        state.written = written;
+        state.shadowed = std::rc::Rc::new(shadowed);
+        (state.path_changed, state.odd_shell, state.poisoned) = flags;
+        Stream::default()
+    }
+
+    fn nested(&mut self, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
+        if self.depth > NESTING * 3 || !self.out.spend(8 + u32::try_from(text.len() / 64).unwrap_or(u32::MAX)) {
+            self.out.lower(Degree::Opaque, "shells inside shells, too deep to follow");
+            return Stream::default();
+        }
+        let parsed = parse(text, Dialect::Bash);
+        if let Some(error) = &parsed.error {
+            self.out.lower(Degree::Opaque, format!("text that a shell runs: {error}"));
+        }
+        let outer = self.enter(part);
+        self.depth += 3;
+        let mut inner: State<'_> = state.clone();
+        let called = std::mem::take(&mut self.called);
+        let calling = std::mem::take(&mut self.calling);
+        let output = self.program(&parsed.script, &mut inner, input);
+        self.called = called;
+        self.calling = calling;
+        state.written = inner.written;
+        self.depth -= 3;
+        self.leave(outer);
+        output
+    }
+
+    fn enter(&mut self, part: Part) -> Option<Part> {
+        let outer = self.out.outer;
+        self.out.outer = Some(outer.unwrap_or(part));
+        outer
+    }
+
+    fn leave(&mut self, outer: Option<Part>) {
+        self.out.outer = outer;
+    }
+
+    /// Data arrives where code is expected.
+    pub fn run_stream(&mut self, stream: &Stream, state: &State<'_>, by: &By) -> Stream {
+        if let Some(text) = &stream.text
+            && !stream.origin.download
+        {
+            return self.subshell_text(text, state, Stream::empty(), by.part);
+        }
+        self.runs_data(stream.origin, by);
+        Stream::unknown(stream.origin)
+    }
+
+    /// Data that is not known is run as code.
+    pub fn runs_data(&mut self, origin: Origin, by: &By) {
+        let kind = if origin.download { FlowKind::DownloadToExecute } else { FlowKind::DataToExecute };
+        self.out.flow(kind, by.part, by.part);
+        self.out.lower(Degree::Opaque, format!("`{}` runs data that is not known", by.name));
+        let mut marks = Marks::default().with(Mark::ShellCode);
+        if origin.download {
+            marks.add(Mark::RemoteCode);
+        }
+        self.out.unknown(crate::effect::Operation::Execute, by, marks);
+    }
+
+    /// Something sensitive was read so far.
+    pub fn seen_secret(&self) -> bool {
+        self.out.has_read_secret()
+    }
+}
+
+/// A new shell sees only what was exported; what is not exported it does not know.
+fn exported_only(state: &State<'_>) -> std::rc::Rc<std::collections::BTreeMap<String, super::state::Variable>> {
+    std::rc::Rc::new(
+        state.variables.iter().filter(|(_, variable)| variable.exported).map(|(name, variable)| (name.clone(), variable.clone())).collect(),
+    )
+}

@@ -1,0 +1,360 @@
+//! Expands words: braces, tildes, variables, substitutions, splitting.
+
+use doorward_shell::{Parameter, ParameterOperation, Part, Quoting, Word};
+
+use super::field::{Field, UNKNOWN};
+use super::run::Runner;
+use super::state::State;
+use crate::coverage::Degree;
+use crate::observe::stream::{Origin, Shape, Stream};
+
+/// More alternatives than this are not written out.
+const ALTERNATIVES: usize = 256;
+
+/// A field under construction.
+#[derive(Clone, Debug, Default)]
+struct Building {
+    field: Field,
+    /// Something was there, if only an empty quoted string.
+    present: bool,
+}
+
+impl Runner<'_, '_> {
+    /// The arguments that a word becomes.
+    pub fn expand<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Vec<Field> {
+        if let [Part::Text { text, quoting: Quoting::Bare }] = word.parts.as_slice() {
+            return vec![Field::literal(text.clone(), word.span)];
+        }
+        let mut done = Vec::new();
+        for parts in self.braces(word) {
+            self.fields(&parts, word, state, &mut done);
+        }
+        done
+    }
+
+    /// The text of a word that is neither split nor matched against file names.
+    pub fn text<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
+        let mut building = Building { field: Field { span: word.span, ..Field::default() }, present: false };
+        for part in &word.parts {
+            match part {
+                Part::Text { text, .. } | Part::Glob(text) | Part::Range(text) => building.field.text.push_str(text),
+                Part::Tilde(user) => building.field.text.push_str(&self.tilde(user, state)),
+                Part::Alternatives(_) => unknown(&mut building, Stream::default()),
+                Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } | Part::Arithmetic { .. } => {
+                    let value = self.dynamic(part, state);
+                    append(&mut building, value);
+                }
+            }
+        }
+        building.field
+    }
+
+    /// Writes out brace alternatives: each combination as a list of parts.
+    fn braces<'a>(&mut self, word: &'a Word) -> Vec<Vec<&'a Part>> {
+        let mut lists: Vec<Vec<&'a Part>> = vec![Vec::with_capacity(word.parts.len())];
+        for part in &word.parts {
+            let Part::Alternatives(words) = part else {
+                lists.iter_mut().for_each(|list| list.push(part));
+                continue;
+            };
+            let mut next = Vec::new();
+            for alternative in words.iter().flat_map(|word| self.braces(word)) {
+                for list in &lists {
+                    let mut longer = list.clone();
+                    longer.extend_from_slice(&alternative);
+                    next.push(longer);
+                }
+            }
+            if next.len() > ALTERNATIVES {
+                self.out.lower(Degree::Opaque, "braces with too many alternatives");
+                next.truncate(ALTERNATIVES);
+            }
+            lists = next;
+        }
+        lists
+    }
+
+    fn fields<'a>(&mut self, parts: &[&'a Part], word: &Word, state: &mut State<'a>, done: &mut Vec<Field>) {
+        let fresh = || Building { field: Field { span: word.span, ..Field::default() }, present: false };
+        let mut building = fresh();
+        for part in parts {
+            match part {
+                Part::Text { text, .. } => {
+                    building.field.text.push_str(text);
+                    building.present = true;
+                }
+                Part::Glob(text) => {
+                    building.field.text.push_str(text);
+                    building.field.glob = true;
+                    building.present = true;
+                }
+                Part::Tilde(user) => {
+                    let home = self.tilde(user, state);
+                    building.field.text.push_str(&home);
+                    building.field.dynamic |= home.contains(UNKNOWN);
+                    building.present = true;
+                }
+                Part::Range(_) => unknown(&mut building, Stream::shaped(Shape::Token)),
+                Part::Alternatives(_) => unknown(&mut building, Stream::default()),
+                Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } | Part::Arithmetic { .. } => {
+                    let value = self.dynamic(part, state);
+                    if quoting(part) == Quoting::Quoted {
+                        building.present = true;
+                        append(&mut building, value);
+                    } else if let Some(full) = split(&mut building, value) {
+                        done.extend(full);
+                    }
+                }
+            }
+        }
+        if building.present || !building.field.text.is_empty() {
+            done.push(building.field);
+        }
+    }
+
+    /// What an expansion yields.
+    fn dynamic<'a>(&mut self, part: &'a Part, state: &mut State<'a>) -> Expansion {
+        match part {
+            Part::Parameter(parameter) => Expansion::of(self.parameter(parameter, state)),
+            Part::Substitution { script, .. } => {
+                let mut inner = state.clone();
+                let mut value = self.script(script, &mut inner, Stream::empty());
+                if let Some(text) = &mut value.text {
+                    text.truncate(text.trim_end_matches('\n').len());
+                }
+                Expansion::of(value)
+            }
+            Part::Process { script, writes, .. } => {
+                let mut inner = state.clone();
+                let input = if *writes { Stream::unknown(Origin { secret: self.seen_secret(), download: false }) } else { Stream::empty() };
+                let output = self.script(script, &mut inner, input);
+                Expansion {
+                    value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin: output.origin },
+                    process: Some(if *writes { None } else { output.text }),
+                }
+            }
+            Part::Arithmetic { arithmetic, .. } => {
+                self.text(&arithmetic.word, state);
+                Expansion::of(Stream::shaped(Shape::Token))
+            }
+            Part::Text { text, .. } | Part::Glob(text) | Part::Tilde(text) | Part::Range(text) => {
+                Expansion::of(Stream::known(text.clone()))
+            }
+            Part::Alternatives(_) => Expansion::of(Stream::default()),
+        }
+    }
+
+    fn tilde<'a>(&self, user: &str, state: &State<'a>) -> String {
+        match user {
+            "" => match state.variables.get("HOME") {
+                Some(variable) => variable.value.text.clone().unwrap_or_else(|| UNKNOWN.to_string()),
+                None => self.out.world.home().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
+            },
+            "+" => state.cwd.as_deref().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
+            "-" => state.previous_cwd.as_deref().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
+            "root" => "/root".to_owned(),
+            name => match self.out.world.home().and_then(|home| home.rsplit_once('/')) {
+                Some((homes, own)) if own == name => format!("{homes}/{own}"),
+                Some((homes, _)) => format!("{homes}/{name}"),
+                None => UNKNOWN.to_string(),
+            },
+        }
+    }
+
+    fn parameter<'a>(&mut self, parameter: &'a Parameter, state: &mut State<'a>) -> Stream {
+        if let Some(subscript) = &parameter.subscript {
+            self.text(subscript, state);
+        }
+        let operand = parameter.operation.as_ref().map(|operation| self.parameter_operands(operation, state));
+        let value = self.variable(&parameter.name, state);
+        if parameter.indirect || parameter.subscript.is_some() {
+            return Stream::unknown(value.map_or(Origin { secret: true, download: false }, |value| value.origin));
+        }
+        if parameter.length {
+            return Stream::shaped(Shape::Token);
+        }
+        match &parameter.operation {
+            None => value.unwrap_or_else(|| self.unset(&parameter.name)),
+            Some(operation) => self.operated(operation, operand.unwrap_or_default(), value, parameter, state),
+        }
+    }
+
+    /// Expands every operand for its effects; yields the first one's text.
+    fn parameter_operands<'a>(&mut self, operation: &'a ParameterOperation, state: &mut State<'a>) -> Field {
+        match operation {
+            ParameterOperation::Default(word)
+            | ParameterOperation::AssignDefault(word)
+            | ParameterOperation::Require(word)
+            | ParameterOperation::Alternative(word)
+            | ParameterOperation::Trim(word)
+            | ParameterOperation::Case(word) => self.text(word, state),
+            ParameterOperation::Replace { pattern, replacement } => {
+                self.text(pattern, state);
+                self.text(replacement, state)
+            }
+            ParameterOperation::Slice { offset, length } => {
+                if let Some(length) = length {
+                    self.text(length, state);
+                }
+                self.text(offset, state)
+            }
+            ParameterOperation::Transform(_) | ParameterOperation::Names => Field::default(),
+        }
+    }
+
+    fn operated<'a>(
+        &mut self,
+        operation: &ParameterOperation,
+        operand: Field,
+        value: Option<Stream>,
+        parameter: &Parameter,
+        state: &mut State<'a>,
+    ) -> Stream {
+        let word = || Stream { text: operand.known().map(str::to_owned), shape: Shape::Any, origin: operand.origin };
+        match operation {
+            ParameterOperation::Default(_) | ParameterOperation::AssignDefault(_) => match value {
+                Some(Stream { text: Some(text), .. }) if text.is_empty() => word(),
+                Some(value) if value.text.is_some() => value,
+                Some(value) => Stream::unknown(value.origin.and(operand.origin)),
+                None => {
+                    if matches!(operation, ParameterOperation::AssignDefault(_)) {
+                        self.assign(&parameter.name, word(), state);
+                    }
+                    // The variable may come from the environment, of which only the world's part is known.
+                    if self.out.world.environment(&parameter.name).is_some() { Stream::default() } else { word() }
+                }
+            },
+            ParameterOperation::Require(_) => value.unwrap_or_default(),
+            ParameterOperation::Alternative(_) => match value {
+                Some(Stream { text: Some(_), .. }) => word(),
+                Some(_) | None => Stream { text: None, shape: Shape::Any, origin: operand.origin },
+            },
+            ParameterOperation::Transform('P') => {
+                self.prompt_expansion(value, state);
+                Stream::default()
+            }
+            ParameterOperation::Transform(_)
+            | ParameterOperation::Trim(_)
+            | ParameterOperation::Replace { .. }
+            | ParameterOperation::Slice { .. }
+            | ParameterOperation::Case(_)
+            | ParameterOperation::Names => {
+                let origin = value.map_or(Origin::default(), |value| value.origin).and(operand.origin);
+                Stream::unknown(origin)
+            }
+        }
+    }
+
+    /// `${x@P}` runs substitutions that stand in the value as text.
+    fn prompt_expansion<'a>(&mut self, value: Option<Stream>, _state: &mut State<'a>) {
+        match value.and_then(|value| value.text) {
+            Some(text) if !text.contains(['$', '`']) => {}
+            Some(_) | None => self.out.lower(Degree::Opaque, "a prompt expansion (`@P`) that may run text"),
+        }
+    }
+
+    /// The value of a variable as far as the script or the world says.
+    fn variable<'a>(&mut self, name: &str, state: &State<'a>) -> Option<Stream> {
+        if let Some(variable) = state.variables.get(name) {
+            return Some(variable.value.clone());
+        }
+        match name {
+            "PWD" => Some(state.cwd.as_deref().map_or_else(Stream::default, Stream::known)),
+            "OLDPWD" => Some(state.previous_cwd.as_deref().map_or_else(Stream::default, Stream::known)),
+            "HOME" => Some(self.out.world.home().map_or_else(Stream::default, Stream::known)),
+            "IFS" => Some(Stream::known(" \t\n")),
+            "?" | "$" | "#" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" => {
+                Some(Stream::shaped(Shape::Token))
+            }
+            "@" | "*" => Some(match state.positional.as_deref() {
+                Some(words) if words.is_empty() => Stream::empty(),
+                Some(words) if words.len() == 1 => Stream::known(words.concat()),
+                Some(_) | None => Stream::default(),
+            }),
+            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let index: usize = digits.parse().ok()?;
+                Some(match (&state.positional, index.checked_sub(1)) {
+                    (_, None) => Stream::shaped(Shape::Token),
+                    (Some(words), Some(at)) => words.get(at).map_or_else(Stream::empty, Stream::known),
+                    (None, Some(_)) => Stream::default(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// A variable that the script did not set: it comes from the environment or is empty.
+    fn unset(&mut self, name: &str) -> Stream {
+        let secret = crate::observe::names::secret_variable(name);
+        match self.out.world.environment(name) {
+            Some(value) if !secret => Stream::known(value.into_owned()),
+            Some(_) | None => Stream::unknown(Origin { secret, download: false }),
+        }
+    }
+}
+
+/// An expanded value, with the text behind a process substitution.
+#[derive(Debug)]
+struct Expansion {
+    value: Stream,
+    process: Option<Option<String>>,
+}
+
+impl Expansion {
+    fn of(value: Stream) -> Expansion {
+        Expansion { value, process: None }
+    }
+}
+
+fn quoting(part: &Part) -> Quoting {
+    match part {
+        Part::Parameter(parameter) => parameter.quoting,
+        Part::Substitution { quoting, .. } | Part::Arithmetic { quoting, .. } | Part::Text { quoting, .. } => *quoting,
+        Part::Process { .. } => Quoting::Quoted,
+        Part::Glob(_) | Part::Tilde(_) | Part::Alternatives(_) | Part::Range(_) => Quoting::Bare,
+    }
+}
+
+fn unknown(building: &mut Building, value: Stream) {
+    let field = &mut building.field;
+    field.shape = if field.text.is_empty() { value.shape } else { Shape::Any };
+    field.text.push(UNKNOWN);
+    field.dynamic = true;
+    field.origin = field.origin.and(value.origin);
+    building.present = true;
+}
+
+/// Puts a value into the field that is being built, unsplit.
+fn append(building: &mut Building, expansion: Expansion) {
+    building.field.origin = building.field.origin.and(expansion.value.origin);
+    building.field.process = building.field.process.take().or(expansion.process);
+    match expansion.value.text {
+        Some(text) => building.field.text.push_str(&text),
+        None => unknown(building, expansion.value),
+    }
+}
+
+/// Splits an unquoted value at white space. Yields the fields that are complete.
+fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Field>> {
+    let Some(text) = &expansion.value.text else {
+        let single = expansion.value.shape == Shape::Token;
+        unknown(building, expansion.value);
+        building.field.many |= !single;
+        return None;
+    };
+    building.field.origin = building.field.origin.and(expansion.value.origin);
+    let mut done = Vec::new();
+    let span = building.field.span;
+    let separators = [' ', '\t', '\n'];
+    for (index, piece) in text.split(separators).enumerate() {
+        if index > 0 && (building.present || !building.field.text.is_empty()) {
+            let finished = std::mem::take(building);
+            building.field.span = span;
+            building.field.origin = finished.field.origin;
+            done.push(finished.field);
+        }
+        building.field.text.push_str(piece);
+        building.field.glob |= piece.contains(['*', '?', '[']);
+    }
+    Some(done)
+}

@@ -1,0 +1,35 @@
+//! Judgements about words that are paths or lists of paths.
+
+use super::field::Field;
+use crate::path::{lexical, under};
+use crate::world::World;
+
+/// The word can only become paths below the current directory.
+pub fn stays_inside(field: &Field) -> bool {
+    !field.dynamic && !field.text.starts_with(['/', '-', '~']) && !field.text.split('/').any(|part| part == "..")
+}
+
+/// Directories where tool chains put their programs.
+const TOOL_DIRECTORIES: &[&str] = &[
+    ".cargo/bin", ".local/bin", "go/bin", ".bun/bin", ".deno/bin", ".nvm", ".volta/bin", ".pyenv", ".rbenv", ".asdf", ".local/share/mise", ".rustup",
+    ".sdkman", ".npm-global/bin", ".yarn/bin", ".local/share/pnpm", "Library/pnpm", ".foundry/bin", ".dotnet", ".poetry/bin",
+];
+
+/// Every entry of a PATH is the old PATH, a system directory or a tool chain's directory.
+pub fn harmless_path_list(text: &str, world: &dyn World) -> bool {
+    let before = world.environment("PATH");
+    text.split(':').all(|entry| {
+        let known = before.as_deref().is_some_and(|path| path.split(':').any(|old| old == entry));
+        known || is_tool_directory(entry, world)
+    })
+}
+
+fn is_tool_directory(entry: &str, world: &dyn World) -> bool {
+    const SYSTEM: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/homebrew", "/usr/local/go/bin", "/home/linuxbrew", "/snap/bin", "/usr/lib"];
+    if !entry.starts_with('/') {
+        return false;
+    }
+    let entry = lexical(entry);
+    SYSTEM.iter().any(|directory| under(&entry, directory))
+        || world.home().is_some_and(|home| TOOL_DIRECTORIES.iter().any(|directory| under(&entry, &format!("{home}/{directory}"))))
+}

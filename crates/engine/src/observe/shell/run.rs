@@ -1,0 +1,383 @@
+//! Walks the tree as a shell would, on every path that could be taken.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use doorward_shell::{Arm, Case, Command, CommandKind, Connector, For, Pipeline, Script, Statement, Value};
+
+use super::state::State;
+use crate::coverage::Degree;
+use crate::marks::Mark;
+use crate::observe::observer::Observer;
+use crate::observe::stream::{Origin, Stream};
+
+/// Functions and nested code deeper than this are not followed.
+const DEPTH: u32 = 40;
+
+/// Loop bodies are run once for each of at most this many literal words.
+const ITERATIONS: usize = 64;
+
+/// One walk over a script, writing into an observer.
+#[derive(Debug)]
+pub struct Runner<'o, 'w> {
+    pub out: &'o mut Observer<'w>,
+    pub depth: u32,
+    pub calling: Vec<String>,
+    pub called: BTreeSet<String>,
+}
+
+impl<'o, 'w> Runner<'o, 'w> {
+    pub fn new(out: &'o mut Observer<'w>) -> Runner<'o, 'w> {
+        Runner { out, depth: 0, calling: Vec::new(), called: BTreeSet::new() }
+    }
+
+    /// A whole program: also looks into functions that nothing calls.
+    pub fn program<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
+        let output = self.script(script, state, input);
+        let idle: Vec<_> = state.functions.iter().filter(|(name, _)| !self.called.contains(*name)).map(|(_, body)| *body).collect();
+        for body in idle {
+            let mut inner = state.clone();
+            inner.positional = None;
+            self.command(body, &mut inner, Stream::unknown(Origin::default()));
+        }
+        output
+    }
+
+    /// Runs statements in order; yields what they print.
+    pub fn script<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
+        if self.depth >= DEPTH || !self.out.spend(1) {
+            self.out.lower(Degree::Opaque, "nested too deeply");
+            return Stream::default();
+        }
+        self.depth += 1;
+        let mut output = Stream::empty();
+        for statement in &script.statements {
+            let printed = self.statement(statement, state, input.clone());
+            output = output.then(printed);
+        }
+        self.depth -= 1;
+        output
+    }
+
+    fn statement<'a>(&mut self, statement: &'a Statement, state: &mut State<'a>, input: Stream) -> Stream {
+        if statement.background {
+            let mut inner = state.clone();
+            self.note_background(statement);
+            return self.list(statement, &mut inner, input);
+        }
+        self.list(statement, state, input)
+    }
+
+    /// `a && b || c`: what follows `&&` sees the state after success, what follows `||` any state so far.
+    fn list<'a>(&mut self, statement: &'a Statement, state: &mut State<'a>, input: Stream) -> Stream {
+        if statement.rest.is_empty() {
+            return self.pipeline(&statement.first, state, input);
+        }
+        let before = state.clone();
+        let mut output = self.pipeline(&statement.first, state, input.clone());
+        let mut failed = before.join(state);
+        for (connector, pipeline) in &statement.rest {
+            let printed = match connector {
+                Connector::And => {
+                    let printed = self.pipeline(pipeline, state, input.clone());
+                    failed = failed.join(state);
+                    printed
+                }
+                Connector::Or => {
+                    let succeeded = state.clone();
+                    let mut other = failed.clone();
+                    let printed = self.pipeline(pipeline, &mut other, input.clone());
+                    failed = failed.join(&other);
+                    *state = if self.never_returns(pipeline) { succeeded } else { succeeded.join(&other) };
+                    printed
+                }
+            };
+            output = output.then(printed);
+        }
+        output
+    }
+
+    /// `… || exit 1` and the like: what comes after runs only if the left side succeeded.
+    fn never_returns(&self, pipeline: &Pipeline) -> bool {
+        let [command] = pipeline.commands.as_slice() else { return false };
+        match &command.kind {
+            CommandKind::Simple(simple) => simple.words.first().is_some_and(|word| {
+                matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == "exit" || text == "return")
+            }),
+            CommandKind::Group(script) => script.statements.last().is_some_and(|last| {
+                last.rest.is_empty() && !last.background && self.never_returns(&last.first)
+            }),
+            CommandKind::Subshell(_)
+            | CommandKind::If(_)
+            | CommandKind::Loop(_)
+            | CommandKind::For(_)
+            | CommandKind::ArithmeticFor(_)
+            | CommandKind::Case(_)
+            | CommandKind::Arithmetic(_)
+            | CommandKind::Test(_)
+            | CommandKind::Function(_)
+            | CommandKind::Coproc(_) => false,
+        }
+    }
+
+    fn pipeline<'a>(&mut self, pipeline: &'a Pipeline, state: &mut State<'a>, input: Stream) -> Stream {
+        if let [command] = pipeline.commands.as_slice() {
+            return self.command(command, state, input);
+        }
+        let mut stream = input;
+        for command in &pipeline.commands {
+            let mut inner = state.clone();
+            stream = self.command(command, &mut inner, stream);
+            self.keep_files(state, &inner);
+        }
+        stream
+    }
+
+    /// Files that a subshell wrote are there afterwards.
+    fn keep_files<'a>(&self, state: &mut State<'a>, inner: &State<'a>) {
+        if !Rc::ptr_eq(&state.written, &inner.written) {
+            state.written = Rc::clone(&inner.written);
+        }
+    }
+
+    pub fn command<'a>(&mut self, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
+        if !self.out.spend(1) {
+            return Stream::default();
+        }
+        if let CommandKind::Simple(simple) = &command.kind {
+            return self.simple(simple, command, state, input);
+        }
+        let redirected = self.redirects(&command.redirects, state, input);
+        let output = self.compound(&command.kind, command, state, redirected.input.clone());
+        self.finish_redirects(redirected, output, state)
+    }
+
+    fn compound<'a>(&mut self, kind: &'a CommandKind, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
+        match kind {
+            CommandKind::Simple(simple) => self.simple(simple, command, state, input),
+            CommandKind::Group(script) => self.script(script, state, input),
+            CommandKind::Subshell(script) => {
+                let mut inner = state.clone();
+                let output = self.script(script, &mut inner, input);
+                self.keep_files(state, &inner);
+                output
+            }
+            CommandKind::If(branches) => {
+                let mut output = Stream::empty();
+                let mut ends: Option<State<'a>> = None;
+                for (condition, body) in &branches.branches {
+                    output = output.then(self.script(condition, state, input.clone()));
+                    let mut taken = state.clone();
+                    output = output.then(self.script(body, &mut taken, input.clone()));
+                    ends = Some(match ends {
+                        Some(end) => end.join(&taken),
+                        None => taken,
+                    });
+                }
+                if let Some(body) = &branches.otherwise {
+                    output = output.then(self.script(body, state, input));
+                }
+                if let Some(end) = ends {
+                    *state = end.join(state);
+                }
+                Stream::unknown(output.origin)
+            }
+            CommandKind::Loop(body) => {
+                self.forget_assigned(&body.condition, state);
+                self.forget_assigned(&body.body, state);
+                let output = self.repeat(state, |runner, state| {
+                    let first = runner.script(&body.condition, state, input.clone());
+                    first.then(runner.script(&body.body, state, input.clone()))
+                });
+                Stream::unknown(output.origin)
+            }
+            CommandKind::For(body) => self.for_loop(body, state, input),
+            CommandKind::ArithmeticFor(body) => {
+                for part in &body.parts {
+                    self.text(&part.word, state);
+                }
+                self.forget_assigned(&body.body, state);
+                let output = self.repeat(state, |runner, state| runner.script(&body.body, state, input.clone()));
+                Stream::unknown(output.origin)
+            }
+            CommandKind::Case(case) => self.case(case, state, input),
+            CommandKind::Arithmetic(arithmetic) => {
+                self.text(&arithmetic.word, state);
+                self.forget_arithmetic(arithmetic, state);
+                Stream::empty()
+            }
+            CommandKind::Test(test) => {
+                for word in &test.words {
+                    self.text(word, state);
+                }
+                Stream::empty()
+            }
+            CommandKind::Function(function) => {
+                Rc::make_mut(&mut state.functions).insert(function.name.clone(), &*function.body);
+                Stream::empty()
+            }
+            CommandKind::Coproc(coproc) => {
+                let mut inner = state.clone();
+                self.command(&coproc.body, &mut inner, Stream::unknown(Origin::default()))
+            }
+        }
+    }
+
+    /// Runs a body that may run any number of times, until its effect on the directory is settled.
+    fn repeat<'a>(&mut self, state: &mut State<'a>, mut body: impl FnMut(&mut Self, &mut State<'a>) -> Stream) -> Stream {
+        let before = state.clone();
+        let output = body(self, state);
+        let moved = state.cwd != before.cwd;
+        *state = std::mem::replace(state, State::new(None)).join(&before);
+        if moved {
+            state.cwd = None;
+            let again = body(self, state);
+            return output.then(again);
+        }
+        output
+    }
+
+    fn for_loop<'a>(&mut self, body: &'a For, state: &mut State<'a>, input: Stream) -> Stream {
+        let words: Option<Vec<_>> =
+            body.words.as_ref().map(|words| words.iter().flat_map(|word| self.expand(word, state)).collect());
+        let literal: Option<Vec<String>> = words.as_ref().and_then(|fields| {
+            fields.iter().map(|field| field.exact().map(str::to_owned)).collect()
+        });
+        let origin = words.iter().flatten().fold(Origin::default(), |all, field| all.and(field.origin));
+        match literal {
+            Some(values) if values.len() <= ITERATIONS => {
+                let before = state.clone();
+                let mut output = Stream::empty();
+                for value in values {
+                    self.assign(&body.name, Stream::known(value), state);
+                    output = output.then(self.script(&body.body, state, input.clone()));
+                }
+                *state = std::mem::replace(state, State::new(None)).join(&before);
+                output
+            }
+            Some(_) | None => {
+                self.forget_assigned(&body.body, state);
+                let value = self.loop_value(words.as_deref(), origin);
+                self.assign(&body.name, value, state);
+                let output = self.repeat(state, |runner, state| runner.script(&body.body, state, input.clone()));
+                Stream::unknown(output.origin)
+            }
+        }
+    }
+
+    /// What a loop variable can be: globs inside the project yield paths of the project.
+    fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin) -> Stream {
+        use crate::observe::stream::Shape;
+        let shape = match words {
+            Some(fields) if !fields.is_empty() && fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) => Shape::Token,
+            Some(fields) if !fields.is_empty() && fields.iter().all(super::paths::stays_inside) => Shape::ProjectPaths,
+            Some(_) | None => Shape::Any,
+        };
+        Stream { text: None, shape, origin }
+    }
+
+    fn case<'a>(&mut self, case: &'a Case, state: &mut State<'a>, input: Stream) -> Stream {
+        self.text(&case.word, state);
+        let mut origin = Origin::default();
+        let mut end = state.clone();
+        for Arm { patterns, body } in &case.arms {
+            for pattern in patterns {
+                self.text(pattern, state);
+            }
+            // With `;&` a body runs on into the next, so each starts from any state so far.
+            let mut taken = end.clone();
+            origin = origin.and(self.script(body, &mut taken, input.clone()).origin);
+            end = end.join(&taken);
+        }
+        *state = end;
+        Stream::unknown(origin)
+    }
+
+    /// Variables that a loop body sets are not known on its second round.
+    fn forget_assigned<'a>(&mut self, script: &'a Script, state: &mut State<'a>) {
+        let mut names = Vec::new();
+        doorward_shell::walk(script, &mut |command: &Command| {
+            if let CommandKind::Simple(simple) = &command.kind {
+                names.extend(simple.assignments.iter().map(|assignment| assignment.name.clone()));
+                let mut words = simple.words.iter().filter_map(|word| match word.parts.as_slice() {
+                    [doorward_shell::Part::Text { text, .. }] => Some(text.as_str()),
+                    _ => None,
+                });
+                if let Some("read" | "mapfile" | "readarray" | "let" | "export" | "declare" | "local" | "printf" | "typeset" | "getopts") = words.next() {
+                    names.extend(words.map(|word| word.split('=').next().unwrap_or(word).to_owned()));
+                }
+            }
+            if let CommandKind::For(inner) = &command.kind {
+                names.push(inner.name.clone());
+            }
+        });
+        for name in names {
+            if state.variables.contains_key(&name) {
+                state.forget(&name);
+            }
+        }
+    }
+
+    fn forget_arithmetic<'a>(&mut self, arithmetic: &doorward_shell::Arithmetic, state: &mut State<'a>) {
+        let text: String = arithmetic
+            .word
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                doorward_shell::Part::Text { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        for name in text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_') {
+            let is_name = !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit());
+            if is_name && (text.contains('=') || text.contains("++") || text.contains("--")) {
+                if crate::observe::names::is_poison(name) {
+                    self.poison(name, state);
+                } else if state.variables.contains_key(name) {
+                    state.forget(name);
+                }
+            }
+        }
+    }
+
+    fn note_background(&mut self, statement: &Statement) {
+        if self.calling.iter().any(|name| calls(statement, name)) {
+            self.out.call_mark(Mark::ForkBomb);
+        }
+    }
+
+    /// A value of an assignment, for its effects and its text.
+    pub fn value<'a>(&mut self, value: &'a Value, state: &mut State<'a>) -> Stream {
+        match value {
+            Value::Scalar(word) => {
+                let field = self.text(word, state);
+                Stream { text: field.known().map(str::to_owned), shape: field.shape, origin: field.origin }
+            }
+            Value::Array(elements) => {
+                let mut origin = Origin::default();
+                for element in elements {
+                    if let Some(subscript) = &element.subscript {
+                        self.text(subscript, state);
+                    }
+                    for field in self.expand(&element.value, state) {
+                        origin = origin.and(field.origin);
+                    }
+                }
+                Stream::unknown(origin)
+            }
+        }
+    }
+}
+
+fn calls(statement: &Statement, name: &str) -> bool {
+    let mut found = false;
+    let script = Script { statements: vec![statement.clone()] };
+    doorward_shell::walk(&script, &mut |command: &Command| {
+        if let CommandKind::Simple(simple) = &command.kind {
+            found |= simple.words.first().is_some_and(|word| {
+                matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == name)
+            });
+        }
+    });
+    found
+}

@@ -1,0 +1,296 @@
+//! Simple commands: assignments, words, redirects.
+
+use std::rc::Rc;
+
+use doorward_shell::{Assignment, Command, Redirect, RedirectOperator, RedirectTarget, Simple};
+
+use super::field::Field;
+use super::run::Runner;
+use super::state::{State, Variable, WrittenFile};
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Scope, Target};
+use crate::flow::FlowKind;
+use crate::marks::{Mark, Marks};
+use crate::observe::names;
+use crate::observe::observer::By;
+use crate::observe::stream::{Origin, Stream};
+use crate::observe::touch::Touch;
+
+/// What redirects do to the streams of a command.
+#[derive(Debug)]
+pub struct Redirected {
+    pub input: Stream,
+    /// Files that take the output.
+    outputs: Vec<Output>,
+}
+
+#[derive(Debug)]
+struct Output {
+    path: Option<String>,
+    network: bool,
+    /// Standard output goes there; otherwise only another descriptor.
+    standard: bool,
+    append: bool,
+    by: By,
+}
+
+impl Runner<'_, '_> {
+    pub fn simple<'a>(&mut self, simple: &'a Simple, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
+        let mut fields: Vec<Field> = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            let expanded = self.expand(word, state);
+            fields.extend(expanded);
+        }
+        if !self.out.spend(u32::try_from(fields.len()).unwrap_or(u32::MAX)) {
+            return Stream::default();
+        }
+        let redirected = self.redirects(&command.redirects, state, input);
+        if fields.is_empty() {
+            for assignment in &simple.assignments {
+                self.assignment(assignment, state);
+            }
+            if simple.words.iter().any(|word| !word.parts.is_empty()) {
+                // `$cmd` that expanded to nothing runs nothing.
+                self.out.spend(1);
+            }
+            return self.finish_redirects(redirected, Stream::empty(), state);
+        }
+        let mut inner = state.clone();
+        let changes_state = simple.assignments.is_empty();
+        for assignment in &simple.assignments {
+            self.prefix_assignment(assignment, &mut inner, &fields);
+        }
+        let part = self.out.part(command.span);
+        let output = if changes_state {
+            self.run(fields, state, redirected.input.clone(), part)
+        } else {
+            let before = inner.cwd.clone();
+            let output = self.run(fields, &mut inner, redirected.input.clone(), part);
+            state.written = Rc::clone(&inner.written);
+            if inner.cwd != before {
+                state.cwd.clone_from(&inner.cwd);
+            }
+            state.path_changed |= inner.path_changed && self.is_special(simple);
+            output
+        };
+        self.finish_redirects(redirected, output, state)
+    }
+
+    /// Assignments before a special builtin stay in force.
+    fn is_special(&self, simple: &Simple) -> bool {
+        simple.words.first().is_some_and(|word| {
+            matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
+                if matches!(text.as_str(), "export" | "eval" | "exec" | "source" | "." | "readonly" | "set" | ":" | "trap" | "unset"))
+        })
+    }
+
+    /// `name=value` on its own.
+    fn assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>) {
+        if let Some(subscript) = &assignment.subscript {
+            self.text(subscript, state);
+        }
+        let mut value = self.value(&assignment.value, state);
+        if assignment.append || assignment.subscript.is_some() {
+            value = Stream::unknown(value.origin);
+        }
+        self.assign(&assignment.name, value, state);
+    }
+
+    /// Sets a variable and judges its name.
+    pub fn assign(&mut self, name: &str, value: Stream, state: &mut State<'_>) {
+        if names::is_poison(name) && !self.value_is_harmless(name, &value) {
+            self.poison(name, state);
+        }
+        state.set(name, value);
+    }
+
+    /// `name=value command`: goes into the environment of the command.
+    fn prefix_assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>, fields: &[Field]) {
+        let program = fields.first().and_then(Field::exact).unwrap_or_default().to_owned();
+        let value = self.value(&assignment.value, state);
+        self.exported(&assignment.name, &value, state, &program);
+        state.set(&assignment.name, value);
+        if let Some(variable) = Rc::make_mut(&mut state.variables).get_mut(&assignment.name) {
+            variable.exported = true;
+        }
+    }
+
+    /// A variable enters the environment of programs.
+    pub fn exported(&mut self, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
+        if names::is_poison(name) {
+            if !self.value_is_harmless(name, value) {
+                self.poison(name, state);
+            }
+            return;
+        }
+        if names::is_harmless(name) || self.program_listens(program, name) {
+            return;
+        }
+        self.out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
+    }
+
+    fn program_listens(&self, program: &str, name: &str) -> bool {
+        self.out.knowledge.entry(program).is_some_and(|entry| entry.env.iter().any(|known| known == name))
+    }
+
+    fn value_is_harmless(&self, name: &str, value: &Stream) -> bool {
+        match &value.text {
+            Some(text) if name == "PATH" => super::paths::harmless_path_list(text, self.out.world),
+            Some(text) => {
+                names::is_harmless_value(name, text)
+                    || (name == "TMPDIR" && self.out.world.scratch().iter().any(|directory| crate::path::under(text, directory)))
+                    || (name == "HOME" && self.out.world.home() == Some(text.as_str()))
+            }
+            None => false,
+        }
+    }
+
+    /// A variable that turns data into code was set.
+    pub fn poison(&mut self, name: &str, state: &mut State<'_>) {
+        state.poisoned = true;
+        state.path_changed |= name == "PATH";
+        let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
+        effect.scope = Scope::Project;
+        effect.reach = Reach::Machine;
+        effect.reversibility = crate::effect::Reversibility::Irreversible;
+        effect.marks = Marks::default().with(Mark::EnvironmentPoison);
+        if matches!(name, "NODE_TLS_REJECT_UNAUTHORIZED" | "GIT_SSL_NO_VERIFY" | "PYTHONHTTPSVERIFY") {
+            effect.marks.add(Mark::TlsWeakened);
+        }
+        effect.part = self.out.outer.unwrap_or_default();
+        self.out.effect(effect);
+    }
+
+    pub fn export(&mut self, name: &str, state: &mut State<'_>) {
+        let value = state.variables.get(name).map(|variable| variable.value.clone());
+        let value = value.unwrap_or_default();
+        if names::is_poison(name) && !self.value_is_harmless(name, &value) && state.variables.contains_key(name) {
+            self.poison(name, state);
+        }
+        Rc::make_mut(&mut state.variables).entry(name.to_owned()).or_insert(Variable { value, exported: true }).exported = true;
+    }
+
+    pub fn redirects<'a>(&mut self, redirects: &'a [Redirect], state: &mut State<'a>, input: Stream) -> Redirected {
+        let mut redirected = Redirected { input, outputs: Vec::new() };
+        for redirect in redirects {
+            self.redirect(redirect, state, &mut redirected);
+        }
+        redirected
+    }
+
+    fn redirect<'a>(&mut self, redirect: &'a Redirect, state: &mut State<'a>, redirected: &mut Redirected) {
+        if let Some(doorward_shell::Fd::Variable(name)) = &redirect.fd {
+            self.assign(name, Stream::default(), state);
+        }
+        let word = match &redirect.target {
+            RedirectTarget::Document(document) => {
+                let field = self.text(&document.body, state);
+                redirected.input = Stream { text: field.known().map(str::to_owned), shape: field.shape, origin: field.origin };
+                return;
+            }
+            RedirectTarget::Word(word) => word,
+        };
+        let by = By { name: String::new(), part: self.out.part(redirect.span) };
+        if redirect.operator == RedirectOperator::HereString {
+            let field = self.text(word, state);
+            redirected.input = Stream { text: field.known().map(|text| format!("{text}\n")), shape: field.shape, origin: field.origin };
+            return;
+        }
+        let fields = self.expand(word, state);
+        let [field] = fields.as_slice() else {
+            self.out.lower(Degree::Opaque, "a redirect to something that is not one word");
+            return;
+        };
+        self.redirect_to(redirect, field, by, state, redirected);
+    }
+
+    fn redirect_to(&mut self, redirect: &Redirect, field: &Field, by: By, state: &mut State<'_>, redirected: &mut Redirected) {
+        let (reads, writes, append) = match redirect.operator {
+            RedirectOperator::Read => (true, false, false),
+            RedirectOperator::Write | RedirectOperator::Clobber | RedirectOperator::WriteBoth => (false, true, false),
+            RedirectOperator::Append | RedirectOperator::AppendBoth => (false, true, true),
+            RedirectOperator::ReadWrite => (true, true, true),
+            RedirectOperator::DuplicateInput if is_descriptor(field) => return,
+            RedirectOperator::DuplicateInput => (true, false, false),
+            RedirectOperator::DuplicateOutput if is_descriptor(field) => return,
+            RedirectOperator::DuplicateOutput => (false, true, false),
+            RedirectOperator::HereDocument | RedirectOperator::HereString => return,
+        };
+        if let Some(network) = socket(field.prefix()) {
+            self.out.socket(network, &by, writes);
+            if reads {
+                redirected.input = Stream::unknown(Origin { secret: false, download: true });
+            }
+            redirected.outputs.push(Output { path: None, network: true, standard: true, append, by });
+            return;
+        }
+        if let Some(text) = &field.process {
+            if reads {
+                redirected.input = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
+            }
+            return;
+        }
+        if reads {
+            let read = self.out.touch(Touch::Read, field, state.cwd.as_deref(), &by);
+            redirected.input = self.file_stream(read.path.as_deref(), read.sensitive, state);
+        }
+        if writes {
+            let touch = if append { Touch::Append } else { Touch::Write };
+            let written = self.out.touch(touch, field, state.cwd.as_deref(), &by);
+            let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
+            redirected.outputs.push(Output { path: written.path, network: false, standard, append, by });
+        }
+    }
+
+    /// What a file holds, as far as this call wrote it.
+    pub fn file_stream(&self, path: Option<&str>, sensitive: bool, state: &State<'_>) -> Stream {
+        let written = path.and_then(|path| state.written.get(path));
+        let secret = Origin { secret: sensitive, download: false };
+        match written {
+            Some(file) => Stream { text: file.content.clone(), shape: Default::default(), origin: file.origin.and(secret) },
+            None => Stream::unknown(secret),
+        }
+    }
+
+    /// Connects the output of a command with the files and sockets that take it.
+    pub fn finish_redirects(&mut self, redirected: Redirected, output: Stream, state: &mut State<'_>) -> Stream {
+        let mut rest = output;
+        for target in redirected.outputs {
+            let taken = if target.standard { std::mem::replace(&mut rest, Stream::empty()) } else { Stream::unknown(rest.origin) };
+            if target.network {
+                let kind = if taken.origin.secret { FlowKind::SecretToNetwork } else { FlowKind::DataToNetwork };
+                self.out.flow(kind, target.by.part, target.by.part);
+                continue;
+            }
+            if taken.origin.secret {
+                self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);
+            }
+            if taken.origin.download {
+                self.out.flow(FlowKind::DownloadToFile, target.by.part, target.by.part);
+            }
+            if let Some(path) = target.path.filter(|path| !path.starts_with("/dev/")) {
+                let files = Rc::make_mut(&mut state.written);
+                let earlier = files.get(&path).cloned();
+                let content = match (&earlier, target.append) {
+                    (_, false) => taken.text,
+                    (Some(WrittenFile { content: Some(first), .. }), true) => taken.text.map(|text| format!("{first}{text}")),
+                    (Some(_) | None, true) => None,
+                };
+                let before = earlier.filter(|_| target.append).map_or(Origin::default(), |file| file.origin);
+                files.insert(path, WrittenFile { content, origin: taken.origin.and(before) });
+            }
+        }
+        rest
+    }
+}
+
+fn is_descriptor(field: &Field) -> bool {
+    let text = field.text.strip_suffix('-').unwrap_or(&field.text);
+    !field.dynamic && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `/dev/tcp/host/port` is a socket to bash.
+pub fn socket(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix("/dev/")?;
+    rest.strip_prefix("tcp/").or_else(|| rest.strip_prefix("udp/"))
+}

@@ -1,0 +1,75 @@
+//! What is known about data while it moves between commands.
+
+/// Where data may come from. Each flag only ever raises what a consumer is suspected of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// It may hold a secret.
+    pub secret: bool,
+    /// It came over the network.
+    pub download: bool,
+}
+
+impl Origin {
+    #[must_use]
+    pub fn and(self, other: Origin) -> Origin {
+        Origin { secret: self.secret || other.secret, download: self.download || other.download }
+    }
+}
+
+/// What an unknown text can look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// Anything, also several words or a flag.
+    #[default]
+    Any,
+    /// One plain word that is no flag and no path: a number, a hash, a date, a branch.
+    Token,
+    /// Paths inside the current project, never flags.
+    ProjectPaths,
+}
+
+/// The output of a command, or the value of a variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    /// The exact text, if it is known.
+    pub text: Option<String>,
+    pub shape: Shape,
+    pub origin: Origin,
+}
+
+impl Stream {
+    /// Nothing at all.
+    pub fn empty() -> Stream {
+        Stream::known("")
+    }
+
+    pub fn known(text: impl Into<String>) -> Stream {
+        Stream { text: Some(text.into()), ..Stream::default() }
+    }
+
+    pub fn unknown(origin: Origin) -> Stream {
+        Stream { origin, ..Stream::default() }
+    }
+
+    pub fn shaped(shape: Shape) -> Stream {
+        Stream { shape, ..Stream::default() }
+    }
+
+    /// What two commands print one after the other.
+    #[must_use]
+    pub fn then(mut self, next: Stream) -> Stream {
+        self.origin = self.origin.and(next.origin);
+        self.text = match (self.text.take(), next.text) {
+            (Some(mut first), Some(second)) if first.len() + second.len() <= TEXT_LIMIT => {
+                first.push_str(&second);
+                Some(first)
+            }
+            (Some(_) | None, Some(_) | None) => None,
+        };
+        self.shape = if self.shape == next.shape { self.shape } else { Shape::Any };
+        self
+    }
+}
+
+/// Longer texts are not followed through variables and pipes.
+pub const TEXT_LIMIT: usize = 256 * 1024;

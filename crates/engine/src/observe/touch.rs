@@ -1,0 +1,345 @@
+//! One path, one operation: where it leads, what class of place it is, whether it can be had back.
+
+use super::observer::{By, Observer};
+use super::shell::field::{Field, UNKNOWN};
+use super::stream::Shape;
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
+use crate::marks::{Mark, Marks};
+use crate::path::{self, Follow};
+use crate::place;
+use crate::world::{Kind, Tally, Tracking};
+
+/// Files that git cannot restore, above which a deletion counts as bulk.
+const BULK_FILES: u64 = 20;
+const BULK_BYTES: u64 = 20 * 1024 * 1024;
+
+/// A single read above this is not settled by layer 1.
+const LARGE_READ: u64 = 10 * 1024 * 1024;
+
+/// What is done to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    Read,
+    ReadTree,
+    /// Names and metadata only.
+    List,
+    Write,
+    Append,
+    /// Made if it is not there, otherwise kept.
+    Create,
+    Edit,
+    Delete,
+    DeleteTree,
+    /// Vanishes here and appears elsewhere.
+    Move,
+    Metadata,
+    MetadataTree,
+    Execute,
+    Upload,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// The resolved path, if it is known.
+    pub path: Option<String>,
+    pub sensitive: bool,
+}
+
+impl Touch {
+    fn operation(self) -> Operation {
+        match self {
+            Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => Operation::Read,
+            Touch::Write | Touch::Append | Touch::Create | Touch::Edit | Touch::Metadata | Touch::MetadataTree => Operation::Write,
+            Touch::Delete | Touch::DeleteTree | Touch::Move => Operation::Delete,
+            Touch::Execute => Operation::Execute,
+        }
+    }
+
+    fn is_tree(self) -> bool {
+        matches!(self, Touch::ReadTree | Touch::DeleteTree | Touch::MetadataTree)
+    }
+
+    fn follow(self) -> Follow {
+        match self {
+            Touch::Delete | Touch::DeleteTree | Touch::Move => Follow::NotLast,
+            Touch::Read
+            | Touch::ReadTree
+            | Touch::List
+            | Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Edit
+            | Touch::Metadata
+            | Touch::MetadataTree
+            | Touch::Execute
+            | Touch::Upload => Follow::Last,
+        }
+    }
+}
+
+impl Observer<'_> {
+    /// Writes down what happens to the path that a field names.
+    pub fn touch(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
+        if field.process.is_some() {
+            return Touched { path: None, sensitive: field.origin.secret };
+        }
+        if field.dynamic {
+            return self.touch_dynamic(touch, field, cwd, by);
+        }
+        if field.text.is_empty() {
+            return Touched::default();
+        }
+        let Some(absolute) = self.absolute(&field.text, cwd) else {
+            self.lower(Degree::Opaque, format!("`{}` in a directory that is not known", field.shown()));
+            self.unknown(touch.operation(), by, Marks::default());
+            return Touched::default();
+        };
+        if field.glob {
+            return self.touch_glob(touch, &absolute, by);
+        }
+        self.touch_path(touch, &absolute, by, Marks::default())
+    }
+
+    fn absolute(&self, text: &str, cwd: Option<&str>) -> Option<String> {
+        if text.starts_with('/') {
+            return Some(text.to_owned());
+        }
+        cwd.map(|cwd| path::join(cwd, text))
+    }
+
+    /// A path that is not wholly known.
+    fn touch_dynamic(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
+        let contained = match field.shape {
+            Shape::ProjectPaths => field.prefix().is_empty(),
+            Shape::Token => true,
+            Shape::Any => false,
+        };
+        let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
+        match base {
+            Some(base) => self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown)),
+            None => {
+                self.lower(Degree::Opaque, format!("`{}`: which path that is depends on something unknown", field.shown()));
+                self.unknown(touch.operation(), by, Marks::default());
+                Touched { path: None, sensitive: field.origin.secret }
+            }
+        }
+    }
+
+    /// A path with wildcards: judged as its fixed directory, and as the most sensitive name that it may match.
+    fn touch_glob(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
+        let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
+        let base = absolute.get(..at).and_then(|fixed| fixed.rfind('/').and_then(|slash| absolute.get(..slash))).unwrap_or_default();
+        let base = if base.is_empty() { "/" } else { base };
+        let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/');
+        let mut marks = Marks::default().with(Mark::CountUnknown);
+        let resolved = path::lexical(base);
+        let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
+        let sensitive = super::wild::may_match_sensitive(pattern, &resolved, self.world);
+        if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
+            self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
+        }
+        if pattern.split('/').count() > 1 || pattern.contains("**") {
+            marks.add(Mark::Recursive);
+        }
+        let touch = match touch {
+            Touch::Delete | Touch::Move => Touch::DeleteTree,
+            Touch::Metadata => Touch::MetadataTree,
+            other => other,
+        };
+        let mut touched = self.touch_inside(touch, base, by, marks);
+        touched.sensitive |= sensitive;
+        touched.path = None;
+        touched
+    }
+
+    /// Something inside a directory: the directory itself is not the target.
+    fn touch_inside(&mut self, touch: Touch, base: &str, by: &By, marks: Marks) -> Touched {
+        let before = self.effects.len();
+        let touched = self.touch_path(touch, base, by, marks);
+        if touch == Touch::DeleteTree {
+            return touched;
+        }
+        for effect in self.effects.iter_mut().skip(before) {
+            effect.marks.remove(Mark::ProjectRoot);
+            if effect.scope == Scope::Project {
+                effect.scope = Scope::Directory;
+            }
+        }
+        touched
+    }
+
+    /// Writes down what happens to an absolute path.
+    pub fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
+        let resolved = path::resolve(absolute, self.world, touch.follow());
+        let real = resolved.real;
+        if place::is_harmless_device(&real) {
+            return Touched { path: Some(real), sensitive: false };
+        }
+        let mut effect = Effect::new(touch.operation(), Target::Path(real.clone()));
+        let here = place::classify(&real, self.world);
+        effect.scope = here.scope;
+        effect.reach = here.reach;
+        effect.sensitivity = here.sensitivity;
+        effect.marks = here.marks;
+        effect.marks.union(marks);
+        if resolved.linked && real != resolved.lexical {
+            let said = place::classify(&resolved.lexical, self.world);
+            if said.scope != here.scope || path::parent(&real) != path::parent(&resolved.lexical) {
+                effect.marks.add(Mark::LinkedElsewhere);
+            }
+            effect.marks.union(said.marks);
+            effect.reach = effect.reach.max(said.reach);
+            effect.sensitivity = effect.sensitivity.max(said.sensitivity);
+        }
+        if resolved.lost {
+            self.lower(Degree::Opaque, format!("`{}`: the links of this path have no end", resolved.lexical));
+        }
+        if touch.is_tree() {
+            effect.marks.add(Mark::Recursive);
+            if effect.scope == Scope::File {
+                effect.scope = Scope::Directory;
+            }
+        }
+        effect.reversibility = self.reversibility(touch, &real, &mut effect);
+        self.note_reading(touch, &real, &mut effect);
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
+        let sensitive = effect.sensitivity > Sensitivity::None && touch != Touch::List;
+        if touch == Touch::List {
+            effect.sensitivity = Sensitivity::None;
+        }
+        self.effect(effect);
+        Touched { path: Some(real), sensitive }
+    }
+
+    fn note_reading(&self, touch: Touch, real: &str, effect: &mut Effect) {
+        match touch {
+            Touch::Read | Touch::Upload => {
+                let look = self.world.look(real);
+                if look.size > LARGE_READ {
+                    effect.marks.add(Mark::LargeRead);
+                }
+                if look.kind == Kind::Special {
+                    effect.marks.add(Mark::Device);
+                }
+            }
+            Touch::List => effect.marks.remove(Mark::Device),
+            Touch::ReadTree
+            | Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Edit
+            | Touch::Delete
+            | Touch::DeleteTree
+            | Touch::Move
+            | Touch::Metadata
+            | Touch::MetadataTree
+            | Touch::Execute => {}
+        }
+    }
+
+    /// Whether what the operation changes can be had back.
+    fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
+        match touch {
+            Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => return Reversibility::NothingChanges,
+            Touch::Execute => return Reversibility::Tracked,
+            Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Edit
+            | Touch::Delete
+            | Touch::DeleteTree
+            | Touch::Move
+            | Touch::Metadata
+            | Touch::MetadataTree => {}
+        }
+        let look = self.world.look(real);
+        if look.hard_links > 1 && look.kind == Kind::File {
+            effect.marks.add(Mark::HardLinked);
+        }
+        match look.kind {
+            Kind::Missing => {
+                effect.marks.add(Mark::Creates);
+                return if matches!(touch, Touch::Delete | Touch::DeleteTree | Touch::Move) { Reversibility::NothingChanges } else { Reversibility::Tracked };
+            }
+            Kind::Special => effect.marks.add(Mark::Device),
+            Kind::File | Kind::Directory | Kind::Link | Kind::Unlisted | Kind::Unreadable => {}
+        }
+        if look.created_this_session {
+            effect.marks.add(Mark::SessionFile);
+            return Reversibility::Rebuildable;
+        }
+        if matches!(touch, Touch::Create) {
+            return Reversibility::Tracked;
+        }
+        if touch == Touch::DeleteTree {
+            return self.tree_reversibility(real, effect);
+        }
+        let tracking = self.world.tracking(real);
+        match (tracking, touch) {
+            (Tracking::Clean, _) => Reversibility::Tracked,
+            (Tracking::Rebuildable, _) => Reversibility::Rebuildable,
+            // The change itself says what it took out, so it can be turned round.
+            (Tracking::Modified | Tracking::Untracked, Touch::Edit | Touch::Append | Touch::Metadata) => Reversibility::Tracked,
+            (Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown, _) => {
+                if matches!(touch, Touch::Write) {
+                    effect.marks.add(Mark::Truncates);
+                }
+                Reversibility::Irreversible
+            }
+        }
+    }
+
+    fn tree_reversibility(&self, real: &str, effect: &mut Effect) -> Reversibility {
+        match self.world.tally(real) {
+            Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match self.world.tracking(real) {
+                Tracking::Rebuildable => Reversibility::Rebuildable,
+                Tracking::Clean | Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
+                    Reversibility::Tracked
+                }
+            },
+            Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
+                if unrestorable > BULK_FILES || unrestorable_bytes > BULK_BYTES {
+                    effect.marks.add(Mark::Bulk);
+                }
+                Reversibility::Irreversible
+            }
+            Tally::More { .. } => {
+                effect.marks.add(Mark::Bulk);
+                effect.marks.add(Mark::CountUnknown);
+                Reversibility::Irreversible
+            }
+            Tally::Unknown => {
+                effect.marks.add(Mark::CountUnknown);
+                match self.world.tracking(real) {
+                    Tracking::Clean => Reversibility::Tracked,
+                    Tracking::Rebuildable => Reversibility::Rebuildable,
+                    Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => Reversibility::Irreversible,
+                }
+            }
+        }
+    }
+}
+
+/// The directory part of a prefix.
+fn base_of(prefix: &str) -> &str {
+    match prefix.rfind('/') {
+        Some(0) => "/",
+        Some(at) => prefix.get(..at).unwrap_or("."),
+        None => ".",
+    }
+}
+
+/// A wildcard directly in one of these may match almost anything.
+fn is_wide(directory: &str, home: Option<&str>) -> bool {
+    directory == "/"
+        || ["/etc", "/root", "/home", "/proc", "/Users"].iter().any(|wide| path::under(directory, wide) && !home.is_some_and(|home| path::under(directory, home)))
+        || home.is_some_and(|home| directory == home || path::under(home, directory))
+}
+
+/// A path written with the marker for unknown text is never resolved.
+pub fn is_unknown(text: &str) -> bool {
+    text.contains(UNKNOWN)
+}

@@ -1,0 +1,1 @@
+//! Characters that a reader does not see, or that change what a reader sees.

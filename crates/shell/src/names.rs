@@ -1,0 +1,92 @@
+//! The command names that stand in a tree.
+
+use crate::{CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, Simple, Word, walk};
+
+/// Every command name anywhere in the tree.
+///
+/// An expansion in a name counts as empty. If that leaves nothing, the next word is a name as well, since the shell
+/// drops empty words; so is the text that `${x:-text}` may yield.
+pub fn command_names(script: &Script) -> Vec<String> {
+    let mut names = Vec::new();
+    walk(script, &mut |command| {
+        if let CommandKind::Simple(simple) = &command.kind {
+            simple_names(simple, &mut names);
+        }
+    });
+    names
+}
+
+fn simple_names(simple: &Simple, names: &mut Vec<String>) {
+    for word in &simple.words {
+        let found = names.len();
+        word_names(word, names);
+        let dynamic = word.parts.iter().any(|part| matches!(part, Part::Parameter(_)));
+        let certain = names.len() > found && !dynamic;
+        if certain || stays(word) {
+            return;
+        }
+    }
+}
+
+/// Whether the word is there even if all its expansions are empty.
+fn stays(word: &Word) -> bool {
+    word.parts.iter().any(|part| match part {
+        Part::Text { text, quoting } => *quoting == Quoting::Quoted || !text.is_empty(),
+        Part::Glob(_) | Part::Tilde(_) | Part::Range(_) | Part::Process { .. } => true,
+        Part::Alternatives(words) => words.iter().all(stays),
+        Part::Parameter(parameter) => parameter.quoting == Quoting::Quoted,
+        Part::Substitution { quoting, .. } => *quoting == Quoting::Quoted,
+        Part::Arithmetic { .. } => true,
+    })
+}
+
+fn word_names(word: &Word, names: &mut Vec<String>) {
+    let name = literal(word);
+    if !name.is_empty() {
+        names.push(name);
+    } else if matches!(word.parts.as_slice(), [Part::Text { .. }]) {
+        names.push(name);
+    }
+    for part in &word.parts {
+        match part {
+            Part::Parameter(parameter) => operand_names(parameter, names),
+            Part::Alternatives(words) => words.iter().for_each(|word| word_names(word, names)),
+            Part::Text { .. }
+            | Part::Glob(_)
+            | Part::Tilde(_)
+            | Part::Range(_)
+            | Part::Substitution { .. }
+            | Part::Process { .. }
+            | Part::Arithmetic { .. } => {}
+        }
+    }
+}
+
+fn operand_names(parameter: &Parameter, names: &mut Vec<String>) {
+    if let Some(
+        ParameterOperation::Default(word)
+        | ParameterOperation::AssignDefault(word)
+        | ParameterOperation::Alternative(word),
+    ) = &parameter.operation
+    {
+        word_names(word, names);
+    }
+}
+
+/// The text of a word, with the first of several alternatives and nothing for an expansion.
+fn literal(word: &Word) -> String {
+    let mut out = String::new();
+    for part in &word.parts {
+        match part {
+            Part::Text { text, .. } | Part::Glob(text) => out.push_str(text),
+            Part::Alternatives(words) => out.push_str(&words.first().map(literal).unwrap_or_default()),
+            Part::Range(range) => out.push_str(range.split("..").next().unwrap_or_default()),
+            Part::Tilde(user) => {
+                out.push('~');
+                out.push_str(user);
+            }
+            Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } | Part::Arithmetic { .. } => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,161 @@
+//! The state of one parse, its limits, and the way in.
+
+use std::collections::VecDeque;
+
+use crate::error::Parsed;
+use crate::heredoc::{self, Pending};
+use crate::{Dialect, ErrorKind, HereDocument, ParseError, Script, Span, Statement, dialect};
+
+/// Substitutions, compound commands, expansions and groups inside each other.
+const MAX_DEPTH: u32 = 40;
+/// Words and array elements in one command.
+pub(crate) const MAX_WORDS: usize = 8_192;
+/// Bytes of look-ahead and re-reading granted per byte of text, and the grant for a short text.
+const STEPS_PER_BYTE: usize = 16;
+const STEPS_FLOOR: usize = 65_536;
+
+/// What became of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parse {
+    /// The whole program or, with an error, everything seen before it: bash runs line by line.
+    pub script: Script,
+    /// `None` means understood.
+    pub error: Option<ParseError>,
+}
+
+/// Reads `text` as a program.
+pub fn parse(text: &str, dialect: Dialect) -> Parse {
+    if u32::try_from(text.len()).is_err() {
+        let error = ParseError { kind: ErrorKind::TooLong, span: Span::default() };
+        return Parse { script: Script::default(), error: Some(error) };
+    }
+    let end = text.bytes().position(|byte| byte == 0);
+    let readable = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    let mut parser = Parser::new(readable, dialect);
+    let (script, error) = parser.program();
+    let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
+    let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text, &script)));
+    Parse { script, error: error.or_else(|| None) }
+}
+
+/// A cursor over the text, with what must be remembered between tokens.
+///
+/// INVARIANT: an error ends the whole parse; nothing is tried again after one, so work stays linear.
+pub(crate) struct Parser<'a> {
+    pub(crate) text: &'a str,
+    /// `text` up to the end of the construct being read.
+    pub(crate) bytes: &'a [u8],
+    pub(crate) pos: usize,
+    pub(crate) dialect: Dialect,
+    depth: u32,
+    steps: usize,
+    /// Where re-read text (backticks, joined here documents) stands in the original.
+    pub(crate) origin: Option<Span>,
+    pub(crate) pending: Vec<Pending>,
+    pub(crate) bodies: VecDeque<HereDocument>,
+    /// Inside `((` or `$((` that turned out to be no arithmetic.
+    pub(crate) documents_forbidden: bool,
+    /// Inside `$(…)`, `<(…)` or `${ …; }`.
+    pub(crate) in_substitution: bool,
+    /// Inside the operand of a double-quoted `${…}`.
+    pub(crate) in_quoted_operand: bool,
+    /// Finished statements of constructs that an error left unfinished.
+    pub(crate) seen: Vec<Statement>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, dialect: Dialect) -> Self {
+        Parser {
+            text,
+            bytes: text.as_bytes(),
+            pos: 0,
+            dialect,
+            depth: 0,
+            steps: text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_FLOOR),
+            origin: None,
+            pending: Vec::new(),
+            bodies: VecDeque::new(),
+            documents_forbidden: false,
+            in_substitution: false,
+            in_quoted_operand: false,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Everything up to the end of the text; with an error, what was seen before it.
+    fn program(&mut self) -> (Script, Option<ParseError>) {
+        let mut statements = Vec::new();
+        let error = self.statements(&mut statements).and_then(|()| self.end_of_program()).err();
+        let mut script = Script { statements };
+        heredoc::fill(&mut script, &mut self.bodies);
+        script.statements.append(&mut self.seen);
+        (script, error)
+    }
+
+    fn end_of_program(&mut self) -> Parsed<()> {
+        if self.peek() != 0 {
+            return self.unexpected();
+        }
+        self.read_documents()
+    }
+
+    /// Reads text that was unescaped or joined, standing at `origin`, with `read`.
+    pub(crate) fn reread<T>(
+        &mut self,
+        text: &str,
+        origin: Span,
+        read: impl FnOnce(&mut Parser<'_>) -> Parsed<T>,
+    ) -> Parsed<T> {
+        self.spend(text.len())?;
+        let mut inner = Parser::new(text, self.dialect);
+        inner.depth = self.depth;
+        inner.steps = self.steps;
+        inner.origin = Some(self.origin.unwrap_or(origin));
+        let result = inner.deeper(read);
+        self.steps = inner.steps;
+        self.seen.append(&mut inner.seen);
+        result
+    }
+
+    /// Reads re-read text as a program.
+    pub(crate) fn reread_program(&mut self, text: &str, origin: Span) -> Parsed<Script> {
+        self.reread(text, origin, |inner| match inner.program() {
+            (script, None) => Ok(script),
+            (mut script, Some(error)) => {
+                inner.seen.append(&mut script.statements);
+                Err(error)
+            }
+        })
+    }
+
+    /// Reads up to `end` as if the text ended there.
+    pub(crate) fn within<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let bytes = self.bytes;
+        self.bytes = bytes.get(..end).unwrap_or(bytes);
+        let result = self.deeper(read)?;
+        self.bytes = bytes;
+        Ok(result)
+    }
+
+    /// Goes one level down.
+    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            return self.fail(ErrorKind::TooDeep);
+        }
+        self.depth += 1;
+        let result = read(self)?;
+        self.depth -= 1;
+        Ok(result)
+    }
+
+    /// Accounts for text that is read ahead or again.
+    pub(crate) fn spend(&mut self, steps: usize) -> Parsed<()> {
+        match self.steps.checked_sub(steps) {
+            Some(left) => {
+                self.steps = left;
+                Ok(())
+            }
+            None => self.fail(ErrorKind::TooLong),
+        }
+    }
+}

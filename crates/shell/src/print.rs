@@ -1,0 +1,1 @@
+//! A tree as text that parses to the same tree.

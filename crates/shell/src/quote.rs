@@ -1,0 +1,117 @@
+//! Single quotes, double quotes, and text that is expanded as if in double quotes.
+
+use crate::error::Parsed;
+use crate::parser::Parser;
+use crate::parts::Parts;
+use crate::{ErrorKind, Quoting, escape};
+
+/// What surrounds text that is expanded like double-quoted text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Around {
+    /// `"…"`: a `"` ends it.
+    Quotes,
+    /// The body of a here document: ends with the text.
+    Document,
+    /// An arithmetic expression: ends with the text, and a backslash has no place in it.
+    Arithmetic,
+}
+
+impl Parser<'_> {
+    /// `'…'`
+    pub(crate) fn single_quoted(&mut self, parts: &mut Parts) -> Parsed<()> {
+        self.bump();
+        let start = self.pos;
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let Some(length) = rest.iter().position(|byte| *byte == b'\'') else {
+            return self.fail(ErrorKind::Unterminated("'"));
+        };
+        parts.text(self.slice(start, start + length), Quoting::Quoted);
+        self.pos = start + length + 1;
+        Ok(())
+    }
+
+    /// `$'…'`, standing at the quote.
+    pub(crate) fn ansi_quoted(&mut self, parts: &mut Parts) -> Parsed<()> {
+        self.bump();
+        let start = self.pos;
+        let mut end = start;
+        loop {
+            match self.at(end) {
+                0 => return self.fail(ErrorKind::Unterminated("'")),
+                b'\'' => break,
+                b'\\' if self.at(end + 1) != 0 => end += 2,
+                _ => end += 1,
+            }
+        }
+        match escape::resolve(self.slice(start, end)) {
+            Some(text) => parts.text(&text, Quoting::Quoted),
+            None => return self.fail(ErrorKind::Escape),
+        }
+        self.pos = end + 1;
+        Ok(())
+    }
+
+    /// `"…"`
+    pub(crate) fn double_quoted(&mut self, parts: &mut Parts) -> Parsed<()> {
+        self.bump();
+        if self.peek() == b'"' {
+            parts.text("", Quoting::Quoted);
+        } else {
+            self.expanded_text(Around::Quotes, parts)?;
+        }
+        self.expect(b'"', "\"")
+    }
+
+    /// Text in which `$` and backticks expand and little else is special; stops before what ends it.
+    pub(crate) fn expanded_text(&mut self, around: Around, parts: &mut Parts) -> Parsed<()> {
+        loop {
+            let start = self.pos;
+            while !matches!(self.at(self.pos), 0 | b'"' | b'\\' | b'$' | b'`') {
+                self.pos += 1;
+            }
+            if self.pos > start {
+                parts.text(self.slice(start, self.pos), Quoting::Quoted);
+            }
+            match self.peek() {
+                0 => return Ok(()),
+                b'"' if around == Around::Quotes => return Ok(()),
+                b'\\' => self.quoted_backslash(around, parts)?,
+                b'$' => self.dollar(Quoting::Quoted, parts)?,
+                b'`' => self.quoted_backticks(around, parts)?,
+                b'"' => {
+                    parts.text("\"", Quoting::Quoted);
+                    self.bump();
+                }
+                // A line continuation was stepped over.
+                _ => {}
+            }
+        }
+    }
+
+    fn quoted_backslash(&mut self, around: Around, parts: &mut Parts) -> Parsed<()> {
+        let next = self.at(self.pos + 1);
+        let escapes = match around {
+            Around::Quotes => matches!(next, b'$' | b'`' | b'"' | b'\\'),
+            Around::Document => matches!(next, b'$' | b'`' | b'\\'),
+            Around::Arithmetic => return self.fail(ErrorKind::Ambiguous("a backslash in arithmetic")),
+        };
+        match escapes {
+            true => {
+                parts.text(self.slice(self.pos + 1, self.pos + 2), Quoting::Quoted);
+                self.pos += 2;
+            }
+            false => {
+                parts.text("\\", Quoting::Quoted);
+                self.bump();
+            }
+        }
+        Ok(())
+    }
+
+    fn quoted_backticks(&mut self, around: Around, parts: &mut Parts) -> Parsed<()> {
+        match around {
+            Around::Quotes => self.backticks_in_quotes(parts),
+            Around::Document | Around::Arithmetic => self.backticks(Quoting::Quoted, parts),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Redirects in every form.
+
+use crate::cursor::{ends_word, in_name, starts_name};
+use crate::error::Parsed;
+use crate::parser::Parser;
+use crate::{Dialect, ErrorKind, Fd, Redirect, RedirectOperator, RedirectTarget};
+
+/// Longest first.
+const OPERATORS: [(&[u8], RedirectOperator); 12] = [
+    (b"&>>", RedirectOperator::AppendBoth),
+    (b"&>", RedirectOperator::WriteBoth),
+    (b"<<<", RedirectOperator::HereString),
+    (b"<<", RedirectOperator::HereDocument),
+    (b"<&", RedirectOperator::DuplicateInput),
+    (b"<>", RedirectOperator::ReadWrite),
+    (b"<", RedirectOperator::Read),
+    (b">>", RedirectOperator::Append),
+    (b">&", RedirectOperator::DuplicateOutput),
+    (b">|", RedirectOperator::Clobber),
+    (b">", RedirectOperator::Write),
+    (b"", RedirectOperator::Read),
+];
+
+impl Parser<'_> {
+    /// Reads one redirect if it stands here, blanks before it included.
+    pub(crate) fn redirect(&mut self, out: &mut Vec<Redirect>) -> Parsed<bool> {
+        let before = self.pos;
+        self.blanks();
+        let start = self.pos;
+        let (fd, index) = match self.peek() {
+            b'<' | b'>' => (None, start),
+            b'&' if self.second() == b'>' => (None, start),
+            byte if byte.is_ascii_digit() => self.number_ahead()?,
+            b'{' => self.variable_ahead(),
+            _ => (None, self.bytes.len()),
+        };
+        self.pos = index;
+        if !matches!(self.peek(), b'<' | b'>' | b'&') || self.at_process() {
+            self.pos = before;
+            return Ok(false);
+        }
+        if matches!(fd, Some(Fd::Variable(_))) {
+            self.bash_only()?;
+        }
+        let operator = self.operator()?;
+        let target = self.target(operator)?;
+        out.push(Redirect { fd, operator, target, span: self.span(start) });
+        Ok(true)
+    }
+
+    /// Digits directly before `<` or `>`; otherwise an index where nothing stands.
+    fn number_ahead(&mut self) -> Parsed<(Option<Fd>, usize)> {
+        let mut index = self.pos;
+        let mut digits = String::new();
+        while self.at(index).is_ascii_digit() {
+            digits.push(char::from(self.at(index)));
+            index = self.after(index + 1);
+        }
+        if !matches!(self.at(index), b'<' | b'>') || self.at(self.after(index + 1)) == b'(' {
+            return Ok((None, self.bytes.len()));
+        }
+        match digits.parse::<i32>() {
+            Ok(number) => Ok((Some(Fd::Number(number.unsigned_abs())), index)),
+            Err(_) => self.fail(ErrorKind::Ambiguous("a descriptor of this size")),
+        }
+    }
+
+    /// `{name}` directly before `<` or `>`.
+    fn variable_ahead(&self) -> (Option<Fd>, usize) {
+        let nothing = (None, self.bytes.len());
+        let mut index = self.after(self.pos + 1);
+        if !starts_name(self.at(index)) {
+            return nothing;
+        }
+        let mut name = String::new();
+        while in_name(self.at(index)) {
+            name.push(char::from(self.at(index)));
+            index = self.after(index + 1);
+        }
+        if self.at(index) != b'}' {
+            return nothing;
+        }
+        index = self.after(index + 1);
+        match matches!(self.at(index), b'<' | b'>') && self.at(self.after(index + 1)) != b'(' {
+            true => (Some(Fd::Variable(name)), index),
+            false => nothing,
+        }
+    }
+
+    fn operator(&mut self) -> Parsed<RedirectOperator> {
+        for (token, operator) in OPERATORS {
+            if self.eat_all(token) {
+                let posix = !matches!(
+                    operator,
+                    RedirectOperator::AppendBoth | RedirectOperator::WriteBoth | RedirectOperator::HereString
+                );
+                if !posix {
+                    self.bash_only()?;
+                }
+                return Ok(operator);
+            }
+        }
+        self.unexpected()
+    }
+
+    fn target(&mut self, operator: RedirectOperator) -> Parsed<RedirectTarget> {
+        if operator == RedirectOperator::HereDocument {
+            return self.document_operator();
+        }
+        self.blanks();
+        if ends_word(self.peek()) && !self.at_process() {
+            return self.fail(ErrorKind::Missing("the target of a redirect"));
+        }
+        let word = self.word()?;
+        let duplicates = operator == RedirectOperator::DuplicateOutput || operator == RedirectOperator::DuplicateInput;
+        if duplicates && self.dialect == Dialect::Sh {
+            let text = word.literal_bare().unwrap_or("file");
+            if text != "-" && text.parse::<u32>().is_err() {
+                self.bash_only()?;
+            }
+        }
+        Ok(RedirectTarget::Word(word))
+    }
+}

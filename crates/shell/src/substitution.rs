@@ -1,0 +1,160 @@
+//! `$(…)`, backticks, `<(…)`, `>(…)`, `${ …; }`.
+
+use crate::command::Reserved;
+use crate::error::Parsed;
+use crate::parser::Parser;
+use crate::parts::Parts;
+use crate::{ErrorKind, Part, Quoting, Script};
+
+impl Parser<'_> {
+    /// Standing at the parenthesis of `$(` or `$((`.
+    pub(crate) fn dollar_parenthesis(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
+        if self.second() == b'(' {
+            return self.dollar_double_parenthesis(start, quoting, parts);
+        }
+        let script = self.substituted()?;
+        parts.push(Part::Substitution { script, quoting, span: self.span(start) });
+        Ok(())
+    }
+
+    /// Arithmetic, or a substitution that starts with a subshell.
+    fn dollar_double_parenthesis(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
+        let open = self.after(self.pos + 1);
+        let inner = self.matching(open + 1, b'(', b')')?;
+        let close = self.after(inner + 1);
+        if self.at(close) == b')' {
+            let arithmetic = self.arithmetic_within(open + 1, inner)?;
+            self.pos = close + 1;
+            parts.push(Part::Arithmetic { arithmetic, quoting });
+            return Ok(());
+        }
+        let end = self.matching(inner + 1, b'(', b')')?;
+        let outer = std::mem::replace(&mut self.documents_forbidden, true);
+        let script = self.substituted()?;
+        self.documents_forbidden = outer;
+        if self.pos != end + 1 {
+            return self.fail(ErrorKind::Ambiguous("`$((`"));
+        }
+        parts.push(Part::Substitution { script, quoting, span: self.span(start) });
+        Ok(())
+    }
+
+    /// `<(…)` or `>(…)`.
+    pub(crate) fn process(&mut self, parts: &mut Parts) -> Parsed<()> {
+        self.bash_only()?;
+        let start = self.pos;
+        let writes = self.at(start) == b'>';
+        self.bump();
+        self.peek();
+        let script = self.substituted()?;
+        parts.push(Part::Process { script, writes, span: self.span(start) });
+        Ok(())
+    }
+
+    /// A script in parentheses, standing at the opening one.
+    fn substituted(&mut self) -> Parsed<Script> {
+        self.bump();
+        self.deeper(|parser| {
+            let script = parser.scope(Self::script)?;
+            parser.expect(b')', ")")?;
+            Ok(script)
+        })
+    }
+
+    /// Reads a script whose here documents are its own.
+    fn scope(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Script>) -> Parsed<Script> {
+        let pending = std::mem::take(&mut self.pending);
+        let bodies = std::mem::take(&mut self.bodies);
+        let inside = std::mem::replace(&mut self.in_substitution, true);
+        let operand = std::mem::replace(&mut self.in_quoted_operand, false);
+        let mut script = read(self)?;
+        if !self.pending.is_empty() {
+            return self.fail(ErrorKind::Ambiguous("a here document behind its substitution"));
+        }
+        crate::heredoc::fill(&mut script, &mut self.bodies);
+        self.pending = pending;
+        self.bodies = bodies;
+        self.in_substitution = inside;
+        self.in_quoted_operand = operand;
+        Ok(script)
+    }
+
+    /// `${ …; }` and `${| …; }`, standing behind the brace.
+    ///
+    /// Older shells end it at the first `}`, so there must be only one.
+    pub(crate) fn command_braces(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
+        self.bash_only()?;
+        self.eat(b'|');
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let first = rest.iter().position(|byte| *byte == b'}').map(|length| self.pos + length);
+        let script = self.scope(Self::script)?;
+        if first != Some(self.pos) {
+            return self.fail(ErrorKind::Ambiguous("`${ … }`"));
+        }
+        self.expect_reserved_brace()?;
+        parts.push(Part::Substitution { script, quoting, span: self.span(start) });
+        Ok(())
+    }
+
+    fn expect_reserved_brace(&mut self) -> Parsed<()> {
+        match self.peek() {
+            b'}' => {
+                self.bump();
+                Ok(())
+            }
+            _ => self.expect_reserved(Reserved::Close, "}"),
+        }
+    }
+
+    /// Backticks outside double quotes, or in text that is only expanded like it.
+    pub(crate) fn backticks(&mut self, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
+        let (text, start) = self.backtick_text(|byte| matches!(byte, b'\\' | b'`' | b'$'))?;
+        self.backtick_program(&text, start, quoting, parts)
+    }
+
+    /// Backticks directly inside double quotes, where `\"` loses its backslash too.
+    pub(crate) fn backticks_in_quotes(&mut self, parts: &mut Parts) -> Parsed<()> {
+        let (text, start) = self.backtick_text(|byte| matches!(byte, b'\\' | b'`' | b'$' | b'"'))?;
+        if self.in_quoted_operand && self.slice(start, self.pos).contains("\\\"") {
+            return self.fail(ErrorKind::Ambiguous("an escaped quote in backticks"));
+        }
+        self.backtick_program(&text, start, Quoting::Quoted, parts)
+    }
+
+    fn backtick_program(&mut self, text: &str, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
+        let span = self.span(start);
+        let script = self.reread_program(text, span)?;
+        parts.push(Part::Substitution { script, quoting, span });
+        Ok(())
+    }
+
+    /// The unescaped text between backticks, and where the first one stands.
+    fn backtick_text(&mut self, unescapes: impl Fn(u8) -> bool) -> Parsed<(String, usize)> {
+        let start = self.pos;
+        self.bump();
+        let mut text = String::new();
+        loop {
+            let from = self.pos;
+            while !matches!(self.at(self.pos), 0 | b'`' | b'\\') {
+                self.pos += 1;
+            }
+            text.push_str(self.slice(from, self.pos));
+            match self.peek() {
+                0 => return self.fail(ErrorKind::Unterminated("`")),
+                b'`' => break,
+                b'\\' if unescapes(self.at(self.pos + 1)) => {
+                    text.push(char::from(self.at(self.pos + 1)));
+                    self.pos += 2;
+                }
+                b'\\' => {
+                    text.push('\\');
+                    self.bump();
+                }
+                // A line continuation was stepped over.
+                _ => {}
+            }
+        }
+        self.bump();
+        Ok((text, start))
+    }
+}

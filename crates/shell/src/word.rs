@@ -1,0 +1,315 @@
+//! Bare words: where they end, and the parts they are made of.
+
+use crate::brace::{self, Mark};
+use crate::cursor::{ends_word, in_name, starts_name};
+use crate::error::Parsed;
+use crate::parser::Parser;
+use crate::parts::Parts;
+use crate::{Dialect, ErrorKind, Part, Quoting, Word};
+
+/// Where a word stands, which decides what is special in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// An argument, a redirect target, an array element.
+    Argument,
+    /// Behind `name=`.
+    Value,
+    /// Never brace-expanded: `case` words, operands of `[[ … ]]`.
+    Plain,
+    /// Like [`Mode::Plain`], where `!(…)` can only be a pattern.
+    Pattern,
+    /// Behind `=~`: parentheses and `|` belong to the word.
+    Regex,
+}
+
+/// A word under construction.
+pub(crate) struct Draft {
+    pub(crate) parts: Parts,
+    start: usize,
+    mode: Mode,
+    /// Open parentheses of an extended glob or a regular expression.
+    open: u32,
+    marks: Vec<Mark>,
+}
+
+impl Parser<'_> {
+    pub(crate) fn word(&mut self) -> Parsed<Word> {
+        self.word_in(Mode::Argument)
+    }
+
+    pub(crate) fn plain_word(&mut self) -> Parsed<Word> {
+        self.blanks();
+        if ends_word(self.peek()) && !self.at_process() {
+            return self.fail(ErrorKind::Missing("a word"));
+        }
+        self.word_in(Mode::Plain)
+    }
+
+    pub(crate) fn word_in(&mut self, mode: Mode) -> Parsed<Word> {
+        self.peek();
+        let start = self.pos;
+        let end = self.plain_end(start);
+        if end > start && matches!(self.at(end), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')') {
+            self.pos = end;
+            let part = Part::Text { text: self.slice(start, end).to_owned(), quoting: Quoting::Bare };
+            return Ok(Word { parts: vec![part], span: self.span(start) });
+        }
+        let mut draft = Draft { parts: Parts::default(), start, mode, open: 0, marks: Vec::new() };
+        while self.word_step(&mut draft)? {}
+        if draft.open > 0 {
+            return self.fail(ErrorKind::Unterminated(")"));
+        }
+        let list = match draft.marks.is_empty() {
+            true => draft.parts.list,
+            false => self.braces(draft)?,
+        };
+        Ok(Word { parts: list, span: self.span(start) })
+    }
+
+    fn braces(&mut self, draft: Draft) -> Parsed<Vec<Part>> {
+        match brace::expand(draft.parts.list, &draft.marks) {
+            Ok(parts) => Ok(parts),
+            Err(()) => self.fail(ErrorKind::TooLong),
+        }
+    }
+
+    /// The end of the bytes from `start` that mean nothing special.
+    fn plain_end(&self, start: usize) -> usize {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        start + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len())
+    }
+
+    /// One step through a word; `false` at its end.
+    fn word_step(&mut self, draft: &mut Draft) -> Parsed<bool> {
+        let byte = self.peek();
+        if is_plain(byte) {
+            let end = self.plain_end(self.pos);
+            self.bare(draft, self.slice(self.pos, end));
+            self.pos = end;
+            return Ok(true);
+        }
+        match byte {
+            0 => return Ok(false),
+            b'<' | b'>' if self.second() == b'(' => self.process(&mut draft.parts)?,
+            _ if ends_word(byte) => return self.delimiter(draft, byte),
+            b'\\' => self.backslash(&mut draft.parts),
+            b'\'' => self.single_quoted(&mut draft.parts)?,
+            b'"' => self.double_quoted(&mut draft.parts)?,
+            b'$' => self.dollar(Quoting::Bare, &mut draft.parts)?,
+            b'`' => self.backticks(Quoting::Bare, &mut draft.parts)?,
+            b'~' => self.tilde(draft),
+            b'{' | b'}' | b',' => self.brace_mark(draft, byte)?,
+            _ => self.glob(draft, byte)?,
+        }
+        Ok(true)
+    }
+
+    fn bare(&self, draft: &mut Draft, text: &str) {
+        match draft.open > 0 && draft.mode != Mode::Regex {
+            true => draft.parts.glob(text),
+            false => draft.parts.text(text, Quoting::Bare),
+        }
+    }
+
+    /// A byte that ends a word unless parentheses of a pattern are open.
+    fn delimiter(&mut self, draft: &mut Draft, byte: u8) -> Parsed<bool> {
+        let regex = draft.mode == Mode::Regex;
+        match byte {
+            b'(' if draft.open > 0 || regex => draft.open += 1,
+            b')' if draft.open > 0 => draft.open -= 1,
+            b'|' if regex => {}
+            b'\n' if draft.open > 0 => return self.fail(ErrorKind::Unterminated(")")),
+            _ if draft.open > 0 => {}
+            _ => return Ok(false),
+        }
+        let text = self.slice(self.pos, self.pos + 1);
+        match regex {
+            true => draft.parts.text(text, Quoting::Bare),
+            false => draft.parts.glob(text),
+        }
+        self.bump();
+        Ok(true)
+    }
+
+    /// A backslash outside quotes; a line continuation was stepped over already.
+    pub(crate) fn backslash(&mut self, parts: &mut Parts) {
+        self.bump();
+        let rest = self.slice(self.pos, self.bytes.len());
+        match rest.chars().next() {
+            Some(escaped) => {
+                let width = escaped.len_utf8();
+                parts.text(self.slice(self.pos, self.pos + width), Quoting::Quoted);
+                self.pos += width;
+            }
+            None => parts.text("\\", Quoting::Quoted),
+        }
+    }
+
+    /// `*`, `?`, `[` and the openers of extended globs.
+    fn glob(&mut self, draft: &mut Draft, byte: u8) -> Parsed<()> {
+        if draft.mode == Mode::Regex {
+            draft.parts.text(self.slice(self.pos, self.pos + 1), Quoting::Bare);
+            self.bump();
+            return Ok(());
+        }
+        if self.second() == b'(' && byte != b'[' {
+            return self.extended_glob(draft);
+        }
+        match byte {
+            b'*' | b'?' => {
+                draft.parts.glob(self.slice(self.pos, self.pos + 1));
+                self.bump();
+            }
+            b'[' => self.bracket(&mut draft.parts)?,
+            _ => {
+                self.bare(draft, self.slice(self.pos, self.pos + 1));
+                self.bump();
+            }
+        }
+        Ok(())
+    }
+
+    /// `@(…)` and its kin: without the option bash reads a syntax error, or a function definition.
+    fn extended_glob(&mut self, draft: &mut Draft) -> Parsed<()> {
+        self.bash_only()?;
+        let start = self.pos;
+        let negated_group = self.at(start) == b'!' && draft.parts.is_empty() && draft.open == 0;
+        self.bump();
+        self.peek();
+        self.bump();
+        if negated_group && draft.mode == Mode::Plain && draft.start == start {
+            return self.fail(ErrorKind::Ambiguous("`!(`"));
+        }
+        let mut ahead = self.pos;
+        while matches!(self.at(ahead), b' ' | b'\t' | b'\\' | b'\n') {
+            ahead += 1;
+        }
+        if self.at(ahead) == b')' {
+            return self.fail(ErrorKind::Ambiguous("an empty extended glob"));
+        }
+        draft.open += 1;
+        let mut opener = self.slice(start, start + 1).to_owned();
+        opener.push('(');
+        draft.parts.glob(&opener);
+        Ok(())
+    }
+
+    /// A bracket expression, a lone `[`, or the start of one that holds quotes or expansions.
+    pub(crate) fn bracket(&mut self, parts: &mut Parts) -> Parsed<()> {
+        let start = self.pos;
+        let mut index = start + 1;
+        if matches!(self.at(index), b'!' | b'^') {
+            index += 1;
+        }
+        if self.at(index) == b']' {
+            index += 1;
+        }
+        while is_bracket_text(self.at(index)) {
+            index += 1;
+        }
+        self.spend(index - start)?;
+        let simple = self.at(index) == b']';
+        let open_ended = matches!(self.at(index), b'\'' | b'"' | b'$' | b'`' | b'\\');
+        self.pos = if simple { index + 1 } else { start + 1 };
+        match simple || open_ended {
+            true => parts.glob(self.slice(start, self.pos)),
+            false => parts.text("[", Quoting::Bare),
+        }
+        Ok(())
+    }
+
+    /// `~` where the shell expands it, else text.
+    fn tilde(&mut self, draft: &mut Draft) {
+        let start = self.pos;
+        if draft.open == 0 && draft.mode != Mode::Regex && self.tilde_here(draft) {
+            let mut end = start + 1;
+            while in_name(self.at(end)) || matches!(self.at(end), b'-' | b'.' | b'+') {
+                end += 1;
+            }
+            let next = self.at(end);
+            let in_value = draft.mode == Mode::Value || !draft.parts.is_empty();
+            let in_braces = !draft.marks.is_empty() && matches!(next, b',' | b'}');
+            if ends_word(next) || next == b'/' || (in_value && next == b':') || in_braces {
+                draft.parts.push(Part::Tilde(self.slice(start + 1, end).to_owned()));
+                self.pos = end;
+                return;
+            }
+        }
+        self.bare(draft, "~");
+        self.bump();
+    }
+
+    fn tilde_here(&self, draft: &Draft) -> bool {
+        let start = draft.start;
+        if self.pos == start {
+            return true;
+        }
+        let before = self.at(self.pos.saturating_sub(1));
+        match draft.mode {
+            Mode::Value => before == b':' && unquoted_end(&draft.parts),
+            Mode::Argument => match before {
+                b'=' | b':' => unquoted_end(&draft.parts) && self.looks_like_assignment(start),
+                b'{' | b',' => self.at(start) == b'{' && !draft.marks.is_empty() && unquoted_end(&draft.parts),
+                _ => false,
+            },
+            Mode::Plain | Mode::Pattern | Mode::Regex => false,
+        }
+    }
+
+    fn looks_like_assignment(&self, start: usize) -> bool {
+        let mut index = start;
+        if !starts_name(self.at(index)) {
+            return false;
+        }
+        while in_name(self.at(index)) {
+            index += 1;
+        }
+        self.at(index) == b'=' || (self.at(index) == b'+' && self.at(index + 1) == b'=')
+    }
+
+    /// `{`, `,` and `}`: plain text, remembered for brace expansion.
+    fn brace_mark(&mut self, draft: &mut Draft, byte: u8) -> Parsed<()> {
+        let expands = draft.mode == Mode::Argument;
+        if expands && draft.open > 0 && byte == b'{' {
+            return self.fail(ErrorKind::Ambiguous("a brace in an extended glob"));
+        }
+        let text = self.slice(self.pos, self.pos + 1);
+        self.bare(draft, text);
+        if expands && draft.open == 0 && (byte == b'{' || !draft.marks.is_empty()) {
+            let mark = Mark::at_end(byte, &draft.parts.list);
+            draft.marks.push(mark);
+            if self.dialect == Dialect::Sh && byte == b'}' && draft.marks.len() > 2 {
+                return self.bash_only();
+            }
+        }
+        self.bump();
+        Ok(())
+    }
+}
+
+fn unquoted_end(parts: &Parts) -> bool {
+    matches!(parts.list.last(), Some(Part::Text { quoting: Quoting::Bare, .. }))
+}
+
+/// Bytes that mean nothing special anywhere in a bare word.
+fn is_plain(byte: u8) -> bool {
+    const TABLE: [bool; 256] = {
+        let mut table = [true; 256];
+        let special = b"\0 \t\n;&|()<>\\'\"$`~{},*?[+@!";
+        let mut index = 0;
+        while index < special.len() {
+            #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+            {
+                table[special[index] as usize] = false;
+            }
+            index += 1;
+        }
+        table
+    };
+    #[expect(clippy::indexing_slicing, reason = "a byte is always within 256 entries")]
+    TABLE[byte as usize]
+}
+
+fn is_bracket_text(byte: u8) -> bool {
+    !ends_word(byte) && !matches!(byte, b']' | b'\'' | b'"' | b'$' | b'`' | b'\\' | b'{' | b'}' | b',' | b'/')
+}
