@@ -1,119 +1,110 @@
-//! Makes entries durable before an answer is given.
+//! Makes entries durable before an answer is given: the edge's side of the ledger.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use doorward_ledger::{Body, Keep, Kind, Log, LogError, Receipt};
 
-/// How long another process may hold the log before we give up.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::places::Places;
 
-/// Proof that an entry is durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "only a receipt allows an approval"]
-pub struct Receipt {
-    /// Where the entry begins.
-    pub offset: u64,
+/// One entry, ready to be kept.
+#[derive(Debug)]
+pub struct Entry {
+    kind: Kind,
+    keep: Keep,
+    json: Vec<u8>,
+}
+
+impl Entry {
+    pub fn new<B: Body>(body: &B) -> Result<Entry> {
+        let json = serde_json::to_vec(body).context("the record cannot be put into words")?;
+        Ok(Entry { kind: B::KIND, keep: body.keep(), json })
+    }
 }
 
 /// Whatever keeps the record.
 pub trait Recorder {
-    /// Keeps one entry, a JSON object without line ends, and returns once it is durable.
-    fn append(&mut self, body: &[u8]) -> Result<Receipt>;
+    /// Keeps one entry and returns once it is durable.
+    fn append(&mut self, entry: Entry) -> Result<Receipt>;
 }
 
-/// One file, one entry per line.
+/// The user's ledger.
 #[derive(Debug)]
-pub struct LineLog {
-    path: PathBuf,
+pub struct Ledger {
+    directory: PathBuf,
+    /// A ledger that is missing may be begun.
+    may_begin: bool,
 }
 
-impl LineLog {
-    /// The log in a directory that belongs to the user alone; both are made if they are missing.
-    pub fn new(directory: &Path) -> LineLog {
-        LineLog { path: directory.join("log.jsonl") }
+impl Ledger {
+    /// The ledger of a user. Once there is a configuration there was a ledger, and one that went away is not begun anew
+    /// in silence.
+    pub fn of(places: &Places) -> Ledger {
+        Ledger { directory: directory(places), may_begin: !places.config_file().exists() }
     }
 
-    fn open(&self) -> Result<File> {
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        let mut options = OpenOptions::new();
-        options.append(true).read(true).mode(0o600).custom_flags(flags.bits() as i32);
-        match options.open(&self.path) {
-            Ok(file) => Ok(file),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => self.create(&mut options),
-            Err(error) => Err(error).with_context(|| format!("the log `{}` cannot be opened", self.path.display())),
+    fn open(&self) -> Result<Log, LogError> {
+        match Log::open(&self.directory) {
+            Err(LogError::Missing { .. }) if self.may_begin => begin_in(&self.directory),
+            opened => opened,
         }
-    }
-
-    fn create(&self, options: &mut OpenOptions) -> Result<File> {
-        let directory = self.path.parent().context("the log has no directory")?;
-        DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(|| format!("`{}` cannot be made", directory.display()))?;
-        let file = options.create(true).open(&self.path).with_context(|| format!("the log `{}` cannot be made", self.path.display()))?;
-        // A new file is durable once its name is.
-        for ancestor in directory.ancestors().take(4) {
-            File::open(ancestor).and_then(|directory| directory.sync_all()).with_context(|| format!("`{}` cannot be made durable", ancestor.display()))?;
-        }
-        Ok(file)
     }
 }
 
-impl Recorder for LineLog {
-    fn append(&mut self, body: &[u8]) -> Result<Receipt> {
-        let mut file = self.open()?;
-        let metadata = file.metadata().context("the log cannot be looked at")?;
-        if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 || !metadata.is_file() {
-            bail!("the log `{}` is not a plain file that only its user can change", self.path.display());
-        }
-        lock(&file)?;
-        let offset = file.metadata().context("the log cannot be looked at")?.len();
-        let mut line = Vec::with_capacity(body.len() + 1);
-        line.extend(body.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }));
-        line.push(b'\n');
-        file.write_all(&line).context("the record cannot be written")?;
-        file.sync_data().context("the record cannot be made durable")?;
-        Ok(Receipt { offset })
+impl Recorder for Ledger {
+    fn append(&mut self, entry: Entry) -> Result<Receipt> {
+        let mut log = self.open().context("`doorward setup` begins a log where there is none")?;
+        Ok(log.append_json(entry.kind, entry.keep, entry.json, now())?)
     }
 }
 
-/// Waits for the lock, but not for ever: somebody may hold it on purpose.
-fn lock(file: &File) -> Result<()> {
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(2)),
-            Err(TryLockError::WouldBlock) => bail!("another process has held the log for {} seconds", PATIENCE.as_secs()),
-            Err(TryLockError::Error(error)) => return Err(error).context("the log cannot be locked"),
-        }
+/// Begins the ledger of a user, unless there is one.
+pub fn begin(places: &Places) -> Result<()> {
+    begin_in(&directory(places)).map(|_log| ()).context("the log cannot be begun")
+}
+
+/// Where the ledger of a user lies.
+pub fn directory(places: &Places) -> PathBuf {
+    places.state().join("log")
+}
+
+fn begin_in(directory: &Path) -> Result<Log, LogError> {
+    if let Some(parent) = directory.parent() {
+        // Whatever is wrong with the parent shows when the log is made in it.
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(parent);
     }
+    Log::create(directory)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use doorward_ledger::{SessionBody, SessionStep};
 
-    #[test]
-    fn entries_are_appended_to_a_private_file() {
-        let directory = tempfile::tempdir().unwrap();
-        let place = directory.path().join("a/b");
-        let mut log = LineLog::new(&place);
-        assert_eq!(log.append(b"{}").unwrap(), Receipt { offset: 0 });
-        assert_eq!(log.append(b"{\n}").unwrap(), Receipt { offset: 3 });
-        assert_eq!(std::fs::read(place.join("log.jsonl")).unwrap(), b"{}\n{ }\n");
-        assert_eq!(std::fs::metadata(&place).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(std::fs::metadata(place.join("log.jsonl")).unwrap().mode() & 0o777, 0o600);
+    fn entry() -> Entry {
+        Entry::new(&SessionBody { session: "s".into(), agent: None, step: SessionStep::Began }).unwrap()
     }
 
     #[test]
-    fn a_log_that_others_can_change_takes_no_entry() {
-        let directory = tempfile::tempdir().unwrap();
-        let mut log = LineLog::new(directory.path());
-        let _ = log.append(b"{}").unwrap();
-        let file = directory.path().join("log.jsonl");
-        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
-        assert!(log.append(b"{}").is_err());
+    fn a_ledger_is_begun_where_nothing_was_set_up_and_never_again() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 1);
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 2);
+        std::fs::create_dir_all(places.config_file().parent().unwrap()).unwrap();
+        std::fs::write(places.config_file(), "").unwrap();
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 3);
+        std::fs::remove_dir_all(directory(&places)).unwrap();
+        assert!(Ledger::of(&places).append(entry()).is_err());
+        begin(&places).unwrap();
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 1);
     }
 }

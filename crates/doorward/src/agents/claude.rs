@@ -3,7 +3,7 @@
 use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
-use super::{Decision, Event, Outcome, Proposed, Reply};
+use super::{Decision, Event, Outcome, Proposed, Reply, Result as Ended, Step};
 
 pub const NAME: &str = "claude";
 
@@ -12,12 +12,12 @@ pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     let Value::Object(fields) = payload else { return Err("the payload is not an object".into()) };
     let event = text(fields, "hook_event_name")?.ok_or("the payload names no event")?;
     match event {
-        "PreToolUse" => proposed(fields, attended).map(Event::Proposed),
-        "PostToolUse" => outcome(fields, "ran"),
-        "PostToolUseFailure" => outcome(fields, "failed"),
-        "PermissionDenied" => outcome(fields, "declined"),
-        "SessionStart" => session(fields, "began"),
-        "SessionEnd" => session(fields, "ended"),
+        "PreToolUse" => proposed(fields, attended).map(|proposed| Event::Proposed(Box::new(proposed))),
+        "PostToolUse" => outcome(fields, Ended::Ran),
+        "PostToolUseFailure" => outcome(fields, Ended::Failed),
+        "PermissionDenied" => outcome(fields, Ended::Declined),
+        "SessionStart" => session(fields, Step::Began),
+        "SessionEnd" => session(fields, Step::Ended),
         // Answering a permission request would answer our own question in place of the person.
         "PermissionRequest" => Ok(Event::Nothing),
         unknown if fields.contains_key("tool_name") => Err(format!("`{unknown}` is not a known event of a tool call")),
@@ -126,15 +126,14 @@ fn mcp(rest: &str, input: &Value, payload: &Map<String, Value>) -> Result<Tool, 
     })
 }
 
-fn outcome(fields: &Map<String, Value>, became: &'static str) -> Result<Event, String> {
-    let session = text(fields, "session_id")?.unwrap_or_default().to_owned();
+fn outcome(fields: &Map<String, Value>, result: Ended) -> Result<Event, String> {
     Ok(match text(fields, "tool_use_id")? {
-        Some(id) => Event::Outcome(Outcome { id: id.to_owned(), session, became }),
+        Some(id) => Event::Outcome(Outcome { id: id.to_owned(), result }),
         None => Event::Nothing,
     })
 }
 
-fn session(fields: &Map<String, Value>, step: &'static str) -> Result<Event, String> {
+fn session(fields: &Map<String, Value>, step: Step) -> Result<Event, String> {
     Ok(Event::Session { session: text(fields, "session_id")?.unwrap_or_default().to_owned(), step })
 }
 

@@ -8,11 +8,11 @@ use doorward_engine::ToolCall;
 #[derive(Debug, PartialEq)]
 pub enum Event {
     /// A call that waits for our answer.
-    Proposed(Proposed),
+    Proposed(Box<Proposed>),
     /// What became of a call.
     Outcome(Outcome),
     /// A session began or ended.
-    Session { session: String, step: &'static str },
+    Session { session: String, step: Step },
     /// Nothing that needs an answer or a record.
     Nothing,
 }
@@ -31,8 +31,22 @@ pub struct Proposed {
 pub struct Outcome {
     /// The agent's own name for the call.
     pub id: String,
-    pub session: String,
-    pub became: &'static str,
+    pub result: Result,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Result {
+    Ran,
+    Failed,
+    /// The agent's own classifier refused it.
+    Declined,
+}
+
+/// What happened to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Began,
+    Ended,
 }
 
 /// What we say to the agent: two streams and an exit code.

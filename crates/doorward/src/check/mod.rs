@@ -25,7 +25,7 @@ use crate::hook::entry;
 use crate::judging::{self, Considered};
 use crate::loading;
 use crate::places::Places;
-use crate::record::{LineLog, Recorder};
+use crate::record::{Ledger, Recorder};
 use crate::screen;
 use crate::world::{DiskWorld, project_root};
 
@@ -44,7 +44,7 @@ struct Checker {
     world: Option<Description>,
     built_in: Policy,
     cwd: String,
-    log: Option<LineLog>,
+    ledger: Option<Ledger>,
 }
 
 impl Checker {
@@ -58,11 +58,8 @@ impl Checker {
         if !cwd.starts_with('/') {
             bail!("the directory is not an absolute path: `{cwd}`");
         }
-        let log = match arguments.record {
-            true => Some(LineLog::new(&Places::find().map_err(anyhow::Error::msg)?.state())),
-            false => None,
-        };
-        Ok(Checker { world, built_in: Policy::built_in(), cwd, log })
+        let ledger = if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
+        Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
     }
 
     fn consider(&mut self, request: Request) -> Result<Considered, String> {
@@ -71,10 +68,10 @@ impl Checker {
             Some(description) => self.in_description(&request, description)?,
             None => on_this_machine(&request)?,
         };
-        if let Some(log) = &mut self.log {
+        if let Some(ledger) = &mut self.ledger {
             let proposed = Proposed { call: request.call, id: None, turn: None };
             let entry = entry::decision(&proposed, &considered, mode, root.as_deref()).map_err(|error| error.to_string())?;
-            let _receipt = log.append(&entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
+            let _receipt = ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
         }
         Ok(considered)
     }

@@ -3,7 +3,7 @@
 use std::fs::DirBuilder;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::agents::Reply;
 use crate::hook::{Surroundings, answer};
 use crate::places::Places;
+use crate::record;
 use crate::screen::{verdict_style, visible};
 
 /// One call per line: the tool, its input, and what the agent is up to.
@@ -59,6 +60,7 @@ impl Stage {
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
         let stage = Stage { base, surroundings: Surroundings { places: Places::at(&home), attended: true } };
         stage.file("home/.config/doorward/config.toml", &format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [\"{}\"]\n", stage.project()))?;
+        record::begin(&stage.surroundings.places)?;
         stage.file("project/.git/HEAD", "ref: refs/heads/feature\n")?;
         stage.file("project/.git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://github.com/acme/shop.git\n")?;
         stage.file("project/.gitignore", "node_modules/\ndist/\n.env\n")?;
@@ -136,15 +138,10 @@ fn show(out: &mut dyn Write, played: &Played) -> std::io::Result<()> {
 fn summary(out: &mut dyn Write, counts: [usize; 3], took: Duration, stage: &Stage) -> Result<()> {
     let [approved, asked, blocked] = counts;
     let calls = approved + asked + blocked;
-    let log = stage.surroundings.places.state().join("log.jsonl");
-    let records = count_lines(&log)?;
+    let log = doorward_ledger::Log::open(&record::directory(&stage.surroundings.places))?;
+    let records = log.records()?.filter(|record| record.is_ok()).count();
     writeln!(out, "\n{calls} calls: {approved} ran without a question, {asked} asked, {blocked} blocked")?;
     writeln!(out, "{records} records, each durable before its answer; {} ms in total", took.as_millis())?;
     writeln!(out, "to have this for your own agent: doorward setup claude")?;
     Ok(())
-}
-
-fn count_lines(path: &Path) -> Result<usize> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
-    Ok(text.lines().count())
 }

@@ -3,86 +3,90 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use doorward_engine::{Facts, Mode, Reach, Reversibility, Sensitivity, Verdict};
-use serde::Serialize;
-use serde_json::json;
+use anyhow::Result;
+use doorward_engine::{Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
+use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Layer1, Layer2, OutcomeBody, Reply, SessionBody, SessionStep};
 
-use crate::agents::{Outcome, Proposed};
+use crate::agents::{Outcome, Proposed, Result as Ended, Step};
 use crate::judging::Considered;
+use crate::record::Entry;
 
-/// A judged call. The keys are those that the ledger reads.
-#[derive(Debug, Serialize)]
-struct Decision<'a> {
-    kind: &'static str,
-    time_ms: u64,
-    id: String,
-    agent: &'a str,
-    session: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    turn: Option<&'a str>,
-    user: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    project: Option<&'a str>,
-    cwd: &'a str,
-    tool: &'a str,
-    call: &'a str,
-    facts: &'a Facts,
-    verdict: Verdict,
-    settled_by: &'static str,
-    reasons: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    violation: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    category: Option<&'static str>,
-    pattern: &'a str,
-    versions: BTreeMap<&'static str, &'a str>,
-    latency_us: BTreeMap<&'static str, u64>,
-    mode: &'static str,
-    attended: bool,
-    sensitive: bool,
-}
-
-/// The entry of a judged call, and the name under which later entries refer to it.
-pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, project: Option<&str>) -> serde_json::Result<Vec<u8>> {
+/// The entry of a judged call.
+pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, project: Option<&str>) -> Result<Entry> {
     let (call, facts, judgement) = (&proposed.call, &considered.facts, &considered.judgement);
-    let reasons: Vec<&str> = judgement.reasons().map(|opinion| opinion.because.as_str()).collect();
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
-    serde_json::to_vec(&Decision {
-        kind: "decision",
-        time_ms: now(),
-        id: proposed.id.clone().unwrap_or_else(|| format!("{:x}-{:x}", now(), std::process::id())),
-        agent: &call.agent,
-        session: &call.session,
-        turn: proposed.turn.as_deref(),
-        user: rustix::process::geteuid().as_raw().to_string(),
-        project,
-        cwd: &call.cwd,
-        tool: &facts.tool,
-        call: &facts.subject,
-        facts,
-        verdict: judgement.verdict,
-        settled_by: judgement.settled_by.as_str(),
-        violation: (judgement.verdict == Verdict::Block).then_some(violated),
-        reasons,
-        category: facts.gravest().map(|effect| effect.operation.as_str()),
-        pattern: &facts.pattern,
-        versions: BTreeMap::from([("program", env!("CARGO_PKG_VERSION")), ("policy", judgement.policy.as_str())]),
-        latency_us: BTreeMap::from([("judge", u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX))]),
-        mode: mode.as_str(),
-        attended: call.attended,
+    let body = DecisionBody {
+        id: proposed.id.clone().unwrap_or_else(own_name),
+        agent: Some(call.agent.clone()),
+        session: Some(call.session.clone()),
+        turn: proposed.turn.clone(),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: project.map(str::to_owned),
+        cwd: Some(call.cwd.clone()),
+        tool: facts.tool.clone(),
+        call: facts.subject.clone(),
+        facts: Some(serde_json::value::to_raw_value(facts)?),
+        layer1: Some(layer1(judgement)),
+        layer2: judgement.confidence.map(|confidence| Layer2 { score: Vec::new(), confidence: confidence.get() }),
+        review: None,
+        verdict: word(judgement.verdict),
+        reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
+        violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
+        category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
+        pattern: Some(facts.pattern.clone()),
+        versions: BTreeMap::from([
+            ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+            ("policy".to_owned(), judgement.policy.clone()),
+        ]),
+        latency_us: BTreeMap::from([("judge".to_owned(), u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX))]),
+        mode: Some(mode.as_str().to_owned()),
+        attended: Some(call.attended),
         sensitive: is_sensitive(considered),
-    })
+    };
+    Entry::new(&body)
 }
 
 /// The entry of what became of a call.
-pub fn outcome(outcome: &Outcome) -> Vec<u8> {
-    let entry = json!({ "kind": "outcome", "time_ms": now(), "decision": outcome.id, "session": outcome.session, "became": outcome.became });
-    entry.to_string().into_bytes()
+pub fn outcome(outcome: Outcome) -> Result<Entry> {
+    let became = match outcome.result {
+        Ended::Ran => Became::Ran,
+        Ended::Failed => Became::Failed,
+        Ended::Declined => {
+            return Entry::new(&AnswerBody { decision: outcome.id, reply: Reply::Declined, by: By::Classifier, why: None });
+        }
+    };
+    Entry::new(&OutcomeBody { decision: outcome.id, became, detail: None })
 }
 
 /// The entry of a session that began or ended.
-pub fn session(agent: &str, session: &str, step: &str) -> Vec<u8> {
-    json!({ "kind": "session", "time_ms": now(), "agent": agent, "session": session, "step": step }).to_string().into_bytes()
+pub fn session(agent: &str, session: String, step: Step) -> Result<Entry> {
+    let step = match step {
+        Step::Began => SessionStep::Began,
+        Step::Ended => SessionStep::Ended,
+    };
+    Entry::new(&SessionBody { session, agent: Some(agent.to_owned()), step })
+}
+
+fn layer1(judgement: &Judgement) -> Layer1 {
+    let is_settled = judgement.settled_by != Source::Score && judgement.confidence.is_none();
+    Layer1 {
+        outcome: if is_settled { judgement.verdict.as_str().to_owned() } else { "unsettled".to_owned() },
+        rule: judgement.rule.clone(),
+    }
+}
+
+const fn word(verdict: Verdict) -> doorward_ledger::Verdict {
+    match verdict {
+        Verdict::AutoApprove => doorward_ledger::Verdict::Approve,
+        Verdict::Confirm => doorward_ledger::Verdict::Confirm,
+        Verdict::Block => doorward_ledger::Verdict::Block,
+    }
+}
+
+/// A name for a call that the agent did not name.
+fn own_name() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", since.as_nanos(), std::process::id())
 }
 
 /// Whether the entry is kept for good.
@@ -93,9 +97,4 @@ fn is_sensitive(considered: &Considered) -> bool {
                 || effect.reach == Reach::Identity
                 || effect.sensitivity != Sensitivity::None
         })
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

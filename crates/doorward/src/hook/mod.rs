@@ -16,7 +16,7 @@ use crate::agents::{Decision, Event, Proposed, Reply, claude};
 use crate::judging;
 use crate::loading;
 use crate::places::Places;
-use crate::record::{LineLog, Recorder};
+use crate::record::{Ledger, Recorder};
 use crate::world::{DiskWorld, project_root};
 
 /// The longest payload that is read.
@@ -65,17 +65,17 @@ pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
     let payload = crate::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
     let event = claude::translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
-    let mut log = LineLog::new(&surroundings.places.state());
+    let mut ledger = Ledger::of(&surroundings.places);
     match event {
-        Event::Proposed(proposed) => decide(&proposed, surroundings, &mut log),
-        Event::Outcome(outcome) => log.append(&entry::outcome(&outcome)).map(|_receipt| Reply::default()),
-        Event::Session { session, step } => log.append(&entry::session(claude::NAME, &session, step)).map(|_receipt| Reply::default()),
+        Event::Proposed(proposed) => decide(&proposed, surroundings, &mut ledger),
+        Event::Outcome(outcome) => ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default()),
+        Event::Session { session, step } => ledger.append(entry::session(claude::NAME, session, step)?).map(|_receipt| Reply::default()),
         Event::Nothing => Ok(Reply::default()),
     }
 }
 
 /// Judges a call, makes the record durable, and only then answers.
-fn decide(proposed: &Proposed, surroundings: &Surroundings, log: &mut dyn Recorder) -> Result<Reply> {
+fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let call = &proposed.call;
     let project = project_root(&call.cwd);
     let loaded = loading::load(&surroundings.places, project.as_deref());
@@ -89,7 +89,7 @@ fn decide(proposed: &Proposed, surroundings: &Surroundings, log: &mut dyn Record
     let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
     let entry = entry::decision(proposed, &considered, mode, project.as_deref())?;
-    match (log.append(&entry), mode) {
+    match (ledger.append(entry), mode) {
         (Ok(_receipt), _) => Ok(claude::reply(&decision)),
         // Shadow leaves everything as it was, a full disk included, but says so.
         (Err(error), Mode::Shadow) => Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..claude::reply(&decision) }),

@@ -41,6 +41,7 @@ fn install(places: &Places, settings: &Path, arguments: &SetupArguments) -> Resu
     }
     let mode = mode(places, arguments)?;
     let config = configured(places, mode)?;
+    crate::record::begin(places)?;
     if old != new {
         // What stood there before doorward came is what uninstalling brings back.
         if let Some(before) = before.filter(|before| !claude::is_installed(before)) {

@@ -181,6 +181,13 @@ impl World for DiskWorld {
         History::default()
     }
 
+    fn changed_files(&self) -> Vec<String> {
+        match (&self.project, self.trusted_at) {
+            (Some(project), Some(then)) if self.is_trusted => files::changed_since(project, then),
+            (Some(_) | None, Some(_) | None) => Vec::new(),
+        }
+    }
+
     fn override_rate(&self, _pattern: &str) -> Option<f64> {
         None
     }

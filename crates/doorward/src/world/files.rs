@@ -32,6 +32,32 @@ pub fn look(path: &str, trusted_at: Option<SystemTime>) -> Look {
     }
 }
 
+/// Directories that hold no recipe of the project's own.
+const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "vendor", "dist", "build"];
+
+/// The files of a project that changed after a moment, as far as a bounded walk finds them.
+pub fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut waiting = std::collections::VecDeque::from([root.to_owned()]);
+    let mut seen = 0u64;
+    // Recipes lie near the root, so the walk goes by levels.
+    while let Some(directory) = waiting.pop_front() {
+        for name in entries(&directory).unwrap_or_default() {
+            seen += 1;
+            if seen > bounds::WALK {
+                return found;
+            }
+            let path = format!("{}/{name}", directory.trim_end_matches('/'));
+            match std::fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_dir() && !SKIPPED.contains(&name.as_str()) => waiting.push_back(path),
+                Ok(metadata) if !metadata.is_dir() && changed(&metadata) > then => found.push(path),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    found
+}
+
 /// When anything about the file last changed; nobody can set this time by hand.
 pub fn changed(metadata: &std::fs::Metadata) -> SystemTime {
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
