@@ -12,11 +12,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     let is_glibc = var("CARGO_CFG_TARGET_OS")? == "linux" && var("CARGO_CFG_TARGET_ENV")? == "gnu";
     let is_native = var("TARGET")? == var("HOST")?;
-    if is_glibc && is_native && static_libc().starts_with('/') {
+    if is_glibc && is_native && static_library("c").starts_with('/') {
         let out = var("OUT_DIR")?;
         // rustc asks for shared libraries by name; these linker scripts, found first, name the static ones.
         for library in ["c", "m", "rt", "pthread", "dl", "util"] {
-            std::fs::write(Path::new(&out).join(format!("lib{library}.a")), format!("GROUP({})\n", static_libc()))?;
+            std::fs::write(Path::new(&out).join(format!("lib{library}.a")), format!("GROUP({})\n", static_library(library)))?;
         }
         std::fs::write(Path::new(&out).join("libgcc_s.a"), "GROUP(-lgcc_eh -lgcc)\n")?;
         println!("cargo:rustc-link-arg-bin=doorward=-L{out}");
@@ -25,8 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where the C compiler finds the static C library; without one the binary stays dynamic.
-fn static_libc() -> String {
-    let answer = Command::new("cc").arg("-print-file-name=libc.a").output();
+/// Where the C compiler finds a static library; without that of C the binary stays dynamic.
+fn static_library(name: &str) -> String {
+    let answer = Command::new("cc").arg(format!("-print-file-name=lib{name}.a")).output();
     answer.map(|answer| String::from_utf8_lossy(&answer.stdout).trim().to_owned()).unwrap_or_default()
 }

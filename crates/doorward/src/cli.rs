@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use doorward_engine::Mode;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
@@ -19,6 +20,25 @@ enum Command {
     ///
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
     Check(CheckArguments),
+    /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
+    Demo,
+    /// List the built-in rules, or show one
+    Rules(RulesArguments),
+    /// Print what counts while nothing is configured
+    Defaults,
+    /// Judge the calls in tables of Markdown files and compare the verdicts
+    ///
+    /// A table has the columns `call` and `verdict`, and `because` if you like. A call is a command in backticks, or
+    /// another tool's name before its main argument or JSON input in backticks. A verdict is approve, confirm, block, or
+    /// `at least confirm`. A fenced block opened with "json world" describes the machine for what follows. Exit code 1 if
+    /// a row is wrong.
+    Test(TestArguments),
+    /// Install the hooks in an agent's settings, or take them out again
+    Setup(SetupArguments),
+    /// Answer one event of an agent: JSON on standard input, JSON on standard output
+    ///
+    /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
+    Hook { agent: String },
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -51,9 +71,77 @@ pub struct CheckArguments {
     /// Show what was understood, every opinion, and what would change the verdict
     #[arg(long, conflicts_with = "jsonl")]
     pub explain: bool,
+    /// Keep a record of the decision, as the hook does
+    #[arg(long)]
+    pub record: bool,
     /// With --jsonl: print verdicts, coverage and the most frequent reasons instead of the answers
     #[arg(long, requires = "jsonl")]
     pub stats: bool,
+}
+
+/// Which rule.
+#[derive(Debug, Args)]
+pub struct RulesArguments {
+    /// The rule to show
+    pub id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which expectations.
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Markdown files
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Which agent to set up, and how.
+#[derive(Debug, Args)]
+pub struct SetupArguments {
+    /// The agent
+    #[arg(value_enum)]
+    pub agent: AgentName,
+    /// Show the change and make none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take the hooks out
+    #[arg(long)]
+    pub uninstall: bool,
+    /// Ask nothing
+    #[arg(long)]
+    pub yes: bool,
+    /// How it starts; without it and with --yes: as before, or confirm-all
+    #[arg(long, value_enum)]
+    pub mode: Option<StartingMode>,
+}
+
+/// The agents that can be set up.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum AgentName {
+    Claude,
+}
+
+/// How an agent starts.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum StartingMode {
+    /// You are asked about every call
+    ConfirmAll,
+    /// Only record what would have been decided
+    Shadow,
+    /// Trust doorward's judgement
+    Auto,
+}
+
+impl From<StartingMode> for Mode {
+    fn from(mode: StartingMode) -> Mode {
+        match mode {
+            StartingMode::ConfirmAll => Mode::ConfirmAll,
+            StartingMode::Shadow => Mode::Shadow,
+            StartingMode::Auto => Mode::Auto,
+        }
+    }
 }
 
 /// Parses the command line and runs it.
@@ -67,6 +155,12 @@ pub fn command_line() -> ExitCode {
     };
     match CommandLine::parse().command {
         Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Demo => crate::demo::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Defaults => crate::rules::defaults().unwrap_or_else(|error| failure(1, &error)),
+        Command::Test(arguments) => crate::literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

@@ -15,6 +15,24 @@ pub struct Config {
     pub permissions: Patterns,
     pub hosts: Hosts,
     pub paths: Paths,
+    pub projects: Projects,
+    pub programs: Programs,
+}
+
+/// Programs outside the system's own directories.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Programs {
+    /// Directories of tool chains whose programs are trusted as they were when this file was written.
+    pub directories: Vec<String>,
+}
+
+/// Whose recipes may run: test, build, lint and scripts of these projects.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Projects {
+    /// Roots of projects, absolute.
+    pub trusted: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -82,12 +100,33 @@ impl Config {
         }
     }
 
+    /// The user trusts exactly this project.
+    pub fn trusts(&self, project: &str) -> bool {
+        self.projects.trusted.iter().any(|trusted| trusted.trim_end_matches('/') == project)
+    }
+
+    /// Adds what an administrator decided, which counts before the user's own choice.
+    #[must_use]
+    pub fn overruled_by(mut self, managed: Config) -> Config {
+        for (agent, choice) in &managed.agents {
+            if choice.mode.is_some() {
+                self.agents.insert(agent.clone(), choice.clone());
+            }
+        }
+        self.permissions.allow.extend(managed.permissions.allow.iter().cloned());
+        self.hosts.allowed.extend(managed.hosts.allowed.iter().cloned());
+        self.programs.directories.extend(managed.programs.directories.iter().cloned());
+        self.tightened_by(managed)
+    }
+
     /// What this configuration makes stricter: its allow lists and modes are left behind.
     #[must_use]
     pub fn tightening_only(mut self) -> Config {
         self.agents.clear();
         self.permissions.allow.clear();
         self.hosts.allowed.clear();
+        self.projects.trusted.clear();
+        self.programs.directories.clear();
         self
     }
 

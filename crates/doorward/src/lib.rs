@@ -3,16 +3,24 @@
 //! Start at `hook/mod.rs`, which answers an agent, or at `cli.rs`, which names every command a person types.
 #![forbid(unsafe_code)]
 
+mod agents;
 mod check;
 mod cli;
 mod config;
+mod demo;
+mod hook;
 mod json;
 mod judging;
+mod key;
+mod literate;
+mod loading;
+mod places;
+mod record;
+mod rules;
 mod screen;
+mod setup;
+mod trusted;
+mod world;
 
 pub use cli::command_line;
-
-/// Placeholder until the hook is here.
-pub fn hook(_: impl Iterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
-    std::process::ExitCode::from(2)
-}
+pub use hook::hook;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use doorward_engine::{Description, DescribedWorld, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
+use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, tool_from_json};
 use serde_json::{Value, json};
 
 pub use answer::Answer;
@@ -19,9 +19,15 @@ use lines::{Line, Lines};
 pub use request::Request;
 use stats::Stats;
 
+use crate::agents::Proposed;
 use crate::cli::CheckArguments;
+use crate::hook::entry;
 use crate::judging::{self, Considered};
+use crate::loading;
+use crate::places::Places;
+use crate::record::{Ledger, Recorder};
 use crate::screen;
+use crate::world::{DiskWorld, project_root};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
@@ -33,11 +39,12 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     }
 }
 
-/// Judges requests, each in its own world or in the one for all.
+/// Judges requests, each in its own world, in the one for all, or on this machine.
 struct Checker {
     world: Option<Description>,
     built_in: Policy,
     cwd: String,
+    ledger: Option<Ledger>,
 }
 
 impl Checker {
@@ -51,30 +58,51 @@ impl Checker {
         if !cwd.starts_with('/') {
             bail!("the directory is not an absolute path: `{cwd}`");
         }
-        Ok(Checker { world, built_in: Policy::built_in(), cwd })
+        let ledger = if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
+        Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
     }
 
     fn consider(&mut self, request: Request) -> Result<Considered, String> {
-        let mut description = request.world.or_else(|| self.world.clone()).unwrap_or_default();
-        if description.project.is_none() {
-            description.project = request.root;
-        }
-        let mut world = DescribedWorld::new(description, &request.call.cwd);
-        let special = match &request.config {
-            None => None,
-            Some(config) => {
-                world = world.with_settings(config.settings());
-                Some(config.policy(request.mode)?)
-            }
+        let (root, mode) = (request.root.clone(), request.mode);
+        let considered = match request.world.clone().or_else(|| self.world.clone()) {
+            Some(description) => self.in_description(&request, description)?,
+            None => on_this_machine(&request)?,
         };
-        let policy = special.as_ref().unwrap_or(&self.built_in);
-        let world: &dyn World = &world;
-        if policy.mode == request.mode {
-            return Ok(judging::consider(&request.call, world, policy));
+        if let Some(ledger) = &mut self.ledger {
+            let proposed = Proposed { call: request.call, id: None, turn: None };
+            let entry = entry::decision(&proposed, &considered, mode, root.as_deref()).map_err(|error| error.to_string())?;
+            let _receipt = ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
         }
-        let policy = Policy { mode: request.mode, ..policy.clone() };
-        Ok(judging::consider(&request.call, world, &policy))
+        Ok(considered)
     }
+
+    fn in_description(&self, request: &Request, mut description: Description) -> Result<Considered, String> {
+        if description.project.is_none() {
+            description.project = request.root.clone();
+        }
+        let world = DescribedWorld::new(description, &request.call.cwd);
+        if let Some(config) = &request.config {
+            let world = world.with_settings(config.settings());
+            return Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?));
+        }
+        if self.built_in.mode == request.mode {
+            return Ok(judging::consider(&request.call, &world, &self.built_in));
+        }
+        let policy = Policy { mode: request.mode, ..self.built_in.clone() };
+        Ok(judging::consider(&request.call, &world, &policy))
+    }
+}
+
+/// Asks this machine, under its user's configuration and the request's own on top.
+fn on_this_machine(request: &Request) -> Result<Considered, String> {
+    let places = Places::find()?;
+    let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
+    let mut config = loading::load(&places, project.as_deref()).config;
+    if let Some(own) = &request.config {
+        config = config.overruled_by(own.clone());
+    }
+    let world = DiskWorld::new(&places, &request.call.cwd, project, &config);
+    Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?))
 }
 
 fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
@@ -175,7 +203,7 @@ fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(A
     let id = request.id.clone();
     match checker.consider(request) {
         Ok(considered) => Some((Answer::new(id, &considered), Some(considered))),
-        Err(problem) => malformed(id, &format!("has a configuration that cannot be read: {problem}")),
+        Err(problem) => malformed(id, &format!("cannot be judged: {problem}")),
     }
 }
 
