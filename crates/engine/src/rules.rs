@@ -65,3 +65,8 @@ pub fn holds_for_effect(when: &When, effect: &Effect) -> bool {
         && (when.any.is_empty() || effect.marks.intersects(when.any))
         && !effect.marks.intersects(when.none)
 }
+
+/// All conditions of a rule, on a call and one of its effects.
+pub fn holds(when: &When, facts: &Facts, effect: &Effect) -> bool {
+    holds_for_call(when, facts) && holds_for_effect(when, effect)
+}

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::judging::Considered;
+use crate::screen::visible;
 
 /// One line of the output of `check --jsonl`.
 #[derive(Debug, Serialize)]
@@ -33,7 +34,7 @@ impl Answer {
             rule: judgement.rule.clone(),
             confidence: judgement.confidence.map(|confidence| confidence.get()),
             coverage: considered.facts.coverage.degree.as_str(),
-            reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
+            reasons: judgement.reasons().map(|opinion| visible(&opinion.because).into_owned()).collect(),
             latency_us: u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
         }
     }

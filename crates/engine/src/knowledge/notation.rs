@@ -1,12 +1,13 @@
 //! The short notations inside program files: flag values, operands and effects.
 
-use super::schema::{Changes, Count, Does, Operand, Role, Takes};
+use super::schema::{Changes, Condition, Count, Does, Operand, Role, Takes};
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::{Mark, Marks};
 
 /// Reads the right-hand side of a flag: `write`, `?data`, `+force`, `code-sh +remote`, `data dry-run`.
-pub fn flag(text: &str) -> Result<(Takes, Changes), String> {
+pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {
     let mut takes = Takes::Nothing;
+    let mut more = Vec::new();
     let mut changes = Changes::default();
     for token in text.split_whitespace() {
         if let Some(name) = token.strip_prefix('+') {
@@ -26,11 +27,14 @@ pub fn flag(text: &str) -> Result<(Takes, Changes), String> {
                 "opaque" => changes.opaque = true,
                 "unknown" => changes.unknown = true,
                 "ends" => changes.ends = true,
-                name => takes = Takes::Value(role(name)?),
+                name => match takes {
+                    Takes::Nothing => takes = Takes::Value(role(name)?),
+                    Takes::Value(_) | Takes::Glued(_) => more.push(role(name)?),
+                },
             }
         }
     }
-    Ok((takes, changes))
+    Ok((takes, more, changes))
 }
 
 /// Reads an operand: `read`, `read*`, `write?`, `data unless -e -f`, `into given -t`.
@@ -68,6 +72,10 @@ pub fn does(text: &str) -> Result<Does, String> {
     for token in tokens {
         if let Some(name) = token.strip_prefix('+') {
             does.marks.add(mark(name)?);
+        } else if token == "?operands" {
+            does.condition = Condition::WithOperands;
+        } else if token == "?alone" {
+            does.condition = Condition::Alone;
         } else if let Some(reach) = token.strip_prefix("reach=").and_then(Reach::parse) {
             does.reach = reach;
             reach_said = true;

@@ -4,7 +4,7 @@
 
 use super::rule::{Mask, Rule, When};
 use super::tool::ToolEntry;
-use super::schema::{Changes, Count, Does, Entry, Flag, Operand, Takes};
+use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Operand, Takes};
 use crate::marks::Marks;
 
 /// Bytes under construction.
@@ -101,6 +101,10 @@ fn entry(out: &mut Writer, entry: &Entry) {
     out.bool(entry.inherits);
     out.list(&entry.flags, flag);
     out.list(&entry.operands, operand);
+    out.bool(entry.default.is_some());
+    if let Some(default) = &entry.default {
+        operand(out, default);
+    }
     out.list(&entry.does, does);
     out.list(&entry.extras, |out, (name, item)| {
         out.text(name);
@@ -124,6 +128,7 @@ fn flag(out: &mut Writer, flag: &Flag) {
             out.byte(role as u8);
         }
     }
+    out.list(&flag.more, |out, role| out.byte(*role as u8));
     changes(out, &flag.changes);
 }
 
@@ -161,6 +166,11 @@ fn does(out: &mut Writer, does: &Does) {
         out.byte(word);
     }
     out.marks(does.marks);
+    out.byte(match does.condition {
+        Condition::Always => 0,
+        Condition::WithOperands => 1,
+        Condition::Alone => 2,
+    });
 }
 
 fn rule(out: &mut Writer, rule: &Rule) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::rule::{Mask, Rule, Stage, When};
-use super::schema::{Changes, Count, Does, Entry, Flag, Grammar, Operand, Role, Style, Takes};
+use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Grammar, Operand, Role, Style, Takes};
 use super::tool::{Risk, ToolEntry};
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::Marks;
@@ -178,6 +178,7 @@ fn entry(reader: &mut Reader) -> Option<Entry> {
         inherits: reader.bool()?,
         flags: reader.list(flag)?,
         operands: reader.list(operand)?,
+        default: if reader.bool()? { Some(operand(reader)?) } else { None },
         does: reader.list(does)?,
         extras: reader.list(|reader| Some((reader.string()?, does(reader)?)))?,
         delegates: reader.list(Reader::string)?,
@@ -194,6 +195,7 @@ fn flag(reader: &mut Reader) -> Option<Flag> {
             1 => Takes::Value(reader.word(Role::ALL)?),
             _ => Takes::Glued(reader.word(Role::ALL)?),
         },
+        more: reader.list(|reader| reader.word(Role::ALL))?,
         changes: changes(reader)?,
     })
 }
@@ -238,6 +240,11 @@ fn does(reader: &mut Reader) -> Option<Does> {
         reach: reader.word(Reach::ALL)?,
         sensitivity: reader.word(Sensitivity::ALL)?,
         marks: reader.marks()?,
+        condition: match reader.byte()? {
+            0 => Condition::Always,
+            1 => Condition::WithOperands,
+            _ => Condition::Alone,
+        },
     })
 }
 

@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::file::{Complaint, File};
 use super::notation;
-use super::schema::{Changes, Entry, Flag, Grammar, Style, Takes};
+use super::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes};
 
 /// A program file: its names, its entries (the program first) and its examples.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,6 +137,9 @@ fn field<'a>(
                 entry.operands.push(notation::operand(file.string(item)?).map_err(|message| file.at(item, message))?);
             }
         }
+        "default" => {
+            entry.default = Some(notation::operand(file.string(value)?).map_err(complain)?);
+        }
         "does" => {
             for item in file.array(value)? {
                 entry.does.push(notation::does(file.string(item)?).map_err(|message| file.at(item, message))?);
@@ -159,27 +162,27 @@ fn flags<'a>(file: File<'a>, entry: &mut Entry, value: &Spanned<DeValue<'a>>) ->
         let text = file.string(value)?;
         if key.get_ref().as_ref() == "plain" {
             for name in text.split_whitespace() {
-                flag(entry, name, Takes::Nothing, Changes::default()).map_err(|message| file.at(value, message))?;
+                flag(entry, name, Takes::Nothing, Vec::new(), Changes::default()).map_err(|message| file.at(value, message))?;
             }
             continue;
         }
-        let (takes, changes) = notation::flag(text).map_err(|message| file.at(value, message))?;
+        let (takes, more, changes) = notation::flag(text).map_err(|message| file.at(value, message))?;
         for name in key.get_ref().split_whitespace() {
-            flag(entry, name, takes, changes.clone()).map_err(|message| file.at(key, message))?;
+            flag(entry, name, takes, more.clone(), changes.clone()).map_err(|message| file.at(key, message))?;
         }
     }
     entry.flags.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(())
 }
 
-fn flag(entry: &mut Entry, name: &str, takes: Takes, changes: Changes) -> Result<(), String> {
+fn flag(entry: &mut Entry, name: &str, takes: Takes, more: Vec<Role>, changes: Changes) -> Result<(), String> {
     if !name.starts_with(['-', '+']) {
         return Err(format!("`{name}` does not look like a flag"));
     }
     if entry.flags.iter().any(|flag| flag.name == name) {
         return Err(format!("`{name}` is listed twice"));
     }
-    entry.flags.push(Flag { name: name.to_owned(), takes, changes });
+    entry.flags.push(Flag { name: name.to_owned(), takes, more, changes });
     Ok(())
 }
 

@@ -81,6 +81,7 @@ words! {
         Sql = "sql" : "SQL on the command line",
         CloudCli = "cloud-cli" : "service, then a verb that says whether it reads",
         Kubectl = "kubectl" : "verb, then resource kind and name",
+        Jq = "jq" : "filters of jq and yq, which can read the environment and files",
         Builtin = "builtin" : "a builtin that the interpreter of the shell handles itself",
     }
 }
@@ -101,6 +102,8 @@ pub struct Entry {
     pub inherits: bool,
     pub flags: Vec<Flag>,
     pub operands: Vec<Operand>,
+    /// What is done to the current directory if no operand names a path.
+    pub default: Option<Operand>,
     pub does: Vec<Does>,
     /// Named effects that flags add.
     pub extras: Vec<(String, Does)>,
@@ -118,6 +121,8 @@ pub struct Flag {
     /// With its dashes: `-o`, `--output`.
     pub name: String,
     pub takes: Takes,
+    /// Roles of further values, each a word of its own.
+    pub more: Vec<Role>,
     pub changes: Changes,
 }
 
@@ -187,6 +192,18 @@ pub struct Does {
     pub reach: Reach,
     pub sensitivity: Sensitivity,
     pub marks: Marks,
+    pub condition: Condition,
+}
+
+/// When an effect of a command happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Condition {
+    #[default]
+    Always,
+    /// Only if the command has operands.
+    WithOperands,
+    /// Only if it has none.
+    Alone,
 }
 
 impl Does {
@@ -200,6 +217,6 @@ impl Does {
                 (Scope::Project, Reversibility::Irreversible, Reach::Project)
             }
         };
-        Does { operation, scope, reversibility, reach, sensitivity: Sensitivity::None, marks: Marks::default() }
+        Does { operation, scope, reversibility, reach, sensitivity: Sensitivity::None, marks: Marks::default(), condition: Condition::Always }
     }
 }

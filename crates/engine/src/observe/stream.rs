@@ -7,12 +7,18 @@ pub struct Origin {
     pub secret: bool,
     /// It came over the network.
     pub download: bool,
+    /// It lists the environment.
+    pub environment: bool,
 }
 
 impl Origin {
     #[must_use]
     pub fn and(self, other: Origin) -> Origin {
-        Origin { secret: self.secret || other.secret, download: self.download || other.download }
+        Origin {
+            secret: self.secret || other.secret,
+            download: self.download || other.download,
+            environment: self.environment || other.environment,
+        }
     }
 }
 

@@ -96,10 +96,10 @@ pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
             args.ended = true;
             args.ended_at = args.operands.len();
         } else if is_flag(&args, text) {
-            at += flag(&mut args, word, words.get(at));
+            at += flag(&mut args, word, words.get(at..).unwrap_or_default());
         } else if is_first && args.style() == Style::Dashless && !text.is_empty() && bare_cluster(&args, text) {
             let cluster = word.with_text(format!("-{text}"));
-            at += flag(&mut args, &cluster, words.get(at));
+            at += flag(&mut args, &cluster, words.get(at..).unwrap_or_default());
         } else {
             let stops = args.entry().is_some_and(|entry| entry.stops);
             let is_sub = operand(&mut args, word, knowledge);
@@ -136,7 +136,7 @@ fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
 }
 
 fn is_flag(args: &Args, text: &str) -> bool {
-    (text.len() > 1 && text.starts_with('-')) || (text.len() > 1 && text.starts_with('+') && args.find(text).is_some())
+    (text.len() > 1 && text.starts_with('-')) || (text.len() > 1 && text.starts_with('+') && (args.find(text).is_some() || args.find("+").is_some()))
 }
 
 /// Every letter of a first word without dash is a known flag.
@@ -145,11 +145,22 @@ fn bare_cluster(args: &Args, text: &str) -> bool {
 }
 
 /// Reads one flag; yields how many further words it used.
-fn flag(args: &mut Args, word: &Field, next: Option<&Field>) -> usize {
+fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
     let text = word.text.as_str();
+    if text.starts_with('+') && args.find(text).is_none() {
+        if let Some(found) = args.find("+").cloned() {
+            give(args, &found, text.get(1..).map(|value| word.with_text(value)));
+        }
+        return 0;
+    }
     if let Some((name, value)) = text.split_once('=').filter(|(name, _)| name.starts_with("--") || args.style() == Style::SingleDash) {
         match args.find(name).cloned() {
-            Some(found) => give(args, &found, Some(word.with_text(value))),
+            // A flag without a value that gets one means something else.
+            Some(found) if found.takes == Takes::Nothing => args.unknown.push(word.shown()),
+            Some(found) => {
+                give(args, &found, Some(word.with_text(value)));
+                return further(args, &found, next);
+            }
             None => args.unknown.push(name.to_owned()),
         }
         return 0;
@@ -167,11 +178,26 @@ fn flag(args: &mut Args, word: &Field, next: Option<&Field>) -> usize {
     cluster(args, word, next)
 }
 
-fn take(args: &mut Args, found: &Flag, next: Option<&Field>) -> usize {
+/// The values after the first one.
+fn further(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
+    for (role, value) in found.more.iter().zip(next) {
+        args.given.push(Given {
+            name: found.name.clone(),
+            value: Some(value.clone()),
+            role: *role,
+            changes: Changes::default(),
+            level: args.chain.len(),
+        });
+    }
+    found.more.len().min(next.len())
+}
+
+fn take(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
     match found.takes {
         Takes::Value(_) => {
-            give(args, found, next.cloned());
-            usize::from(next.is_some())
+            let first = next.first();
+            give(args, found, first.cloned());
+            usize::from(first.is_some()) + further(args, found, next.get(1..).unwrap_or_default())
         }
         Takes::Nothing | Takes::Glued(_) => {
             give(args, found, None);
@@ -181,7 +207,7 @@ fn take(args: &mut Args, found: &Flag, next: Option<&Field>) -> usize {
 }
 
 /// `-abc`, `-ofile`: letters one by one until one takes the rest as its value.
-fn cluster(args: &mut Args, word: &Field, next: Option<&Field>) -> usize {
+fn cluster(args: &mut Args, word: &Field, next: &[Field]) -> usize {
     let letters: Vec<(usize, char)> = word.text.char_indices().skip(1).collect();
     for (index, (at, letter)) in letters.iter().enumerate() {
         let Some(found) = args.find(&format!("-{letter}")).cloned() else {

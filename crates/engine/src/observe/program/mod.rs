@@ -8,7 +8,7 @@ pub mod roles;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Reversibility, Target};
 use crate::flow::FlowKind;
-use crate::knowledge::schema::{Count, Does, Entry, Operand, Role};
+use crate::knowledge::schema::{Condition, Count, Does, Entry, Operand, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -208,7 +208,11 @@ impl Runner<'_, '_> {
         self.note_unknown(&invocation);
         if !invocation.done {
             self.flag_values(&mut invocation, state);
+            let at = self.out.effects.len();
             self.operands(&mut invocation, state);
+            self.default_operand(&mut invocation, state);
+            let marks = flag_marks(&invocation);
+            self.mark_since(at, marks);
             self.effects_of(&mut invocation, state);
         }
         self.depth -= 1;
@@ -267,7 +271,10 @@ impl Runner<'_, '_> {
             .filter(|operand| operand.given.is_empty() || operand.given.iter().any(|flag| args.has(flag)))
             .filter(|operand| !operand.unless.iter().any(|flag| args.has(flag)))
             .collect();
-        let mut roles = match_positions(&positions, args.operands.len());
+        let mut roles = match positions.first() {
+            Some(first) if first.role == Role::Env => environment_first(&positions, &args.operands),
+            Some(_) | None => match_positions(&positions, args.operands.len()),
+        };
         if entry.grammar.is_none() && roles.len() < args.operands.len() && args.unknown_sub.is_none() {
             self.out.lower(Degree::Unknown, format!("so many operands of `{}`", invocation.by.name));
             roles.resize(args.operands.len(), Role::Resource);
@@ -277,13 +284,15 @@ impl Runner<'_, '_> {
         let dry_run = args.given.iter().any(|given| given.changes.dry_run);
         let read_only = effects == 0 && args.given.iter().any(|given| given.changes.read_only);
         if let Some(role) = args.given.iter().find_map(|given| given.changes.operands) {
-            for slot in roles.iter_mut().filter(|slot| **slot != Role::Data) {
+            let changes = |slot: &Role| !matches!(slot, Role::Data | Role::Into | Role::RemoteInto | Role::Resource);
+            for slot in roles.iter_mut().filter(|slot| changes(slot)) {
                 *slot = role;
             }
         }
         if dry_run || read_only {
             roles.iter_mut().for_each(|role| *role = Role::Data);
             invocation.does.clear();
+            add_extras(invocation, |changes| changes.dry_run || changes.read_only);
         } else {
             add_flag_effects(invocation);
         }
@@ -312,13 +321,34 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// Programs that work on the current directory if no path is named.
+    fn default_operand(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let Some(default) = invocation.args.entry().and_then(|entry| entry.default.clone()) else { return };
+        let is_path = |role: &Role| matches!(role, Role::Read | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write);
+        let wanted = default.given.is_empty() || default.given.iter().any(|flag| invocation.args.has(flag));
+        let unwanted = default.unless.iter().any(|flag| invocation.args.has(flag));
+        if wanted && !unwanted && !invocation.roles.iter().any(is_path) {
+            self.role(&Field::literal(".", doorward_shell::Span::default()), default.role, invocation, state);
+        }
+    }
+
     /// The effects that the entry states for the whole command.
     fn effects_of(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        note_packages(invocation);
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
             self.recipe(invocation, state);
         }
         let secret = invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref())).any(|field| field.origin.secret);
-        for does in std::mem::take(&mut invocation.does) {
+        let alone = invocation.roles.iter().all(|role| *role == Role::Env);
+        for mut does in std::mem::take(&mut invocation.does) {
+            match does.condition {
+                Condition::WithOperands if alone => continue,
+                Condition::Alone if !alone => continue,
+                Condition::Always | Condition::WithOperands | Condition::Alone => {}
+            }
+            if does.marks.has(Mark::EnvironmentDump) {
+                self.environment_dump(&mut does, invocation);
+            }
             let mut effect = Effect::new(does.operation, Target::Resource(resource(invocation)));
             effect.scope = does.scope;
             effect.reversibility = does.reversibility;
@@ -335,6 +365,20 @@ impl Runner<'_, '_> {
                 invocation.output.origin.secret = true;
             }
             self.out.effect(effect);
+        }
+    }
+
+    /// Printing the environment matters only if it holds something secret.
+    fn environment_dump(&mut self, does: &mut Does, invocation: &mut Invocation) {
+        let secret = self.out.world.environment_all().iter().any(|(name, value)| {
+            crate::observe::names::secret_variable(name) || !crate::secret::scan(&format!("{name}={value}")).is_empty()
+        });
+        invocation.output.origin.environment = true;
+        if secret {
+            invocation.output.origin.secret = true;
+        } else {
+            does.marks.remove(Mark::EnvironmentDump);
+            does.sensitivity = crate::effect::Sensitivity::None;
         }
     }
 
@@ -366,22 +410,57 @@ fn flag_role_is_harmless(takes: crate::knowledge::schema::Takes) -> bool {
     }
 }
 
-fn add_flag_effects(invocation: &mut Invocation) {
-    let marks = invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
+/// `NAME=value` words, then a command.
+fn environment_first(positions: &[&Operand], operands: &[Field]) -> Vec<Role> {
+    let is_assignment = |field: &&Field| {
+        let name = field.prefix().split('=').next().unwrap_or_default();
+        field.prefix().contains('=') && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let count = operands.iter().take_while(is_assignment).count();
+    let mut roles = vec![Role::Env; count];
+    roles.extend(match_positions(positions.get(1..).unwrap_or_default(), operands.len() - count));
+    roles.resize(operands.len(), Role::Command);
+    roles
+}
+
+fn flag_marks(invocation: &Invocation) -> Marks {
+    invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
         all.union(given.changes.marks);
         all
-    });
-    let wanted: Vec<&String> = invocation.args.given.iter().filter_map(|given| given.changes.extra.as_ref()).collect();
-    let mut extras = Vec::new();
-    for entry in &invocation.args.chain {
-        extras.extend(entry.extras.iter().filter(|(name, _)| wanted.contains(&name)).map(|(_, does)| does.clone()));
-    }
-    invocation.does.extend(extras);
+    })
+}
+
+fn add_flag_effects(invocation: &mut Invocation) {
+    let marks = flag_marks(invocation);
+    add_extras(invocation, |_| true);
     if !marks.is_empty() && invocation.does.is_empty() {
         invocation.does.push(Does::usual(Operation::Read));
     }
     for does in &mut invocation.does {
         does.marks.union(marks);
+    }
+}
+
+/// Adds the named effects of the flags that `which` picks.
+fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::schema::Changes) -> bool) {
+    let given = invocation.args.given.iter().filter(|given| which(&given.changes));
+    let wanted: Vec<&String> = given.filter_map(|given| given.changes.extra.as_ref()).collect();
+    let mut extras = Vec::new();
+    for entry in &invocation.args.chain {
+        extras.extend(entry.extras.iter().filter(|(name, _)| wanted.contains(&name)).map(|(_, does)| does.clone()));
+    }
+    invocation.does.extend(extras);
+}
+
+/// A package that is named on the command line was chosen by the agent.
+fn note_packages(invocation: &mut Invocation) {
+    let is_local = |field: &Field| field.text.starts_with(['.', '/']) && !field.text.contains("://");
+    let mut packages = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Package);
+    if packages.any(|(field, _)| !is_local(field)) {
+        for does in invocation.does.iter_mut().filter(|does| does.marks.has(Mark::InstallDeclared)) {
+            does.marks.remove(Mark::InstallDeclared);
+            does.marks.add(Mark::InstallChosen);
+        }
     }
 }
 

@@ -143,7 +143,9 @@ impl Runner<'_, '_> {
             self.run_stream(&input, state, &by);
             return;
         }
-        let absolute = match (field.exact(), invocation.cwd.as_deref()) {
+        // `tests/test_a.py::test_b` names a test inside a file.
+        let file = field.exact().map(|text| text.split("::").next().unwrap_or(text));
+        let absolute = match (file, invocation.cwd.as_deref()) {
             (Some(text), _) if text.starts_with('/') => Some(text.to_owned()),
             (Some(text), Some(cwd)) => Some(path::join(cwd, text)),
             (Some(_) | None, Some(_) | None) => None,

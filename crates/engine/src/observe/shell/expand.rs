@@ -126,7 +126,7 @@ impl Runner<'_, '_> {
             }
             Part::Process { script, writes, .. } => {
                 let mut inner = state.clone();
-                let input = if *writes { Stream::unknown(Origin { secret: self.seen_secret(), download: false }) } else { Stream::empty() };
+                let input = if *writes { Stream::unknown(Origin { secret: self.seen_secret(), download: false, ..Origin::default() }) } else { Stream::empty() };
                 let output = self.script(script, &mut inner, input);
                 Expansion {
                     value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin: output.origin },
@@ -168,7 +168,7 @@ impl Runner<'_, '_> {
         let operand = parameter.operation.as_ref().map(|operation| self.parameter_operands(operation, state));
         let value = self.variable(&parameter.name, state);
         if parameter.indirect || parameter.subscript.is_some() {
-            return Stream::unknown(value.map_or(Origin { secret: true, download: false }, |value| value.origin));
+            return Stream::unknown(value.map_or(Origin { secret: true, download: false, ..Origin::default() }, |value| value.origin));
         }
         if parameter.length {
             return Stream::shaped(Shape::Token);
@@ -288,7 +288,7 @@ impl Runner<'_, '_> {
         let secret = crate::observe::names::secret_variable(name);
         match self.out.world.environment(name) {
             Some(value) if !secret => Stream::known(value.into_owned()),
-            Some(_) | None => Stream::unknown(Origin { secret, download: false }),
+            Some(_) | None => Stream::unknown(Origin { secret, ..Origin::default() }),
         }
     }
 }

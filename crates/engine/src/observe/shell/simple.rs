@@ -219,7 +219,7 @@ impl Runner<'_, '_> {
         if let Some(network) = socket(field.prefix()) {
             self.out.socket(network, &by, writes);
             if reads {
-                redirected.input = Stream::unknown(Origin { secret: false, download: true });
+                redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
             }
             redirected.outputs.push(Output { path: None, network: true, standard: true, append, by });
             return;
@@ -245,7 +245,7 @@ impl Runner<'_, '_> {
     /// What a file holds, as far as this call wrote it.
     pub fn file_stream(&self, path: Option<&str>, sensitive: bool, state: &State<'_>) -> Stream {
         let written = path.and_then(|path| state.written.get(path));
-        let secret = Origin { secret: sensitive, download: false };
+        let secret = Origin { secret: sensitive, download: false, ..Origin::default() };
         match written {
             Some(file) => Stream { text: file.content.clone(), shape: Default::default(), origin: file.origin.and(secret) },
             None => Stream::unknown(secret),

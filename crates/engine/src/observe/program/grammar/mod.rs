@@ -8,6 +8,7 @@ mod chmod;
 mod curl;
 mod dd;
 mod echo;
+mod jq;
 mod find;
 mod git;
 mod git_config;
@@ -57,6 +58,7 @@ impl Runner<'_, '_> {
             Grammar::Kill => self.kill(invocation, state),
             Grammar::Dd => self.dd(invocation, state),
             Grammar::Tar => self.tar(invocation, state),
+            Grammar::Jq => self.jq(invocation),
             Grammar::Ssh
             | Grammar::Sql
             | Grammar::CloudCli

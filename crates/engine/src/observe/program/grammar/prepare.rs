@@ -30,6 +30,7 @@ impl Runner<'_, '_> {
             | Grammar::Sql
             | Grammar::CloudCli
             | Grammar::Kubectl
+            | Grammar::Jq
             | Grammar::Builtin => None,
         }
     }

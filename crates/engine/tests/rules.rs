@@ -1,0 +1,59 @@
+//! Every rule fires on its firing examples and is silent on its silent ones.
+
+use std::path::Path;
+
+use doorward_engine::knowledge::file::File;
+use doorward_engine::knowledge::rule::{self, RuleExample, RuleFile};
+use doorward_engine::{DescribedWorld, Policy, ToolCall, Verdict, example, judge, observe, tool_from_json};
+
+fn files() -> Vec<(String, RuleFile)> {
+    let mut files = Vec::new();
+    for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)] {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules").join(folder);
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let id = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let name = format!("rules/{folder}/{id}.toml");
+            let file = rule::read(File { name: &name, text: &text }, &id, verdict).unwrap_or_else(|complaint| panic!("{complaint}"));
+            files.push((name, file));
+        }
+    }
+    files
+}
+
+fn fires(rule: &str, example: &RuleExample) -> bool {
+    let value: serde_json::Value = serde_json::from_str(&example.call).unwrap();
+    let tool = tool_from_json(value["tool"].as_str().unwrap(), &value["input"]);
+    let world = match value.get("world") {
+        Some(world) => DescribedWorld::new(serde_json::from_value(world.clone()).unwrap(), example::CWD),
+        None => example::world(),
+    };
+    let facts = observe(&ToolCall::new(tool, example::CWD), &world);
+    let policy = Policy::built_in();
+    let judgement = judge(&facts, &policy);
+    let fired = judgement.opinions.iter().any(|opinion| opinion.rule.as_deref() == Some(rule));
+    fired || facts.effects.iter().any(|effect| {
+        policy.rules.iter().any(|known| {
+            known.id == rule && known.verdict == Verdict::AutoApprove && doorward_engine::holds(&known.when, &facts, effect)
+        })
+    })
+}
+
+#[test]
+fn every_rule_fires_and_keeps_silent_as_its_examples_say() {
+    let mut wrong = Vec::new();
+    for (name, file) in files() {
+        for example in &file.fires {
+            if !fires(&file.rule.id, example) {
+                wrong.push(format!("{name}:{}: does not fire on {}", example.line, example.call));
+            }
+        }
+        for example in &file.silent {
+            if fires(&file.rule.id, example) {
+                wrong.push(format!("{name}:{}: fires on {}", example.line, example.call));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} examples disagree:\n{}", wrong.len(), wrong.join("\n"));
+}
