@@ -1,7 +1,7 @@
 //! Reads an argument list by a program's flag table.
 
 use crate::knowledge::packed::Packed;
-use crate::knowledge::schema::{Changes, Entry, Flag, Role, Style, Takes};
+use crate::knowledge::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes};
 use crate::observe::shell::field::Field;
 
 /// A flag as it was given.
@@ -126,7 +126,8 @@ fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
             true
         }
         None => {
-            if args.unknown_sub.is_none() {
+            let stands_alone = !entry.operands.is_empty() || !entry.does.is_empty() || entry.grammar.is_some_and(|grammar| grammar != Grammar::Git);
+            if args.unknown_sub.is_none() && !stands_alone {
                 args.unknown_sub = Some(word.shown());
             }
             args.operands.push(word.clone());

@@ -213,6 +213,9 @@ impl Runner<'_, '_> {
             self.default_operand(&mut invocation, state);
             let marks = flag_marks(&invocation);
             self.mark_since(at, marks);
+            if !marks.is_empty() && invocation.does.is_empty() && self.out.effects.len() == at {
+                invocation.does.push(Does { marks, ..Does::usual(Operation::Read) });
+            }
             self.effects_of(&mut invocation, state);
         }
         self.depth -= 1;
@@ -290,7 +293,7 @@ impl Runner<'_, '_> {
             }
         }
         if dry_run || read_only {
-            roles.iter_mut().for_each(|role| *role = Role::Data);
+            roles.iter_mut().for_each(|role| *role = without_change(*role));
             invocation.does.clear();
             add_extras(invocation, |changes| changes.dry_run || changes.read_only);
         } else {
@@ -433,11 +436,39 @@ fn flag_marks(invocation: &Invocation) -> Marks {
 fn add_flag_effects(invocation: &mut Invocation) {
     let marks = flag_marks(invocation);
     add_extras(invocation, |_| true);
-    if !marks.is_empty() && invocation.does.is_empty() {
-        invocation.does.push(Does::usual(Operation::Read));
-    }
     for does in &mut invocation.does {
         does.marks.union(marks);
+    }
+}
+
+/// What a path is to a command that only says what it would do.
+fn without_change(role: Role) -> Role {
+    match role {
+        Role::Edit | Role::Move | Role::Upload => Role::Read,
+        Role::Write | Role::Append | Role::Create | Role::Delete | Role::DeleteTree | Role::Into | Role::Metadata | Role::MetadataTree => Role::Data,
+        Role::Resource | Role::Package | Role::Pid | Role::RemoteInto => Role::Data,
+        Role::Data
+        | Role::Read
+        | Role::ReadTree
+        | Role::List
+        | Role::LinkSource
+        | Role::Execute
+        | Role::Script
+        | Role::ScriptSh
+        | Role::Config
+        | Role::Code
+        | Role::CodeSh
+        | Role::CodePython
+        | Role::CodeJs
+        | Role::CodeSql
+        | Role::Command
+        | Role::Shell
+        | Role::Env
+        | Role::Cwd
+        | Role::Url
+        | Role::UrlUpload
+        | Role::Host
+        | Role::RemotePath => role,
     }
 }
 
@@ -503,6 +534,12 @@ fn match_positions(positions: &[&Operand], count: usize) -> Vec<Role> {
         }
     }
     roles.extend(tail);
+    if let Some(last @ (Role::Command | Role::Shell)) = positions.last().map(|operand| operand.role)
+        && star.is_none()
+    {
+        // What follows the first word of a command belongs to it.
+        roles.resize(count.max(roles.len()), last);
+    }
     if roles.len() > count {
         // Too few words: the destination is what must not be missed.
         roles = roles.split_off(roles.len() - count);

@@ -28,6 +28,10 @@ impl Runner<'_, '_> {
             .filter_map(|given| given.value.clone().map(|value| (value, given.role)))
             .collect();
         for (field, role) in values {
+            if role == Role::Into {
+                self.into(&field, usize::MAX, invocation, state);
+                continue;
+            }
             self.role(&field, role, invocation, state);
         }
     }
@@ -213,7 +217,8 @@ impl Runner<'_, '_> {
 
     /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
     fn into(&mut self, field: &Field, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
-        let is_directory = field.text.ends_with('/') || field.text == "." || field.text == ".." || self.is_directory(field, invocation);
+        let is_flag = at == usize::MAX;
+        let is_directory = is_flag || field.text.ends_with('/') || field.text == "." || field.text == ".." || self.is_directory(field, invocation);
         let sources: Vec<Field> = invocation
             .args
             .operands
@@ -223,6 +228,10 @@ impl Runner<'_, '_> {
             .filter(|(index, (_, role))| *index != at && matches!(role, Role::Read | Role::ReadTree | Role::Move))
             .map(|(_, (source, _))| source.clone())
             .collect();
+        if is_flag && sources.is_empty() {
+            self.writes(Touch::Create, field, invocation, state);
+            return;
+        }
         if !is_directory {
             self.writes(Touch::Write, field, invocation, state);
             self.carry(field, &sources, invocation, state);
