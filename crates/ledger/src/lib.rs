@@ -20,6 +20,7 @@ mod read;
 mod rebuild;
 mod record;
 mod recover;
+mod report;
 mod retain;
 mod segment;
 mod session;
@@ -56,8 +57,8 @@ pub use record::{
     GrantStep, Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep,
     TombstoneBody, Verdict,
 };
+pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};
 pub use session::{Limit, PatternState, SessionState};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};
-pub use verify::{Anchors, Progress, Report};

@@ -167,7 +167,8 @@ impl Disk {
     }
 
     fn at(&self, name: &str, flags: OFlags) -> io::Result<File> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Not blocking, so that a pipe under a segment's name is refused instead of waited for.
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let mode = Mode::RUSR | Mode::WUSR;
         Ok(File::from(fs::openat(&self.dir, name, flags, mode)?))
     }

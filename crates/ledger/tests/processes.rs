@@ -7,7 +7,7 @@
     reason = "a test may stop at once and tells how far it is"
 )]
 
-use doorward_ledger::{Anchors, DecisionBody, Log};
+use doorward_ledger::{Anchors, DecisionBody, Log, LogError};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -45,7 +45,13 @@ fn writer() {
     let mut out = std::io::stdout();
     for number in 0..count.parse().unwrap() {
         let call = format!("process {} call {number}", std::process::id());
-        let receipt = log.append(&body(call), number).unwrap();
+        let receipt = loop {
+            match log.append(&body(call.clone()), number) {
+                // Refused for now, and nothing was recorded: on a slow disk the others may take too long.
+                Err(LogError::Busy) => eprintln!("busy"),
+                other => break other.unwrap(),
+            }
+        };
         // One write, so that a kill cannot leave half a line that looks like another.
         out.write_all(format!("\nack {} {} .\n", receipt.sequence, receipt.hash).as_bytes())
             .unwrap();
@@ -59,7 +65,7 @@ fn start(dir: &Path, count: u64) -> Child {
         .env(DIR, dir)
         .env(COUNT, count.to_string())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::inherit())
         .spawn()
         .unwrap()
 }

@@ -1,0 +1,288 @@
+//! The bodies of everything but decisions.
+
+use super::Body;
+use crate::event::{Keep, Kind};
+use crate::hash::Hash;
+use serde::{Deserialize, Serialize};
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reply {
+    /// The call may run.
+    Approved,
+    /// It may not.
+    Declined,
+}
+
+/// Who answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// A person, asked by us.
+    Person,
+    /// The client's own prompt, inferred from its events.
+    Client,
+    /// The classifier.
+    Classifier,
+}
+
+/// Somebody said yes or no to a judged call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerBody {
+    /// The decision.
+    pub decision: String,
+    /// Yes or no.
+    pub reply: Reply,
+    /// Who.
+    pub by: By,
+    /// In which words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl AnswerBody {
+    /// Whether a person let run what was not approved.
+    #[must_use]
+    pub fn is_override(&self) -> bool {
+        self.reply == Reply::Approved && matches!(self.by, By::Person | By::Client)
+    }
+}
+
+impl Body for AnswerBody {
+    const KIND: Kind = Kind::Answer;
+    fn keep(&self) -> Keep {
+        if self.is_override() {
+            Keep::Forever
+        } else {
+            Keep::Days
+        }
+    }
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Became {
+    /// It ran.
+    Ran,
+    /// It ran and failed.
+    Failed,
+    /// Its effect was taken back.
+    Reverted,
+    /// A person said it should not have run.
+    Flagged,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeBody {
+    /// The decision.
+    pub decision: String,
+    /// What became of it.
+    pub became: Became,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+impl OutcomeBody {
+    /// Whether an approval turned out wrong.
+    #[must_use]
+    pub const fn is_regret(&self) -> bool {
+        match self.became {
+            Became::Reverted | Became::Flagged => true,
+            Became::Ran | Became::Failed => false,
+        }
+    }
+}
+
+impl Body for OutcomeBody {
+    const KIND: Kind = Kind::Outcome;
+    fn keep(&self) -> Keep {
+        if self.is_regret() {
+            Keep::Forever
+        } else {
+            Keep::Days
+        }
+    }
+}
+
+/// What happened to a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GrantStep {
+    /// A person stored it.
+    Stored,
+    /// A call used it up.
+    Used,
+    /// A person took it back.
+    Withdrawn,
+    /// Its time ran out.
+    Expired,
+}
+
+/// An override was stored or used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantBody {
+    /// What happened.
+    pub step: GrantStep,
+    /// Hash of the exact call, or the pattern of a session grant.
+    pub of: String,
+    /// The decision it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// The session it is good for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// When it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_ms: Option<u64>,
+    /// Who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+}
+
+impl Body for GrantBody {
+    const KIND: Kind = Kind::Grant;
+}
+
+/// A rule, threshold, permission or trust changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyBody {
+    /// What changed, in words.
+    pub what: String,
+    /// Hash or text before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Hash or text after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The project it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+}
+
+impl Body for PolicyBody {
+    const KIND: Kind = Kind::Policy;
+}
+
+/// The mode changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModeBody {
+    /// The mode from now on.
+    pub mode: String,
+    /// The mode before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The session, if only that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+}
+
+impl Body for ModeBody {
+    const KIND: Kind = Kind::Mode;
+}
+
+/// Something wants attention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlertBody {
+    /// Which alert.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+    /// The session it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+impl Body for AlertBody {
+    const KIND: Kind = Kind::Alert;
+}
+
+/// Bytes of the log were lost. What was lost was never acknowledged if it is at most one record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GapBody {
+    /// `torn` or `segment missing`.
+    pub reason: String,
+    /// The last sequence before the loss.
+    pub after: u64,
+    /// How many bytes; `None` if nobody can know.
+    pub bytes: Option<u64>,
+    /// How many records at most; `None` if nobody can know.
+    pub records_at_most: Option<u64>,
+}
+
+impl Body for GapBody {
+    const KIND: Kind = Kind::Gap;
+}
+
+/// Bodies were dropped by retention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TombstoneBody {
+    /// Sequences from–to, both included, whose bodies are gone.
+    pub dropped: Vec<(u64, u64)>,
+    /// Everything dropped was older than this many days.
+    pub days: u32,
+}
+
+impl Body for TombstoneBody {
+    const KIND: Kind = Kind::Tombstone;
+}
+
+/// A signed statement was made; it covers the log up to and with this entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointBody {
+    /// The last sequence before this entry.
+    pub sequence: u64,
+    /// The Merkle root before this entry.
+    pub root: Hash,
+    /// Fingerprint of the key that signs.
+    pub key: Hash,
+}
+
+impl Body for CheckpointBody {
+    const KIND: Kind = Kind::Checkpoint;
+}
+
+/// What happened to a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "step", content = "what")]
+pub enum SessionStep {
+    /// It began.
+    Began,
+    /// It ended.
+    Ended,
+    /// It touched something that makes later calls riskier.
+    Taint(String),
+    /// The user said not to do something.
+    Boundary(String),
+    /// A person set its counters back.
+    Reset,
+}
+
+/// A session began, ended or changed its taint or boundaries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionBody {
+    /// Which session.
+    pub session: String,
+    /// Which agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What happened.
+    #[serde(flatten)]
+    pub step: SessionStep,
+}
+
+impl Body for SessionBody {
+    const KIND: Kind = Kind::Session;
+    fn keep(&self) -> Keep {
+        Keep::Days
+    }
+}
