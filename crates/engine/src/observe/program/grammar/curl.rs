@@ -2,6 +2,7 @@
 
 use super::super::Invocation;
 use crate::coverage::Degree;
+use crate::effect::Operation;
 use crate::knowledge::schema::Role;
 use crate::marks::Mark;
 use crate::observe::shell::field::Field;
@@ -24,6 +25,8 @@ impl Runner<'_, '_> {
     pub fn curl(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let sends = sends(invocation);
         invocation.output.origin.download = true;
+        // What is stored is written down by its name below.
+        invocation.does.retain(|does| does.operation != Operation::Write);
         for file in sent_files(invocation) {
             self.role(&file, Role::Upload, invocation, state);
         }

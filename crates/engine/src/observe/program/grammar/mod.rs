@@ -5,6 +5,7 @@ mod awk_program;
 #[cfg(test)]
 mod check;
 mod chmod;
+mod cloud_cli;
 mod curl;
 mod dd;
 mod echo;
@@ -17,6 +18,7 @@ mod git_remote;
 mod git_tests;
 mod interpreter;
 mod kill;
+mod kubectl;
 mod make;
 mod package_script;
 mod prepare;
@@ -25,10 +27,12 @@ mod sed;
 mod sed_script;
 mod shell;
 mod sql;
+mod sql_text;
+mod ssh;
 mod tar;
 
 pub use pure::Language;
-pub use sql::reads_only as sql_reads_only;
+pub use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
@@ -57,18 +61,13 @@ impl Runner<'_, '_> {
             Grammar::Kill => self.kill(invocation, state),
             Grammar::Dd => self.dd(invocation, state),
             Grammar::Tar => self.tar(invocation, state),
-            Grammar::Ssh
-            | Grammar::Sql
-            | Grammar::CloudCli
-            | Grammar::Kubectl => self.not_yet(grammar, invocation),
+            Grammar::Ssh => self.ssh(invocation, state),
+            Grammar::Sql => self.sql_client(invocation, state),
+            Grammar::CloudCli => self.cloud_cli(invocation, state),
+            Grammar::Kubectl => self.kubectl(invocation),
             // The interpreter of the shell has dealt with these.
             Grammar::Cd | Grammar::Builtin => {}
         }
-    }
-
-    /// A grammar that is not there: nothing can be said about the words.
-    fn not_yet(&mut self, grammar: Grammar, invocation: &Invocation) {
-        self.out.lower(crate::coverage::Degree::Opaque, format!("the language of `{}` ({grammar})", invocation.by.name));
     }
 
     /// Writes down an effect on something that is not a file.
