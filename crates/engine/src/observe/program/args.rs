@@ -126,7 +126,8 @@ fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
             true
         }
         None => {
-            if args.unknown_sub.is_none() {
+            // Where a command takes operands as well as subcommands, another word is an operand.
+            if args.unknown_sub.is_none() && entry.operands.is_empty() {
                 args.unknown_sub = Some(word.shown());
             }
             args.operands.push(word.clone());

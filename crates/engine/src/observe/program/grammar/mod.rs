@@ -43,7 +43,11 @@ use crate::observe::shell::state::State;
 impl Runner<'_, '_> {
     /// Lets the grammar of the program, if it has one, read what the tables cannot.
     pub fn grammar(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let Some(grammar) = invocation.args.chain.iter().rev().find_map(|entry| entry.grammar) else { return };
+        let mut entries = invocation.args.chain.iter().rev();
+        let own = entries.next().and_then(|entry| entry.grammar);
+        // A subcommand has the language of its program only where that language is about subcommands.
+        let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli));
+        let Some(grammar) = own.or(inherited) else { return };
         match grammar {
             Grammar::Echo => self.echo(invocation),
             Grammar::Shell => self.shell_program(invocation, state),
