@@ -26,22 +26,24 @@ mod knowledge {
     pub mod program;
     pub mod rule;
     pub mod schema;
+    pub mod tool;
 }
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use knowledge::file::{Complaint, File};
-use knowledge::{pack, program, rule};
+use knowledge::{pack, program, rule, tool};
 use verdict::Verdict;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for folder in ["programs", "rules"] {
+    for folder in ["programs", "rules", "tools"] {
         println!("cargo:rerun-if-changed={folder}");
     }
     let mut complaints = Vec::new();
     let programs = programs(&mut complaints)?;
     let rules = rules(&mut complaints)?;
+    let tools = tools(&mut complaints)?;
     if !complaints.is_empty() {
         let all: Vec<String> = complaints.iter().map(ToString::to_string).collect();
         return Err(all.join("\n").into());
@@ -60,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("two program files know `{}`", pair.first().map_or("", |(key, _)| key)).into());
     }
     let out = PathBuf::from(std::env::var("OUT_DIR")?).join("knowledge.bin");
-    std::fs::write(out, pack::pack(&entries, &rules))?;
+    std::fs::write(out, pack::pack(&entries, &rules, &tools))?;
     Ok(())
 }
 
@@ -86,6 +88,18 @@ fn programs(complaints: &mut Vec<Complaint>) -> Result<Vec<program::ProgramFile>
         }
     }
     Ok(programs)
+}
+
+fn tools(complaints: &mut Vec<Complaint>) -> Result<Vec<tool::ToolEntry>, Box<dyn Error>> {
+    let mut tools = Vec::new();
+    for path in toml_files(Path::new("tools"))? {
+        let text = std::fs::read_to_string(&path)?;
+        match tool::read(File { name: &path.to_string_lossy(), text: &text }) {
+            Ok(entries) => tools.extend(entries),
+            Err(complaint) => complaints.push(complaint),
+        }
+    }
+    Ok(tools)
 }
 
 fn rules(complaints: &mut Vec<Complaint>) -> Result<Vec<rule::Rule>, Box<dyn Error>> {

@@ -1,12 +1,71 @@
 //! From facts and policy to a judgement: all opinions are collected, the strictest wins.
 
+use crate::clear;
+use crate::coverage::Degree;
 use crate::facts::Facts;
-use crate::policy::Policy;
-use crate::verdict::{Clearance, Judgement, Opinion, Source, Verdict};
+use crate::layer1;
+use crate::layer2;
+use crate::limits;
+use crate::matrix;
+use crate::policy::{Mode, Policy};
+use crate::rules;
+use crate::verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 
 /// Judges a call by what was observed. Deterministic: the same facts and policy give the same judgement.
 pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
-    let mut opinions = policy.permissions.opinions(facts);
+    let mut opinions = mode(policy);
+    opinions.extend(cancelled(facts));
+    opinions.extend(policy.permissions.opinions(facts));
+    opinions.extend(coverage(facts));
+    let (fired, shadow) = rules::opinions(facts, policy);
+    opinions.extend(fired);
+    opinions.extend(matrix::floors(facts));
+    opinions.extend(limits::opinions(facts, policy));
+    opinions.extend(boundary(facts));
+    let mut confidence = None;
+    match layer1::settle(facts, policy) {
+        Some(approval) => opinions.push(approval),
+        None => {
+            let (opinion, sure) = layer2::opinion(facts, policy);
+            confidence = Some(sure);
+            opinions.push(opinion);
+        }
+    }
+    clear::soft(&mut opinions, facts, policy);
+    strictest(opinions, shadow, confidence, policy)
+}
+
+/// What the mode of the agent demands.
+fn mode(policy: &Policy) -> Vec<Opinion> {
+    let because = "this agent is not trusted yet: every call is confirmed";
+    match policy.mode {
+        Mode::ConfirmAll => vec![Opinion::confirm(Source::Mode, Clearance::Firm, because)],
+        Mode::Auto | Mode::Shadow | Mode::Off => Vec::new(),
+    }
+}
+
+fn cancelled(facts: &Facts) -> Option<Opinion> {
+    facts.cancelled.then(|| Opinion::block(Source::Cancelled, Clearance::Hard, "the turn was cancelled before this call"))
+}
+
+/// What is not understood is never approved by itself.
+fn coverage(facts: &Facts) -> Option<Opinion> {
+    let clearance = match facts.coverage.degree {
+        Degree::Full | Degree::Delegated => return None,
+        Degree::Unknown => Clearance::Soft,
+        Degree::Opaque => Clearance::Firm,
+    };
+    Some(Opinion::confirm(Source::Coverage, clearance, format!("not understood: {}", facts.coverage.because.join("; "))))
+}
+
+/// Something that the user said not to do.
+fn boundary(facts: &Facts) -> Option<Opinion> {
+    let said = facts.intent.boundary.as_ref()?;
+    Some(Opinion::confirm(Source::Boundary, Clearance::Firm, format!("you said: “{said}”")))
+}
+
+/// The strictest opinion decides; if there is none, a person does.
+fn strictest(mut opinions: Vec<Opinion>, shadow: Vec<Opinion>, confidence: Option<Confidence>, policy: &Policy) -> Judgement {
     if opinions.is_empty() {
         opinions.push(Opinion::confirm(Source::Nothing, Clearance::Firm, "no stage had an opinion"));
     }
@@ -17,9 +76,9 @@ pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
         cleared_by: first.as_ref().and_then(|opinion| opinion.cleared_by),
         settled_by: first.as_ref().map_or(Source::Nothing, |opinion| opinion.source),
         rule: first.and_then(|opinion| opinion.rule),
-        confidence: None,
+        confidence,
         opinions,
-        shadow: Vec::new(),
+        shadow,
         policy: policy.version.clone(),
     }
 }

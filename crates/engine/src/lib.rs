@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod clear;
 mod coverage;
 mod described;
 mod effect;
@@ -9,13 +10,20 @@ mod facts;
 mod flow;
 mod judge;
 pub mod knowledge;
+mod layer1;
+mod layer2;
+mod limits;
 mod marks;
+mod matrix;
+mod network;
 mod observe;
 mod path;
+mod pattern;
 mod permissions;
-mod network;
 mod place;
 mod policy;
+mod rules;
+mod secret;
 mod verdict;
 mod words;
 mod world;
@@ -34,4 +42,3 @@ pub use permissions::{Pattern, Permissions};
 pub use policy::{Mode, Policy, Thresholds};
 pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 pub use world::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
-mod temporary { pub fn lookalike(t:&str)->bool{!t.is_ascii()} pub fn hidden(t:&str)->Option<String>{ t.chars().any(|c| (c as u32)>0x2000 && (c as u32) < 0x2070).then(|| "hidden".to_string()) } }

@@ -37,6 +37,8 @@ words! {
         ProtectedPath = "protected-path" : "a path that the configuration protects",
         DeniedPath = "denied-path" : "a path that the configuration denies",
         RemotePath = "remote-path" : "a path on another machine",
+        Temp = "temp" : "a directory for temporary files of everybody",
+        AgentNotes = "agent-notes" : "plans, tasks, transcripts or logs that an agent keeps for itself",
         OutsideProject = "outside-project" : "outside the project and outside scratch",
         Hidden = "hidden-characters" : "the text holds characters that a person cannot see",
 
@@ -99,6 +101,7 @@ words! {
         Loopback = "loopback" : "this machine itself",
         ListedHost = "listed-host" : "a host on the allow-list; settles",
         UnlistedHost = "unlisted-host" : "a host that is not on the allow-list",
+        DeniedHost = "denied-host" : "a host that the configuration denies",
         OwnRemote = "own-remote" : "the repository's own remote",
         PrivateAddress = "private-address" : "an address of a private network",
         MetadataAddress = "metadata-address" : "a cloud metadata service",
@@ -106,6 +109,9 @@ words! {
         OddAddress = "odd-address" : "an address or URL written in an unusual way",
         OddPort = "odd-port" : "not the usual port",
         RareDomain = "rare-domain" : "a top-level domain that is rare in development",
+        DropHost = "drop-host" : "a host where anybody can receive data: web hooks, pastes, tunnels, file drops",
+        CarriesData = "carries-data" : "an address long or odd enough to carry data out",
+        ControlPort = "control-port" : "a port of this machine that controls other programs: containers, debuggers, clusters",
         Plaintext = "plaintext" : "not encrypted",
         Upload = "upload" : "data leaves this machine",
         Download = "download" : "data arrives and is stored",
@@ -195,6 +201,15 @@ impl Marks {
 
     pub fn has_any(&self, marks: &[Mark]) -> bool {
         marks.iter().any(|mark| self.has(*mark))
+    }
+
+    /// Every mark of the other set is in this one.
+    pub fn contains(&self, other: Marks) -> bool {
+        self.0.iter().zip(other.0).all(|(word, wanted)| word & wanted == wanted)
+    }
+
+    pub fn intersects(&self, other: Marks) -> bool {
+        self.0.iter().zip(other.0).any(|(word, wanted)| word & wanted != 0)
     }
 
     pub fn union(&mut self, other: Marks) {

@@ -97,6 +97,9 @@ impl Opinion {
 pub struct Confidence(f64);
 
 impl Confidence {
+    /// As good as a coin.
+    pub const HALF: Confidence = Confidence(0.5);
+
     pub fn new(value: f64) -> Option<Confidence> {
         (0.0..=1.0).contains(&value).then_some(Confidence(value))
     }

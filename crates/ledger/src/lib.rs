@@ -1,1 +1,63 @@
 //! The tamper-evident record of every decision.
+//!
+//! Start at `log.rs`: an entry is appended under a lock, synced, and only then acknowledged. `recover.rs` mends what a
+//! crash leaves, `read.rs` walks over it. The log is the truth; everything else is made from it.
+
+mod checkpoint;
+mod columns;
+mod error;
+mod event;
+mod export;
+mod finding;
+mod frame;
+mod hash;
+mod index;
+mod key;
+mod log;
+mod private;
+mod query;
+mod read;
+mod rebuild;
+mod record;
+mod recover;
+mod retain;
+mod segment;
+mod session;
+mod state;
+mod storage;
+mod verify;
+
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod index_tests;
+#[cfg(test)]
+mod sim;
+#[cfg(test)]
+mod tamper_tests;
+
+pub use checkpoint::{Checkpoint, Elsewhere};
+pub use columns::{Filter, Row};
+pub use error::LogError;
+pub use event::{FORMAT, Header, Keep, Kind};
+pub use export::Format;
+pub use finding::{Fault, Finding};
+pub use frame::{Flaw, MAX_BODY};
+pub use hash::Hash;
+pub use index::{Fed, Index, IndexError};
+pub use key::{CheckpointKey, StateKey};
+pub use log::{Log, Receipt, SEGMENT_BYTES};
+pub use private::FileError;
+pub use query::{CategoryStats, Stats};
+pub use read::{ReadError, Record, Records};
+pub use rebuild::Rebuilt;
+pub use record::{
+    AlertBody, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody,
+    GrantStep, Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep,
+    TombstoneBody, Verdict,
+};
+pub use retain::{Days, Retained};
+pub use session::{Limit, PatternState, SessionState};
+pub use state::{State, StateError, States};
+pub use storage::{Blob, Disk, DiskGuard, Storage};
+pub use verify::{Anchors, Progress, Report};

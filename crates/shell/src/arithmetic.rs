@@ -18,7 +18,66 @@ impl Parser<'_> {
                 false => parser.unexpected(),
             }
         })?;
-        Ok(Arithmetic { word: Word { parts: parts.list, span: self.span_to(start, end) } })
+        Ok(Arithmetic {
+            word: Word {
+                parts: parts.list,
+                span: self.span_to(start, end),
+            },
+        })
+    }
+
+    /// Whether bash takes the text of a closed `$((…))` for arithmetic: it counts parentheses once more, blind to
+    /// everything but quotes, in a text in which it has rewritten the substitutions.
+    pub(crate) fn counts_as_arithmetic(&mut self, start: usize, end: usize) -> Parsed<bool> {
+        let text = self.slice(start, end);
+        if !text.contains(['(', ')']) {
+            return Ok(true);
+        }
+        self.spend(end - start)?;
+        if text.contains("$(") && (has_comment(text) || text.replace("<<<", "").contains("<<")) {
+            return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
+        }
+        let balanced = self.parentheses_balance(start, end)?;
+        // bash writes `case` patterns without their opening parenthesis.
+        if balanced && text.contains("$(") && text.contains("esac") {
+            return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
+        }
+        Ok(balanced)
+    }
+
+    fn parentheses_balance(&mut self, start: usize, end: usize) -> Parsed<bool> {
+        let mut open = 0_usize;
+        let mut index = start;
+        while index < end {
+            match self.at(index) {
+                b'(' => open += 1,
+                b')' if open == 0 => return Ok(false),
+                b')' => open -= 1,
+                b'\\' => index += 1,
+                b'$' if self.at(index + 1) == b'\'' => index = self.past_ansi(index + 1, start)?,
+                quote @ (b'\'' | b'"') => match self.closing_quote(index, end, quote)? {
+                    Some(close) => index = close,
+                    None => return self.fail(ErrorKind::Ambiguous("a quote in `$((`")),
+                },
+                _ => {}
+            }
+            index += 1;
+        }
+        match open {
+            0 => Ok(true),
+            _ => self.fail(ErrorKind::Ambiguous("`$((`")),
+        }
+    }
+
+    fn closing_quote(&mut self, index: usize, end: usize, quote: u8) -> Parsed<Option<usize>> {
+        if quote == b'"' {
+            return Ok(self.find(index + 1, quote)?.filter(|close| *close < end));
+        }
+        let rest = self.bytes.get(index + 1..end).unwrap_or_default();
+        Ok(rest
+            .iter()
+            .position(|byte| *byte == quote)
+            .map(|length| index + 1 + length))
     }
 
     /// `((…))` if the parentheses close together; otherwise nothing is consumed.
@@ -40,7 +99,10 @@ impl Parser<'_> {
         let end = self.matching(open, b'[', b']')?;
         let arithmetic = self.arithmetic_within(open, end)?;
         self.pos = end + 1;
-        Ok(Part::Arithmetic { arithmetic, quoting })
+        Ok(Part::Arithmetic {
+            arithmetic,
+            quoting,
+        })
     }
 
     /// The three expressions of `for ((…))`, standing at `((`.
@@ -75,4 +137,18 @@ impl Parser<'_> {
         self.bytes = bytes;
         found
     }
+}
+
+/// Whether a `#` could start a comment in a substitution.
+fn has_comment(text: &str) -> bool {
+    let behind_break = |pair: &[u8]| {
+        matches!(
+            pair,
+            [
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')',
+                b'#'
+            ]
+        )
+    };
+    text.as_bytes().windows(2).any(behind_break)
 }

@@ -9,6 +9,12 @@ use crate::{Assignment, Element, ErrorKind, Simple, Value, Word};
 /// Builtins whose arguments may be arrays.
 const DECLARATIONS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
+/// Whether this command word takes arrays as arguments.
+pub(crate) fn declares(word: &Word) -> bool {
+    word.literal_bare()
+        .is_some_and(|name| DECLARATIONS.contains(&name))
+}
+
 /// What the start of an assignment says.
 struct Head {
     name_end: usize,
@@ -30,12 +36,13 @@ impl Parser<'_> {
 
     /// `name=(…)` behind `declare` and its kin.
     pub(crate) fn array_argument(&mut self, simple: &Simple) -> Parsed<Option<Assignment>> {
-        let first = simple.words.first().and_then(Word::literal_bare).unwrap_or_default();
-        if !DECLARATIONS.contains(&first) {
+        if !simple.words.first().is_some_and(declares) {
             return Ok(None);
         }
         match self.assignment_head()? {
-            Some(head) if self.at(self.after(head.value)) == b'(' => self.assignment_from(head).map(Some),
+            Some(head) if self.at(self.after(head.value)) == b'(' => {
+                self.assignment_from(head).map(Some)
+            }
             Some(_) | None => Ok(None),
         }
     }
@@ -73,7 +80,12 @@ impl Parser<'_> {
         if append || subscript.is_some() {
             self.bash_only()?;
         }
-        Ok(Some(Head { name_end, subscript, append, value: index + 1 }))
+        Ok(Some(Head {
+            name_end,
+            subscript,
+            append,
+            value: index + 1,
+        }))
     }
 
     /// Where the `]` for a `[` stands; `None` if it never comes.
@@ -96,18 +108,25 @@ impl Parser<'_> {
             true => Value::Array(self.deeper(Self::array)?),
             false => Value::Scalar(self.word_in(Mode::Value)?),
         };
-        Ok(Assignment { name, subscript, append: head.append, value, span: self.span(start) })
+        Ok(Assignment {
+            name,
+            subscript,
+            append: head.append,
+            value,
+            span: self.span(start),
+        })
     }
 
     /// `( … )` behind `=`.
     fn array(&mut self) -> Parsed<Vec<Element>> {
         self.bash_only()?;
-        if !self.pending.is_empty() {
-            return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
-        }
         self.bump();
         let mut elements = Vec::new();
         loop {
+            self.blanks();
+            if self.peek() == b'\n' && !self.pending.is_empty() {
+                return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
+            }
             self.newlines()?;
             if self.eat(b')') {
                 break;
@@ -130,14 +149,21 @@ impl Parser<'_> {
         {
             let behind = self.after(close + 1);
             let append = self.at(behind) == b'+';
-            let equals = if append { self.after(behind + 1) } else { behind };
+            let equals = if append {
+                self.after(behind + 1)
+            } else {
+                behind
+            };
             if self.at(equals) == b'=' {
                 let subscript = Some(self.subscript(self.pos + 1, close)?);
                 self.pos = equals + 1;
                 if self.peek() == b'(' {
                     return self.unexpected();
                 }
-                return Ok(Element { subscript, value: self.word_in(Mode::Value)? });
+                return Ok(Element {
+                    subscript,
+                    value: self.word_in(Mode::Value)?,
+                });
             }
             if self.slice(self.pos, close).bytes().any(ends_word) {
                 return self.fail(ErrorKind::Ambiguous("a subscript outside an assignment"));
@@ -146,7 +172,10 @@ impl Parser<'_> {
         match self.peek() {
             0 => self.fail(ErrorKind::Unterminated(")")),
             byte if ends_word(byte) && !self.at_process() => self.unexpected(),
-            _ => Ok(Element { subscript: None, value: self.word()? }),
+            _ => Ok(Element {
+                subscript: None,
+                value: self.word()?,
+            }),
         }
     }
 }

@@ -166,6 +166,8 @@ pub struct Function {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coproc {
+    /// A simple command has a name only inside a substitution, where bash 5.2 runs the name as the command and the
+    /// words as its arguments.
     pub name: Option<String>,
     pub body: Box<Command>,
 }
@@ -246,7 +248,10 @@ pub enum Quoting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Literal text with quotes and escapes resolved. An empty quoted string is a part with empty text.
-    Text { text: String, quoting: Quoting },
+    Text {
+        text: String,
+        quoting: Quoting,
+    },
     /// An unquoted glob: `*`, `?`, a bracket expression or an extended glob, as written.
     Glob(String),
     /// `~`, `~user`, `~+`, `~-` where the shell expands it; holds what follows the tilde.
@@ -257,11 +262,22 @@ pub enum Part {
     Range(String),
     Parameter(Box<Parameter>),
     /// `$(…)`, backticks, `${ …; }`, `${| …; }`.
-    Substitution { script: Script, quoting: Quoting, span: Span },
+    Substitution {
+        script: Script,
+        quoting: Quoting,
+        span: Span,
+    },
     /// `<(…)` and `>(…)`.
-    Process { script: Script, writes: bool, span: Span },
+    Process {
+        script: Script,
+        writes: bool,
+        span: Span,
+    },
     /// `$((…))` and `$[…]`.
-    Arithmetic { arithmetic: Arithmetic, quoting: Quoting },
+    Arithmetic {
+        arithmetic: Arithmetic,
+        quoting: Quoting,
+    },
 }
 
 /// `$name`, `${name}`, `${name<operator>…}`.

@@ -21,7 +21,9 @@ impl Parser<'_> {
                 Ok(())
             }
             b'\'' | b'"' if quoting == Quoting::Bare => self.dollar_quote(parts),
-            b'\'' | b'"' if self.in_quoted_operand => self.fail(ErrorKind::Ambiguous("`$` before a quote")),
+            b'\'' | b'"' if self.in_quoted_operand => {
+                self.fail(ErrorKind::Ambiguous("`$` before a quote"))
+            }
             byte if starts_name(byte) => {
                 let name = self.name();
                 parts.push(self.simple_parameter(name, start, quoting));

@@ -52,7 +52,9 @@ fn one<'a>(kind: u8, tail: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
 fn octal<'a>(first: u8, mut tail: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     let mut value = u32::from(first - b'0');
     for _ in 0..2 {
-        let Some((digit @ b'0'..=b'7', rest)) = tail.split_first() else { break };
+        let Some((digit @ b'0'..=b'7', rest)) = tail.split_first() else {
+            break;
+        };
         value = value * 8 + u32::from(digit - b'0');
         tail = rest;
     }
@@ -93,6 +95,10 @@ fn control<'a>(tail: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         (b'\\', Some((b'\\', after))) => after,
         _ => rest,
     };
-    out.push(if *byte == b'?' { 0x7f } else { byte.to_ascii_uppercase() & 0x1f });
+    out.push(if *byte == b'?' {
+        0x7f
+    } else {
+        byte.to_ascii_uppercase() & 0x1f
+    });
     rest
 }

@@ -1,16 +1,23 @@
 //! The command names that stand in a tree.
 
-use crate::{CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, Simple, Word, walk};
+use crate::{
+    CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, Simple, Word, walk,
+};
 
 /// Every command name anywhere in the tree.
 ///
-/// An expansion in a name counts as empty. If that leaves nothing, the next word is a name as well, since the shell
+/// An expansion in a name counts as empty, arithmetic as `0`. If that leaves nothing, the next word is a name as well, since the shell
 /// drops empty words; so is the text that `${x:-text}` may yield.
 pub fn command_names(script: &Script) -> Vec<String> {
     let mut names = Vec::new();
     walk(script, &mut |command| {
         if let CommandKind::Simple(simple) = &command.kind {
             simple_names(simple, &mut names);
+        }
+        if let CommandKind::Coproc(coproc) = &command.kind
+            && let CommandKind::Simple(_) = &coproc.body.kind
+        {
+            names.extend(coproc.name.clone());
         }
     });
     names
@@ -20,7 +27,10 @@ fn simple_names(simple: &Simple, names: &mut Vec<String>) {
     for word in &simple.words {
         let found = names.len();
         word_names(word, names);
-        let dynamic = word.parts.iter().any(|part| matches!(part, Part::Parameter(_)));
+        let dynamic = word
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Parameter(_)));
         let certain = names.len() > found && !dynamic;
         if certain || stays(word) {
             return;
@@ -42,6 +52,11 @@ fn stays(word: &Word) -> bool {
 
 fn word_names(word: &Word, names: &mut Vec<String>) {
     let name = literal(word);
+    let filled = filled(word);
+    if filled != name {
+        names.extend(filled.split_ascii_whitespace().map(str::to_owned).next());
+        names.push(filled);
+    }
     if !name.is_empty() {
         names.push(name);
     } else if matches!(word.parts.as_slice(), [Part::Text { .. }]) {
@@ -62,6 +77,32 @@ fn word_names(word: &Word, names: &mut Vec<String>) {
     }
 }
 
+/// The text of a word whose parameters have the values that stand beside them.
+fn filled(word: &Word) -> String {
+    let mut out = String::new();
+    for part in &word.parts {
+        match part {
+            Part::Parameter(parameter) => {
+                if let Some(
+                    ParameterOperation::Default(word) | ParameterOperation::AssignDefault(word),
+                ) = &parameter.operation
+                {
+                    out.push_str(&filled(word));
+                }
+            }
+            Part::Text { .. }
+            | Part::Glob(_)
+            | Part::Tilde(_)
+            | Part::Range(_)
+            | Part::Alternatives(_)
+            | Part::Substitution { .. }
+            | Part::Process { .. }
+            | Part::Arithmetic { .. } => literal_part(part, &mut out),
+        }
+    }
+    out
+}
+
 fn operand_names(parameter: &Parameter, names: &mut Vec<String>) {
     if let Some(
         ParameterOperation::Default(word)
@@ -73,20 +114,25 @@ fn operand_names(parameter: &Parameter, names: &mut Vec<String>) {
     }
 }
 
-/// The text of a word, with the first of several alternatives and nothing for an expansion.
+/// The text of a word, with the first of several alternatives nothing for an expansion and `0` for arithmetic.
 fn literal(word: &Word) -> String {
     let mut out = String::new();
-    for part in &word.parts {
-        match part {
-            Part::Text { text, .. } | Part::Glob(text) => out.push_str(text),
-            Part::Alternatives(words) => out.push_str(&words.first().map(literal).unwrap_or_default()),
-            Part::Range(range) => out.push_str(range.split("..").next().unwrap_or_default()),
-            Part::Tilde(user) => {
-                out.push('~');
-                out.push_str(user);
-            }
-            Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } | Part::Arithmetic { .. } => {}
-        }
-    }
+    word.parts
+        .iter()
+        .for_each(|part| literal_part(part, &mut out));
     out
+}
+
+fn literal_part(part: &Part, out: &mut String) {
+    match part {
+        Part::Text { text, .. } | Part::Glob(text) => out.push_str(text),
+        Part::Alternatives(words) => out.push_str(&words.first().map(literal).unwrap_or_default()),
+        Part::Range(range) => out.push_str(range.split("..").next().unwrap_or_default()),
+        Part::Tilde(user) => {
+            out.push('~');
+            out.push_str(user);
+        }
+        Part::Arithmetic { .. } => out.push('0'),
+        Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } => {}
+    }
 }

@@ -43,23 +43,48 @@ impl Operand {
             Quoting::Bare => Single::Quote,
             Quoting::Quoted => Single::Stay,
         };
-        Operand { stop: Stop::Brace, quoting, single, globs: quoting == Quoting::Bare }
+        Operand {
+            stop: Stop::Brace,
+            quoting,
+            single,
+            globs: quoting == Quoting::Bare,
+        }
     }
 
     pub(crate) fn pattern(stop: Stop) -> Self {
-        Operand { stop, quoting: Quoting::Bare, single: Single::Quote, globs: true }
+        Operand {
+            stop,
+            quoting: Quoting::Bare,
+            single: Single::Quote,
+            globs: true,
+        }
     }
 
     pub(crate) fn replacement(quoting: Quoting) -> Self {
-        Operand { stop: Stop::Brace, quoting, single: Single::Quote, globs: quoting == Quoting::Bare }
+        Operand {
+            stop: Stop::Brace,
+            quoting,
+            single: Single::Quote,
+            globs: quoting == Quoting::Bare,
+        }
     }
 
     pub(crate) fn slice() -> Self {
-        Operand { stop: Stop::BraceOrColon, quoting: Quoting::Quoted, single: Single::Unclear, globs: false }
+        Operand {
+            stop: Stop::BraceOrColon,
+            quoting: Quoting::Quoted,
+            single: Single::Unclear,
+            globs: false,
+        }
     }
 
     fn subscript() -> Self {
-        Operand { stop: Stop::End, quoting: Quoting::Quoted, single: Single::Unclear, globs: false }
+        Operand {
+            stop: Stop::End,
+            quoting: Quoting::Quoted,
+            single: Single::Unclear,
+            globs: false,
+        }
     }
 }
 
@@ -88,7 +113,10 @@ impl Parser<'_> {
         while !self.operand_ends(how, &mut passed) {
             self.operand_step(how, start, &mut parts)?;
         }
-        Ok(Word { parts: parts.list, span: self.span(start) })
+        Ok(Word {
+            parts: parts.list,
+            span: self.span(start),
+        })
     }
 
     fn operand_ends(&mut self, how: Operand, passed: &mut Passed) -> bool {
@@ -134,7 +162,9 @@ impl Parser<'_> {
             }
             b'[' if how.globs => self.bracket(parts)?,
             b'~' if bare && self.pos == start => self.operand_tilde(parts),
-            b'}' if how.stop == Stop::End => return self.fail(ErrorKind::Ambiguous("`}` in a subscript")),
+            b'}' if how.stop == Stop::End => {
+                return self.fail(ErrorKind::Ambiguous("`}` in a subscript"));
+            }
             _ => self.operand_run(how, parts),
         }
         Ok(())
@@ -145,7 +175,21 @@ impl Parser<'_> {
         self.bump();
         while !matches!(
             self.at(self.pos),
-            0 | b'\\' | b'\'' | b'"' | b'$' | b'`' | b'<' | b'>' | b'*' | b'?' | b'[' | b'}' | b'/' | b':' | b'(' | b')'
+            0 | b'\\'
+                | b'\''
+                | b'"'
+                | b'$'
+                | b'`'
+                | b'<'
+                | b'>'
+                | b'*'
+                | b'?'
+                | b'['
+                | b'}'
+                | b'/'
+                | b':'
+                | b'('
+                | b')'
         ) {
             self.pos += 1;
         }
@@ -153,12 +197,11 @@ impl Parser<'_> {
     }
 
     fn operand_tilde(&mut self, parts: &mut Parts) {
-        let mut end = self.pos + 1;
-        while crate::cursor::in_name(self.at(end)) || matches!(self.at(end), b'-' | b'.' | b'+') {
-            end += 1;
-        }
+        let end = self.tilde_end();
         if matches!(self.at(end), b'/' | b'}') {
-            parts.push(Part::Tilde(self.slice(self.pos + 1, end).to_owned()));
+            parts.push(Part::Tilde(
+                self.slice(self.pos + 1, end).replace("\\\n", ""),
+            ));
             self.pos = end;
         } else {
             parts.text("~", Quoting::Bare);
@@ -190,7 +233,9 @@ impl Parser<'_> {
             return self.fail(ErrorKind::Unterminated("'"));
         };
         let inside = rest.get(..length).unwrap_or_default();
-        let expands = inside.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\' | b'"'));
+        let expands = inside
+            .iter()
+            .any(|byte| matches!(byte, b'$' | b'`' | b'\\' | b'"'));
         if how.single == Single::Unclear {
             if expands {
                 return self.fail(ErrorKind::Ambiguous("a quoted expansion in a subscript"));
@@ -199,7 +244,9 @@ impl Parser<'_> {
         }
         parts.text("'", Quoting::Quoted);
         self.pos = start;
-        self.within(start + length, |parser| parser.expanded_text(Around::Document, parts))?;
+        self.within(start + length, |parser| {
+            parser.expanded_text(Around::Document, parts)
+        })?;
         parts.text("'", Quoting::Quoted);
         self.pos = start + length + 1;
         Ok(())

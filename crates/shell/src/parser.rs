@@ -1,13 +1,16 @@
 //! The state of one parse, its limits, and the way in.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use crate::error::Parsed;
 use crate::heredoc::{self, Pending};
-use crate::{Dialect, ErrorKind, HereDocument, ParseError, Script, Span, Statement, dialect};
+use crate::{
+    Command, Dialect, ErrorKind, HereDocument, ParseError, Pipeline, Script, Span, Statement,
+    dialect,
+};
 
 /// Substitutions, compound commands, expansions and groups inside each other.
-const MAX_DEPTH: u32 = 40;
+const MAX_DEPTH: u32 = 24;
 /// Words and array elements in one command.
 pub(crate) const MAX_WORDS: usize = 8_192;
 /// Bytes of look-ahead and re-reading granted per byte of text, and the grant for a short text.
@@ -26,16 +29,33 @@ pub struct Parse {
 /// Reads `text` as a program.
 pub fn parse(text: &str, dialect: Dialect) -> Parse {
     if u32::try_from(text.len()).is_err() {
-        let error = ParseError { kind: ErrorKind::TooLong, span: Span::default() };
-        return Parse { script: Script::default(), error: Some(error) };
+        let error = ParseError {
+            kind: ErrorKind::TooLong,
+            span: Span::default(),
+        };
+        return Parse {
+            script: Script::default(),
+            error: Some(error),
+        };
     }
     let end = text.bytes().position(|byte| byte == 0);
     let readable = end.and_then(|end| text.get(..end)).unwrap_or(text);
-    let mut parser = Parser::new(readable, dialect);
-    let (script, error) = parser.program();
-    let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
-    let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text, &script)));
-    Parse { script, error: error.or_else(|| None) }
+    let mut parsed = Parser::new(readable, dialect).program();
+    if parsed.1.is_some() {
+        let mut parser = Parser::new(readable, dialect);
+        parser.records = true;
+        parsed = parser.program();
+    }
+    let (script, error) = parsed;
+    let nul = end.map(|end| ParseError {
+        kind: ErrorKind::Nul,
+        span: Span {
+            start: end as u32,
+            end: end as u32 + 1,
+        },
+    });
+    let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text)));
+    Parse { script, error }
 }
 
 /// A cursor over the text, with what must be remembered between tokens.
@@ -59,7 +79,11 @@ pub(crate) struct Parser<'a> {
     pub(crate) in_substitution: bool,
     /// Inside the operand of a double-quoted `${…}`.
     pub(crate) in_quoted_operand: bool,
-    /// Finished statements of constructs that an error left unfinished.
+    /// Where the substitutions end that a look-ahead went through.
+    pub(crate) known_ends: HashMap<usize, usize>,
+    /// A second pass over a text with an error in it, which keeps the commands of unfinished statements.
+    pub(crate) records: bool,
+    /// The commands of the statement being read.
     pub(crate) seen: Vec<Statement>,
 }
 
@@ -71,13 +95,18 @@ impl<'a> Parser<'a> {
             pos: 0,
             dialect,
             depth: 0,
-            steps: text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_FLOOR),
+            steps: text
+                .len()
+                .saturating_mul(STEPS_PER_BYTE)
+                .saturating_add(STEPS_FLOOR),
             origin: None,
             pending: Vec::new(),
             bodies: VecDeque::new(),
             documents_forbidden: false,
             in_substitution: false,
             in_quoted_operand: false,
+            known_ends: HashMap::new(),
+            records: false,
             seen: Vec::new(),
         }
     }
@@ -85,7 +114,10 @@ impl<'a> Parser<'a> {
     /// Everything up to the end of the text; with an error, what was seen before it.
     fn program(&mut self) -> (Script, Option<ParseError>) {
         let mut statements = Vec::new();
-        let error = self.statements(&mut statements).and_then(|()| self.end_of_program()).err();
+        let error = self
+            .statements(&mut statements)
+            .and_then(|()| self.end_of_program())
+            .err();
         let mut script = Script { statements };
         heredoc::fill(&mut script, &mut self.bodies);
         script.statements.append(&mut self.seen);
@@ -110,31 +142,64 @@ impl<'a> Parser<'a> {
         let mut inner = Parser::new(text, self.dialect);
         inner.depth = self.depth;
         inner.steps = self.steps;
+        inner.records = self.records;
         inner.origin = Some(self.origin.unwrap_or(origin));
         let result = inner.deeper(read);
         self.steps = inner.steps;
-        self.seen.append(&mut inner.seen);
+        if self.records {
+            self.seen.append(&mut inner.seen);
+        }
         result
     }
 
     /// Reads re-read text as a program.
     pub(crate) fn reread_program(&mut self, text: &str, origin: Span) -> Parsed<Script> {
-        self.reread(text, origin, |inner| match inner.program() {
-            (script, None) => Ok(script),
-            (mut script, Some(error)) => {
-                inner.seen.append(&mut script.statements);
-                Err(error)
-            }
+        self.reread(text, origin, |inner| {
+            let mut script = inner.script()?;
+            inner.end_of_program()?;
+            heredoc::fill(&mut script, &mut inner.bodies);
+            Ok(script)
         })
     }
 
     /// Reads up to `end` as if the text ended there.
-    pub(crate) fn within<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(crate) fn within<T>(
+        &mut self,
+        end: usize,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
         let bytes = self.bytes;
         self.bytes = bytes.get(..end).unwrap_or(bytes);
         let result = self.deeper(read)?;
         self.bytes = bytes;
         Ok(result)
+    }
+
+    /// Keeps a command in case that its statement never ends.
+    pub(crate) fn record(&mut self, command: &Command) {
+        if self.records {
+            let (command, span) = (command.clone(), command.span);
+            let first = Pipeline {
+                negated: false,
+                timed: false,
+                commands: vec![command],
+                with_stderr: Vec::new(),
+                span,
+            };
+            self.seen.push(Statement {
+                first,
+                rest: Vec::new(),
+                background: false,
+                span,
+            });
+        }
+    }
+
+    /// Forgets the recorded commands of a statement that did end.
+    pub(crate) fn forget(&mut self) {
+        if self.depth == 0 {
+            self.seen.clear();
+        }
     }
 
     /// Goes one level down.

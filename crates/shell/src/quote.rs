@@ -12,7 +12,7 @@ pub(crate) enum Around {
     Quotes,
     /// The body of a here document: ends with the text.
     Document,
-    /// An arithmetic expression: ends with the text, and a backslash has no place in it.
+    /// An arithmetic expression: ends with the text, and a backslash stays in it.
     Arithmetic,
 }
 
@@ -75,7 +75,7 @@ impl Parser<'_> {
             match self.peek() {
                 0 => return Ok(()),
                 b'"' if around == Around::Quotes => return Ok(()),
-                b'\\' => self.quoted_backslash(around, parts)?,
+                b'\\' => self.quoted_backslash(around, parts),
                 b'$' => self.dollar(Quoting::Quoted, parts)?,
                 b'`' => self.quoted_backticks(around, parts)?,
                 b'"' => {
@@ -88,12 +88,16 @@ impl Parser<'_> {
         }
     }
 
-    fn quoted_backslash(&mut self, around: Around, parts: &mut Parts) -> Parsed<()> {
+    fn quoted_backslash(&mut self, around: Around, parts: &mut Parts) {
         let next = self.at(self.pos + 1);
         let escapes = match around {
             Around::Quotes => matches!(next, b'$' | b'`' | b'"' | b'\\'),
             Around::Document => matches!(next, b'$' | b'`' | b'\\'),
-            Around::Arithmetic => return self.fail(ErrorKind::Ambiguous("a backslash in arithmetic")),
+            Around::Arithmetic => {
+                parts.text("\\", Quoting::Quoted);
+                self.backslash(parts);
+                return;
+            }
         };
         match escapes {
             true => {
@@ -105,7 +109,6 @@ impl Parser<'_> {
                 self.bump();
             }
         }
-        Ok(())
     }
 
     fn quoted_backticks(&mut self, around: Around, parts: &mut Parts) -> Parsed<()> {

@@ -44,7 +44,12 @@ impl Parser<'_> {
         }
         let operator = self.operator()?;
         let target = self.target(operator)?;
-        out.push(Redirect { fd, operator, target, span: self.span(start) });
+        out.push(Redirect {
+            fd,
+            operator,
+            target,
+            span: self.span(start),
+        });
         Ok(true)
     }
 
@@ -92,7 +97,9 @@ impl Parser<'_> {
             if self.eat_all(token) {
                 let posix = !matches!(
                     operator,
-                    RedirectOperator::AppendBoth | RedirectOperator::WriteBoth | RedirectOperator::HereString
+                    RedirectOperator::AppendBoth
+                        | RedirectOperator::WriteBoth
+                        | RedirectOperator::HereString
                 );
                 if !posix {
                     self.bash_only()?;
@@ -112,7 +119,8 @@ impl Parser<'_> {
             return self.fail(ErrorKind::Missing("the target of a redirect"));
         }
         let word = self.word()?;
-        let duplicates = operator == RedirectOperator::DuplicateOutput || operator == RedirectOperator::DuplicateInput;
+        let duplicates = operator == RedirectOperator::DuplicateOutput
+            || operator == RedirectOperator::DuplicateInput;
         if duplicates && self.dialect == Dialect::Sh {
             let text = word.literal_bare().unwrap_or("file");
             if text != "-" && text.parse::<u32>().is_err() {

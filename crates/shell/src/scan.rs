@@ -19,7 +19,11 @@ struct Inside {
 impl Parser<'_> {
     /// Where the bracket for one opened just before `start` stands.
     pub(crate) fn matching(&mut self, start: usize, open: u8, close: u8) -> Parsed<usize> {
-        let outer = Inside { open, close, count: 1 };
+        let outer = Inside {
+            open,
+            close,
+            count: 1,
+        };
         let end = self.scan(start, outer)?;
         match end {
             Some(end) => Ok(end),
@@ -33,7 +37,14 @@ impl Parser<'_> {
 
     /// The first `byte` outside quotes and brackets.
     pub(crate) fn find(&mut self, start: usize, byte: u8) -> Parsed<Option<usize>> {
-        self.scan(start, Inside { open: 0, close: byte, count: 1 })
+        self.scan(
+            start,
+            Inside {
+                open: 0,
+                close: byte,
+                count: 1,
+            },
+        )
     }
 
     fn scan(&mut self, start: usize, outer: Inside) -> Parsed<Option<usize>> {
@@ -58,10 +69,20 @@ impl Parser<'_> {
                     }
                 }
                 _ if byte == top.open => top.count += 1,
-                b'\'' if top.close != b'"' && top.close != b'`' => index = self.past_single(index, start)?,
+                b'\'' if top.close != b'"' && top.close != b'`' => {
+                    index = self.past_single(index, start)?
+                }
                 _ if top.close == b'`' => {}
-                b'"' => stack.push(Inside { open: 0, close: b'"', count: 1 }),
-                b'`' => stack.push(Inside { open: 0, close: b'`', count: 1 }),
+                b'"' => stack.push(Inside {
+                    open: 0,
+                    close: b'"',
+                    count: 1,
+                }),
+                b'`' => stack.push(Inside {
+                    open: 0,
+                    close: b'`',
+                    count: 1,
+                }),
                 b'$' => index = self.scan_dollar(index, start, &mut stack)?,
                 _ => {}
             }
@@ -74,34 +95,77 @@ impl Parser<'_> {
     }
 
     /// Past `$(`, `${`, `$[` and `$'…'`; yields the last byte consumed.
-    fn scan_dollar(&self, index: usize, start: usize, stack: &mut Vec<Inside>) -> Parsed<usize> {
+    ///
+    /// Only the grammar knows where `$(…)` ends: it may hold comments and `case` patterns.
+    fn scan_dollar(
+        &mut self,
+        index: usize,
+        start: usize,
+        stack: &mut Vec<Inside>,
+    ) -> Parsed<usize> {
         let next = self.after(index + 1);
         let inside = match self.at(next) {
-            b'(' => Inside { open: b'(', close: b')', count: 1 },
-            b'{' => Inside { open: 0, close: b'}', count: 1 },
-            b'[' => Inside { open: b'[', close: b']', count: 1 },
-            b'\'' if stack.last().is_some_and(|top| top.close != b'"') => return self.past_ansi(next, start),
+            b'(' if self.at(self.after(next + 1)) != b'(' => return self.past_substitution(next),
+            b'(' => Inside {
+                open: b'(',
+                close: b')',
+                count: 1,
+            },
+            b'{' => Inside {
+                open: 0,
+                close: b'}',
+                count: 1,
+            },
+            b'[' => Inside {
+                open: b'[',
+                close: b']',
+                count: 1,
+            },
+            b'\'' if stack.last().is_some_and(|top| top.close != b'"') => {
+                return self.past_ansi(next, start);
+            }
             _ => return Ok(index),
         };
         stack.push(inside);
         Ok(next)
     }
 
+    /// The closing parenthesis for the one at `open`, remembered so that nothing is read twice as often per level.
+    fn past_substitution(&mut self, open: usize) -> Parsed<usize> {
+        if let Some(end) = self.known_ends.get(&open) {
+            return Ok(*end);
+        }
+        let here = std::mem::replace(&mut self.pos, open);
+        self.substituted()?;
+        let end = self.pos - 1;
+        self.pos = here;
+        self.known_ends.insert(open, end);
+        self.spend(end - open)?;
+        Ok(end)
+    }
+
     fn past_single(&self, index: usize, start: usize) -> Parsed<usize> {
         let rest = self.bytes.get(index + 1..).unwrap_or_default();
         match rest.iter().position(|byte| *byte == b'\'') {
             Some(length) => Ok(index + 1 + length),
-            None => Err(ParseError { kind: ErrorKind::Unterminated("'"), span: self.span_to(start, start) }),
+            None => Err(ParseError {
+                kind: ErrorKind::Unterminated("'"),
+                span: self.span_to(start, start),
+            }),
         }
     }
 
-    fn past_ansi(&self, quote: usize, start: usize) -> Parsed<usize> {
+    /// The closing quote of `$'…'`.
+    pub(crate) fn past_ansi(&self, quote: usize, start: usize) -> Parsed<usize> {
         let mut index = quote + 1;
         loop {
             match self.at(index) {
                 0 => {
                     let span = self.span_to(start, start);
-                    return Err(ParseError { kind: ErrorKind::Unterminated("'"), span });
+                    return Err(ParseError {
+                        kind: ErrorKind::Unterminated("'"),
+                        span,
+                    });
                 }
                 b'\'' => return Ok(index),
                 b'\\' => index += 2,

@@ -3,28 +3,40 @@
 use crate::cursor::ends_word;
 use crate::error::Parsed;
 use crate::parser::{MAX_WORDS, Parser};
-use crate::{Command, CommandKind, ErrorKind, Pipeline, Redirect, Simple, Statement};
+use crate::{Command, CommandKind, ErrorKind, Redirect, Simple};
 
 impl Parser<'_> {
     pub(crate) fn simple(&mut self) -> Parsed<Command> {
         let start = self.pos;
         let mut simple = Simple::default();
         let mut redirects = Vec::new();
-        match self.simple_items(&mut simple, &mut redirects) {
-            Ok(Some(function)) => Ok(Command { kind: function, redirects, span: self.span(start) }),
-            Ok(None) => {
-                let end = redirects_end(self.pos, self.bytes);
-                Ok(Command { kind: CommandKind::Simple(simple), redirects, span: self.span_to(start, end) })
-            }
-            Err(error) => {
-                self.keep_unfinished(start, simple, redirects);
-                Err(error)
-            }
+        let function = self.simple_items(&mut simple, &mut redirects);
+        let end = item_end(self.pos, self.bytes);
+        let span = self.span_to(start, end);
+        if let Ok(Some(kind)) = function {
+            return Ok(Command {
+                kind,
+                redirects,
+                span,
+            });
         }
+        let command = Command {
+            kind: CommandKind::Simple(simple),
+            redirects,
+            span,
+        };
+        self.record(&command);
+        function?;
+        self.other_shell(&command)?;
+        Ok(command)
     }
 
     /// Fills in assignments, words and redirects; yields a function if it turns out to be one.
-    fn simple_items(&mut self, simple: &mut Simple, redirects: &mut Vec<Redirect>) -> Parsed<Option<CommandKind>> {
+    fn simple_items(
+        &mut self,
+        simple: &mut Simple,
+        redirects: &mut Vec<Redirect>,
+    ) -> Parsed<Option<CommandKind>> {
         loop {
             self.blanks();
             if self.redirect(redirects)? {
@@ -39,7 +51,8 @@ impl Parser<'_> {
             }
             self.simple_item(simple)?;
         }
-        let empty = simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty();
+        let empty =
+            simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty();
         match empty {
             true if self.at(self.pos) == 0 => self.fail(ErrorKind::Missing("a command")),
             true => self.unexpected(),
@@ -71,27 +84,21 @@ impl Parser<'_> {
             return self.unexpected();
         };
         let name = name.to_owned();
-        if !simple.assignments.is_empty() || !redirects.is_empty() || !self.eat_empty_parentheses() {
+        if !simple.assignments.is_empty() || !redirects.is_empty() || !self.eat_empty_parentheses()
+        {
             return self.unexpected();
         }
         self.deeper(|parser| parser.function_body(name))
     }
-
-    /// Keeps what an error leaves unfinished, so that the caller can still judge it.
-    fn keep_unfinished(&mut self, start: usize, simple: Simple, redirects: Vec<Redirect>) {
-        if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
-            return;
-        }
-        let span = self.span(start);
-        let command = Command { kind: CommandKind::Simple(simple), redirects, span };
-        let first = Pipeline { negated: false, timed: false, commands: vec![command], with_stderr: Vec::new(), span };
-        self.seen.push(Statement { first, rest: Vec::new(), background: false, span });
-    }
 }
 
 /// The end of the last item: the position before trailing blanks.
-fn redirects_end(pos: usize, bytes: &[u8]) -> usize {
+fn item_end(pos: usize, bytes: &[u8]) -> usize {
     let before = bytes.get(..pos).unwrap_or_default();
-    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = before
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
     pos - blanks
 }

@@ -18,13 +18,8 @@ impl Parser<'_> {
     /// Statements up to a closing token that is left standing.
     pub(crate) fn script(&mut self) -> Parsed<Script> {
         let mut statements = Vec::new();
-        match self.statements(&mut statements) {
-            Ok(()) => Ok(Script { statements }),
-            Err(error) => {
-                self.seen.append(&mut statements);
-                Err(error)
-            }
-        }
+        self.statements(&mut statements)?;
+        Ok(Script { statements })
     }
 
     pub(crate) fn statements(&mut self, out: &mut Vec<Statement>) -> Parsed<()> {
@@ -35,6 +30,7 @@ impl Parser<'_> {
             }
             let (statement, separated) = self.statement()?;
             out.push(statement);
+            self.forget();
             self.blanks();
             if !separated && self.peek() != b'\n' && !self.at_close() {
                 return self.unexpected();
@@ -47,7 +43,9 @@ impl Parser<'_> {
         match self.peek() {
             0 | b')' => true,
             b';' => matches!(self.second(), b';' | b'&'),
-            b'd' | b't' | b'e' | b'f' | b'}' => self.reserved().is_some_and(|(word, _)| word.closes()),
+            b'd' | b't' | b'e' | b'f' | b'}' => {
+                self.reserved().is_some_and(|(word, _)| word.closes())
+            }
             _ => false,
         }
     }
@@ -76,7 +74,15 @@ impl Parser<'_> {
         if background || semicolon {
             self.bump();
         }
-        Ok((Statement { first, rest, background, span }, background || semicolon))
+        Ok((
+            Statement {
+                first,
+                rest,
+                background,
+                span,
+            },
+            background || semicolon,
+        ))
     }
 
     fn pipeline(&mut self) -> Parsed<Pipeline> {
@@ -87,8 +93,18 @@ impl Parser<'_> {
         let mut with_stderr = Vec::new();
         if marked && matches!(self.peek(), 0 | b'\n' | b';') {
             let span = self.span(self.pos);
-            commands.push(Command { kind: CommandKind::Simple(Simple::default()), redirects: Vec::new(), span });
-            return Ok(Pipeline { negated, timed, commands, with_stderr, span: self.span(start) });
+            commands.push(Command {
+                kind: CommandKind::Simple(Simple::default()),
+                redirects: Vec::new(),
+                span,
+            });
+            return Ok(Pipeline {
+                negated,
+                timed,
+                commands,
+                with_stderr,
+                span: self.span(start),
+            });
         }
         commands.push(self.command()?);
         loop {
@@ -96,7 +112,13 @@ impl Parser<'_> {
             self.blanks();
             if self.peek() != b'|' || self.second() == b'|' {
                 let span = self.span_to(start, end);
-                return Ok(Pipeline { negated, timed, commands, with_stderr, span });
+                return Ok(Pipeline {
+                    negated,
+                    timed,
+                    commands,
+                    with_stderr,
+                    span,
+                });
             }
             self.bump();
             with_stderr.push(self.at_stderr_joint()?);

@@ -32,6 +32,24 @@ pub(crate) struct Draft {
     marks: Vec<Mark>,
 }
 
+impl Draft {
+    /// Whether the word starts with `name=` or `name+=`.
+    fn looks_like_assignment(&self) -> bool {
+        let Some(Part::Text {
+            text,
+            quoting: Quoting::Bare,
+        }) = self.parts.list.first()
+        else {
+            return false;
+        };
+        let Some((name, _)) = text.split_once('=') else {
+            return false;
+        };
+        let name = name.strip_suffix('+').unwrap_or(name);
+        name.bytes().next().is_some_and(starts_name) && name.bytes().all(in_name)
+    }
+}
+
 impl Parser<'_> {
     pub(crate) fn word(&mut self) -> Parsed<Word> {
         self.word_in(Mode::Argument)
@@ -51,10 +69,22 @@ impl Parser<'_> {
         let end = self.plain_end(start);
         if end > start && matches!(self.at(end), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')') {
             self.pos = end;
-            let part = Part::Text { text: self.slice(start, end).to_owned(), quoting: Quoting::Bare };
-            return Ok(Word { parts: vec![part], span: self.span(start) });
+            let part = Part::Text {
+                text: self.slice(start, end).to_owned(),
+                quoting: Quoting::Bare,
+            };
+            return Ok(Word {
+                parts: vec![part],
+                span: self.span(start),
+            });
         }
-        let mut draft = Draft { parts: Parts::default(), start, mode, open: 0, marks: Vec::new() };
+        let mut draft = Draft {
+            parts: Parts::default(),
+            start,
+            mode,
+            open: 0,
+            marks: Vec::new(),
+        };
         while self.word_step(&mut draft)? {}
         if draft.open > 0 {
             return self.fail(ErrorKind::Unterminated(")"));
@@ -63,7 +93,10 @@ impl Parser<'_> {
             true => draft.parts.list,
             false => self.braces(draft)?,
         };
-        Ok(Word { parts: list, span: self.span(start) })
+        Ok(Word {
+            parts: list,
+            span: self.span(start),
+        })
     }
 
     fn braces(&mut self, draft: Draft) -> Parsed<Vec<Part>> {
@@ -76,7 +109,11 @@ impl Parser<'_> {
     /// The end of the bytes from `start` that mean nothing special.
     fn plain_end(&self, start: usize) -> usize {
         let rest = self.bytes.get(start..).unwrap_or_default();
-        start + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len())
+        start
+            + rest
+                .iter()
+                .position(|byte| !is_plain(*byte))
+                .unwrap_or(rest.len())
     }
 
     /// One step through a word; `false` at its end.
@@ -148,7 +185,9 @@ impl Parser<'_> {
     /// `*`, `?`, `[` and the openers of extended globs.
     fn glob(&mut self, draft: &mut Draft, byte: u8) -> Parsed<()> {
         if draft.mode == Mode::Regex {
-            draft.parts.text(self.slice(self.pos, self.pos + 1), Quoting::Bare);
+            draft
+                .parts
+                .text(self.slice(self.pos, self.pos + 1), Quoting::Bare);
             self.bump();
             return Ok(());
         }
@@ -208,6 +247,9 @@ impl Parser<'_> {
             index += 1;
         }
         self.spend(index - start)?;
+        if self.after(index) != index {
+            return self.fail(ErrorKind::Ambiguous("a line continuation in brackets"));
+        }
         let simple = self.at(index) == b']';
         let open_ended = matches!(self.at(index), b'\'' | b'"' | b'$' | b'`' | b'\\');
         self.pos = if simple { index + 1 } else { start + 1 };
@@ -222,15 +264,14 @@ impl Parser<'_> {
     fn tilde(&mut self, draft: &mut Draft) {
         let start = self.pos;
         if draft.open == 0 && draft.mode != Mode::Regex && self.tilde_here(draft) {
-            let mut end = start + 1;
-            while in_name(self.at(end)) || matches!(self.at(end), b'-' | b'.' | b'+') {
-                end += 1;
-            }
+            let end = self.tilde_end();
             let next = self.at(end);
             let in_value = draft.mode == Mode::Value || !draft.parts.is_empty();
             let in_braces = !draft.marks.is_empty() && matches!(next, b',' | b'}');
             if ends_word(next) || next == b'/' || (in_value && next == b':') || in_braces {
-                draft.parts.push(Part::Tilde(self.slice(start + 1, end).to_owned()));
+                draft
+                    .parts
+                    .push(Part::Tilde(self.slice(start + 1, end).replace("\\\n", "")));
                 self.pos = end;
                 return;
             }
@@ -239,32 +280,34 @@ impl Parser<'_> {
         self.bump();
     }
 
-    fn tilde_here(&self, draft: &Draft) -> bool {
-        let start = draft.start;
-        if self.pos == start {
-            return true;
+    /// Where the user name behind `~` ends.
+    pub(crate) fn tilde_end(&self) -> usize {
+        let mut end = self.after(self.pos + 1);
+        while in_name(self.at(end)) || matches!(self.at(end), b'-' | b'.' | b'+') {
+            end = self.after(end + 1);
         }
-        let before = self.at(self.pos.saturating_sub(1));
-        match draft.mode {
-            Mode::Value => before == b':' && unquoted_end(&draft.parts),
-            Mode::Argument => match before {
-                b'=' | b':' => unquoted_end(&draft.parts) && self.looks_like_assignment(start),
-                b'{' | b',' => self.at(start) == b'{' && !draft.marks.is_empty() && unquoted_end(&draft.parts),
-                _ => false,
-            },
-            Mode::Plain | Mode::Pattern | Mode::Regex => false,
-        }
+        end
     }
 
-    fn looks_like_assignment(&self, start: usize) -> bool {
-        let mut index = start;
-        if !starts_name(self.at(index)) {
-            return false;
+    fn tilde_here(&self, draft: &Draft) -> bool {
+        if draft.parts.is_empty() {
+            return true;
         }
-        while in_name(self.at(index)) {
-            index += 1;
+        let before = match draft.parts.list.last() {
+            Some(Part::Text {
+                text,
+                quoting: Quoting::Bare,
+            }) => text.bytes().next_back().unwrap_or(0),
+            Some(_) | None => 0,
+        };
+        match (draft.mode, before) {
+            (Mode::Value, b':') => true,
+            (Mode::Argument, b'=' | b':') => draft.looks_like_assignment(),
+            (Mode::Argument, b'{' | b',') => {
+                self.at(draft.start) == b'{' && !draft.marks.is_empty()
+            }
+            _ => false,
         }
-        self.at(index) == b'=' || (self.at(index) == b'+' && self.at(index + 1) == b'=')
     }
 
     /// `{`, `,` and `}`: plain text, remembered for brace expansion.
@@ -287,10 +330,6 @@ impl Parser<'_> {
     }
 }
 
-fn unquoted_end(parts: &Parts) -> bool {
-    matches!(parts.list.last(), Some(Part::Text { quoting: Quoting::Bare, .. }))
-}
-
 /// Bytes that mean nothing special anywhere in a bare word.
 fn is_plain(byte: u8) -> bool {
     const TABLE: [bool; 256] = {
@@ -306,10 +345,17 @@ fn is_plain(byte: u8) -> bool {
         }
         table
     };
-    #[expect(clippy::indexing_slicing, reason = "a byte is always within 256 entries")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a byte is always within 256 entries"
+    )]
     TABLE[byte as usize]
 }
 
 fn is_bracket_text(byte: u8) -> bool {
-    !ends_word(byte) && !matches!(byte, b']' | b'\'' | b'"' | b'$' | b'`' | b'\\' | b'{' | b'}' | b',' | b'/')
+    !ends_word(byte)
+        && !matches!(
+            byte,
+            b']' | b'\'' | b'"' | b'$' | b'`' | b'\\' | b'{' | b'}' | b',' | b'/'
+        )
 }

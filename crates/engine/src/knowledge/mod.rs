@@ -7,6 +7,7 @@ pub mod packed;
 pub mod program;
 pub mod rule;
 pub mod schema;
+pub mod tool;
 
 use packed::Packed;
 

@@ -3,6 +3,7 @@
 //! Layout: `u32` counts and offsets in little endian, a sorted key table for programs, then length-prefixed records.
 
 use super::rule::{Mask, Rule, When};
+use super::tool::ToolEntry;
 use super::schema::{Changes, Count, Does, Entry, Flag, Operand, Takes};
 use crate::marks::Marks;
 
@@ -56,7 +57,7 @@ impl Writer {
 }
 
 /// Packs everything. `entries` are pairs of a key and an entry, so that aliases share a record.
-pub fn pack(entries: &[(String, &Entry)], rules: &[Rule]) -> Vec<u8> {
+pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -> Vec<u8> {
     let mut sorted: Vec<&(String, &Entry)> = entries.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
     let mut records = Writer::default();
@@ -72,11 +73,19 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule]) -> Vec<u8> {
     for item in rules {
         rule(&mut packed_rules, item);
     }
+    let mut packed_tools = Writer::default();
+    for item in tools {
+        for text in [&item.agent, &item.name, &item.what] {
+            packed_tools.text(text);
+        }
+        packed_tools.byte(item.risk as u8);
+        packed_tools.bool(item.harness);
+    }
     let mut out = Writer::default();
-    for count in [entries.len(), rules.len(), keys.bytes.len(), records.bytes.len()] {
+    for count in [entries.len(), rules.len(), tools.len(), keys.bytes.len(), records.bytes.len(), packed_tools.bytes.len()] {
         out.number(u32::try_from(count).unwrap_or(u32::MAX));
     }
-    for part in [table, keys, records, packed_rules] {
+    for part in [table, keys, records, packed_tools, packed_rules] {
         out.bytes.extend_from_slice(&part.bytes);
     }
     out.bytes

@@ -4,9 +4,13 @@ use std::borrow::Cow;
 
 use super::rule::{Mask, Rule, Stage, When};
 use super::schema::{Changes, Count, Does, Entry, Flag, Grammar, Operand, Role, Style, Takes};
+use super::tool::{Risk, ToolEntry};
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::Marks;
 use crate::verdict::{Clearance, Verdict};
+
+/// Six counts stand before everything else.
+const HEADER: usize = 24;
 
 /// Packed knowledge.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +20,8 @@ pub struct Packed {
     rules: usize,
     keys: usize,
     records: usize,
+    tools: usize,
+    tools_at: usize,
     rules_at: usize,
 }
 
@@ -94,15 +100,17 @@ impl Packed {
     pub fn open(bytes: &'static [u8]) -> Option<Packed> {
         let mut reader = Reader { bytes, at: 0 };
         let mut count = || reader.number().and_then(|value| usize::try_from(value).ok());
-        let (entries, rules, keys_length, records_length) = (count()?, count()?, count()?, count()?);
-        let keys = reader.at + entries * 8;
+        let (entries, rules, tools) = (count()?, count()?, count()?);
+        let (keys_length, records_length, tools_length) = (count()?, count()?, count()?);
+        let keys = HEADER + entries * 8;
         let records = keys + keys_length;
-        Some(Packed { bytes, entries, rules, keys, records, rules_at: records + records_length })
+        let tools_at = records + records_length;
+        Some(Packed { bytes, entries, rules, keys, records, tools, tools_at, rules_at: tools_at + tools_length })
     }
 
     /// Knowledge of nothing.
     pub fn empty() -> Packed {
-        Packed { bytes: &[], entries: 0, rules: 0, keys: 0, records: 0, rules_at: 0 }
+        Packed { bytes: &[], entries: 0, rules: 0, keys: 0, records: 0, tools: 0, tools_at: 0, rules_at: 0 }
     }
 
     fn reader(&self, at: usize) -> Reader {
@@ -110,7 +118,7 @@ impl Packed {
     }
 
     fn row(&self, index: usize) -> Option<(&'static str, usize)> {
-        let mut row = self.reader(16 + index * 8);
+        let mut row = self.reader(HEADER + index * 8);
         let key = usize::try_from(row.number()?).ok()?;
         let record = usize::try_from(row.number()?).ok()?;
         Some((self.reader(self.keys + key).text()?, self.records + record))
@@ -136,11 +144,27 @@ impl Packed {
         (0..self.entries).filter_map(|index| self.row(index).map(|(key, _)| key))
     }
 
+    /// All tools of all agents.
+    pub fn tools(&self) -> Option<Vec<ToolEntry>> {
+        let mut reader = self.reader(self.tools_at);
+        (0..self.tools).map(|_| tool(&mut reader)).collect()
+    }
+
     /// All rules, in order.
     pub fn rules(&self) -> Option<Vec<Rule>> {
         let mut reader = self.reader(self.rules_at);
         (0..self.rules).map(|_| rule(&mut reader)).collect()
     }
+}
+
+fn tool(reader: &mut Reader) -> Option<ToolEntry> {
+    Some(ToolEntry {
+        agent: Cow::Borrowed(reader.text()?),
+        name: Cow::Borrowed(reader.text()?),
+        what: Cow::Borrowed(reader.text()?),
+        risk: reader.word(Risk::ALL)?,
+        harness: reader.bool()?,
+    })
 }
 
 fn entry(reader: &mut Reader) -> Option<Entry> {

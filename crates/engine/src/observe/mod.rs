@@ -1,12 +1,17 @@
 //! From a call and the world to facts.
 
 mod connect;
+mod content;
+mod files;
+mod hidden;
 mod names;
 mod observer;
 mod program;
 mod shell;
 mod stream;
+mod tools;
 mod touch;
+mod wild;
 
 use doorward_shell::Dialect;
 
@@ -23,20 +28,12 @@ use stream::Stream;
 /// Asks the world about everything the call would touch.
 pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
     let mut out = Observer::new(world);
-    let subject = match &call.tool {
-        Tool::Bash { command, .. } => {
-            bash(command, &call.cwd, &mut out);
-            command.clone()
-        }
-        _ => {
-            out.lower(Degree::Opaque, "nothing is understood yet");
-            String::new()
-        }
-    };
+    let subject = subject(call, &mut out);
     if call.truncated {
         out.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
     let history = world.history();
+    let pattern = crate::pattern::of(call.tool.name(), &out.effects);
     Facts {
         tool: call.tool.name().to_owned(),
         subject,
@@ -51,9 +48,9 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
             reads_last_seconds: history.reads_last_seconds,
             denials_in_a_row: history.denials_in_a_row,
             denials: history.denials,
-            override_rate: None,
+            override_rate: world.override_rate(&pattern),
         },
-        pattern: String::new(),
+        pattern,
         agent: call.agent.clone(),
         attended: call.attended,
         cancelled: call.cancelled,
@@ -61,12 +58,65 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
     }
 }
 
+/// Observes the tool's own way of acting; yields what the call is about.
+fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
+    match &call.tool {
+        Tool::Bash { command, .. } => {
+            bash(command, &call.cwd, out);
+            command.clone()
+        }
+        Tool::Write { path, content } => {
+            out.write_tool(path, content, &call.cwd);
+            path.clone()
+        }
+        Tool::Edit { changes } => {
+            out.edit_tool(changes, &call.cwd);
+            changes.first().map(|change| change.path.clone()).unwrap_or_default()
+        }
+        Tool::Read { path } => {
+            out.read_tool(path, &call.cwd);
+            path.clone()
+        }
+        Tool::Search { path, pattern } => {
+            out.search_tool(path.as_deref(), &call.cwd);
+            path.clone().or_else(|| pattern.clone()).unwrap_or_default()
+        }
+        Tool::Fetch { url, method } => {
+            out.fetch_tool(url, method.as_deref());
+            url.clone()
+        }
+        Tool::WebSearch { query } => {
+            out.web_search(query);
+            query.clone()
+        }
+        Tool::Mcp { server, name, args, annotations, .. } => {
+            out.mcp_tool(server, name, args, annotations, &call.cwd);
+            format!("{server}/{name}")
+        }
+        Tool::Task { agent, description } => {
+            out.task_tool(agent);
+            description.clone()
+        }
+        Tool::Other { name, input } => {
+            out.other_tool(name, input, &call.cwd);
+            name.clone()
+        }
+        Tool::Python { code } => opaque(out, "Python code", code),
+        Tool::PowerShell { command } => opaque(out, "a PowerShell command", command),
+        Tool::Malformed { name, problem } => opaque(out, &format!("the call to `{name}`: {problem}"), name),
+    }
+}
+
+/// A call that cannot be looked into.
+fn opaque(out: &mut Observer<'_>, what: &str, subject: &str) -> String {
+    out.lower(Degree::Opaque, what);
+    out.unknown(crate::effect::Operation::Execute, &By::default(), Marks::default().with(Mark::InlineCode));
+    subject.to_owned()
+}
+
 /// A shell command.
 fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
-    if let Some(hidden) = crate::temporary::hidden(command) {
-        out.lower(Degree::Opaque, format!("{hidden}"));
-        out.unknown(crate::effect::Operation::Execute, &By::default(), Marks::default().with(Mark::Hidden));
-    }
+    out.note_hidden(command);
     let parsed = doorward_shell::parse(command, Dialect::Bash);
     if let Some(error) = &parsed.error {
         out.lower(Degree::Opaque, error.to_string());

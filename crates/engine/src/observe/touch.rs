@@ -146,7 +146,7 @@ impl Observer<'_> {
         let mut marks = Marks::default().with(Mark::CountUnknown);
         let resolved = path::lexical(base);
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
-        let sensitive = place::glob_may_match_sensitive(pattern, inside);
+        let sensitive = super::wild::may_match_sensitive(pattern, &resolved, self.world);
         if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
             self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
         }
@@ -275,6 +275,7 @@ impl Observer<'_> {
         }
         if look.created_this_session {
             effect.marks.add(Mark::SessionFile);
+            return Reversibility::Rebuildable;
         }
         if matches!(touch, Touch::Create) {
             return Reversibility::Tracked;

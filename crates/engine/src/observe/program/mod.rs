@@ -55,7 +55,7 @@ impl Runner<'_, '_> {
         let Some(name) = first.exact().map(str::to_owned) else {
             return self.unknown_program(&fields, &by, input);
         };
-        if crate::temporary::lookalike(&name) {
+        if doorward_shell::lookalike(&name) {
             self.out.lower(Degree::Opaque, format!("`{name}` mixes letters that look alike"));
             self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::Hidden));
             return Stream::default();

@@ -124,7 +124,7 @@ impl Runner<'_, '_> {
     /// What is printed are paths of the project, unless it may be a secret that somebody asked for by name.
     fn found_shape(&self, expression: &Expression) -> Shape {
         let inside = expression.starts.iter().all(|start| stays_inside(start) && !start.text.starts_with('*'));
-        let sensitive = expression.names.iter().flatten().any(|name| place::glob_may_match_sensitive(name, true));
+        let sensitive = expression.names.iter().flatten().any(|name| crate::observe::wild::may_match_sensitive(name, self.out.world.project().unwrap_or("/"), self.out.world));
         if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() { Shape::ProjectPaths } else { Shape::Any }
     }
 }

@@ -1,0 +1,200 @@
+//! Every command a person can type, and where it leads.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use doorward_engine::Mode;
+
+/// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
+#[derive(Debug, Parser)]
+#[command(name = "doorward", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Judge a call without running it
+    ///
+    /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
+    Check(CheckArguments),
+    /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
+    Demo,
+    /// List the built-in rules, or show one
+    Rules(RulesArguments),
+    /// Print what counts while nothing is configured
+    Defaults,
+    /// Judge the calls in tables of Markdown files and compare the verdicts
+    ///
+    /// A table has the columns `call` and `verdict`, and `because` if you like. A call is a command in backticks, or
+    /// another tool's name before its main argument or JSON input in backticks. A verdict is approve, confirm, block, or
+    /// `at least confirm`. A fenced block opened with "json world" describes the machine for what follows. Exit code 1 if
+    /// a row is wrong.
+    Test(TestArguments),
+    /// Install the hooks in an agent's settings, or take them out again
+    Setup(SetupArguments),
+    /// Answer one event of an agent: JSON on standard input, JSON on standard output
+    ///
+    /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
+    Hook { agent: String },
+    /// Print completions for a shell
+    Completions { shell: clap_complete::Shell },
+    /// Print the manual page
+    Man,
+}
+
+/// What to check, and where.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// A shell command
+    pub command: Option<String>,
+    /// The tool that would be called
+    #[arg(long, default_value = "bash", requires = "input", value_name = "NAME")]
+    pub tool: String,
+    /// The tool's input as JSON, in the shapes of --jsonl
+    #[arg(long, value_name = "JSON", conflicts_with = "command")]
+    pub input: Option<String>,
+    /// Judge one call per line, `-` for standard input, and answer one line each
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "input"])]
+    pub jsonl: Option<PathBuf>,
+    /// Ask this description of a machine instead of the machine
+    #[arg(long, value_name = "FILE")]
+    pub world: Option<PathBuf>,
+    /// The directory that the call would run in
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Show what was understood, every opinion, and what would change the verdict
+    #[arg(long, conflicts_with = "jsonl")]
+    pub explain: bool,
+    /// Keep a record of the decision, as the hook does
+    #[arg(long)]
+    pub record: bool,
+    /// With --jsonl: print verdicts, coverage and the most frequent reasons instead of the answers
+    #[arg(long, requires = "jsonl")]
+    pub stats: bool,
+}
+
+/// Which rule.
+#[derive(Debug, Args)]
+pub struct RulesArguments {
+    /// The rule to show
+    pub id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which expectations.
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Markdown files
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Which agent to set up, and how.
+#[derive(Debug, Args)]
+pub struct SetupArguments {
+    /// The agent
+    #[arg(value_enum)]
+    pub agent: AgentName,
+    /// Show the change and make none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take the hooks out
+    #[arg(long)]
+    pub uninstall: bool,
+    /// Ask nothing
+    #[arg(long)]
+    pub yes: bool,
+    /// How it starts; without it and with --yes: as before, or confirm-all
+    #[arg(long, value_enum)]
+    pub mode: Option<StartingMode>,
+}
+
+/// The agents that can be set up.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum AgentName {
+    Claude,
+}
+
+/// How an agent starts.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum StartingMode {
+    /// You are asked about every call
+    ConfirmAll,
+    /// Only record what would have been decided
+    Shadow,
+    /// Trust doorward's judgement
+    Auto,
+}
+
+impl From<StartingMode> for Mode {
+    fn from(mode: StartingMode) -> Mode {
+        match mode {
+            StartingMode::ConfirmAll => Mode::ConfirmAll,
+            StartingMode::Shadow => Mode::Shadow,
+            StartingMode::Auto => Mode::Auto,
+        }
+    }
+}
+
+/// Parses the command line and runs it.
+pub fn command_line() -> ExitCode {
+    let failure = |code: u8, error: &anyhow::Error| {
+        if is_broken_pipe(error) {
+            return ExitCode::SUCCESS;
+        }
+        report(error);
+        ExitCode::from(code)
+    };
+    match CommandLine::parse().command {
+        Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Demo => crate::demo::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Defaults => crate::rules::defaults().unwrap_or_else(|error| failure(1, &error)),
+        Command::Test(arguments) => crate::literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
+            ExitCode::SUCCESS
+        }
+        Command::Man => manual().map_or_else(|error| failure(1, &error), |()| ExitCode::SUCCESS),
+    }
+}
+
+fn manual() -> anyhow::Result<()> {
+    Ok(clap_mangen::Man::new(CommandLine::command()).render(&mut std::io::stdout())?)
+}
+
+fn report(error: &anyhow::Error) {
+    use std::io::Write;
+    let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
+    let text = format!("{error:#}");
+    // There is nobody left to tell if standard error is gone.
+    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {}", crate::screen::visible(&text));
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        kind.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

@@ -1,0 +1,100 @@
+//! What the record keeps of a call and of what became of it.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+use doorward_engine::{Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
+use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Layer1, Layer2, OutcomeBody, Reply, SessionBody, SessionStep};
+
+use crate::agents::{Outcome, Proposed, Result as Ended, Step};
+use crate::judging::Considered;
+use crate::record::Entry;
+
+/// The entry of a judged call.
+pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, project: Option<&str>) -> Result<Entry> {
+    let (call, facts, judgement) = (&proposed.call, &considered.facts, &considered.judgement);
+    let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
+    let body = DecisionBody {
+        id: proposed.id.clone().unwrap_or_else(own_name),
+        agent: Some(call.agent.clone()),
+        session: Some(call.session.clone()),
+        turn: proposed.turn.clone(),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: project.map(str::to_owned),
+        cwd: Some(call.cwd.clone()),
+        tool: facts.tool.clone(),
+        call: facts.subject.clone(),
+        facts: Some(serde_json::value::to_raw_value(facts)?),
+        layer1: Some(layer1(judgement)),
+        layer2: judgement.confidence.map(|confidence| Layer2 { score: Vec::new(), confidence: confidence.get() }),
+        review: None,
+        verdict: word(judgement.verdict),
+        reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
+        violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
+        category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
+        pattern: Some(facts.pattern.clone()),
+        versions: BTreeMap::from([
+            ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+            ("policy".to_owned(), judgement.policy.clone()),
+        ]),
+        latency_us: BTreeMap::from([("judge".to_owned(), u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX))]),
+        mode: Some(mode.as_str().to_owned()),
+        attended: Some(call.attended),
+        sensitive: is_sensitive(considered),
+    };
+    Entry::new(&body)
+}
+
+/// The entry of what became of a call.
+pub fn outcome(outcome: Outcome) -> Result<Entry> {
+    let became = match outcome.result {
+        Ended::Ran => Became::Ran,
+        Ended::Failed => Became::Failed,
+        Ended::Declined => {
+            return Entry::new(&AnswerBody { decision: outcome.id, reply: Reply::Declined, by: By::Classifier, why: None });
+        }
+    };
+    Entry::new(&OutcomeBody { decision: outcome.id, became, detail: None })
+}
+
+/// The entry of a session that began or ended.
+pub fn session(agent: &str, session: String, step: Step) -> Result<Entry> {
+    let step = match step {
+        Step::Began => SessionStep::Began,
+        Step::Ended => SessionStep::Ended,
+    };
+    Entry::new(&SessionBody { session, agent: Some(agent.to_owned()), step })
+}
+
+fn layer1(judgement: &Judgement) -> Layer1 {
+    let is_settled = judgement.settled_by != Source::Score && judgement.confidence.is_none();
+    Layer1 {
+        outcome: if is_settled { judgement.verdict.as_str().to_owned() } else { "unsettled".to_owned() },
+        rule: judgement.rule.clone(),
+    }
+}
+
+const fn word(verdict: Verdict) -> doorward_ledger::Verdict {
+    match verdict {
+        Verdict::AutoApprove => doorward_ledger::Verdict::Approve,
+        Verdict::Confirm => doorward_ledger::Verdict::Confirm,
+        Verdict::Block => doorward_ledger::Verdict::Block,
+    }
+}
+
+/// A name for a call that the agent did not name.
+fn own_name() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", since.as_nanos(), std::process::id())
+}
+
+/// Whether the entry is kept for good.
+fn is_sensitive(considered: &Considered) -> bool {
+    considered.judgement.verdict == Verdict::Block
+        || considered.facts.effects.iter().any(|effect| {
+            effect.reversibility == Reversibility::Irreversible
+                || effect.reach == Reach::Identity
+                || effect.sensitivity != Sensitivity::None
+        })
+}

@@ -1,0 +1,115 @@
+//! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
+
+mod deadline;
+pub mod entry;
+mod settle;
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow, bail};
+use doorward_engine::Mode;
+
+use crate::agents::{Decision, Event, Proposed, Reply, claude};
+use crate::judging;
+use crate::loading;
+use crate::places::Places;
+use crate::record::{Ledger, Recorder};
+use crate::world::{DiskWorld, project_root};
+
+/// The longest payload that is read.
+const LIMIT: u64 = 64 << 20;
+
+/// Where a payload comes from.
+#[derive(Debug)]
+pub struct Surroundings {
+    pub places: Places,
+    /// Somebody can answer a question.
+    pub attended: bool,
+}
+
+/// Answers the event on standard input.
+pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    deadline::start();
+    judging::silence_panics();
+    let agent = arguments.next();
+    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent)));
+    let reply = match outcome {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(error)) => refusal(&format!("{error:#}")),
+        Err(_) => refusal("it met a fault of its own"),
+    };
+    send(&reply)
+}
+
+fn answer_input(agent: Option<OsString>) -> Result<Reply> {
+    match agent.as_ref().and_then(|agent| agent.to_str()) {
+        Some(claude::NAME) => {}
+        Some(other) => bail!("the agent `{other}` is not known; known is `claude`"),
+        None => bail!("`doorward hook` wants the name of an agent: `claude`"),
+    }
+    let mut payload = Vec::new();
+    std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("standard input cannot be read")?;
+    if payload.len() as u64 > LIMIT {
+        bail!("the payload is longer than {LIMIT} bytes");
+    }
+    let attended = std::env::var_os("CLAUDE_CODE_SESSION_ATTENDED").is_none_or(|value| value != "0");
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    answer(&payload, &Surroundings { places, attended })
+}
+
+/// Answers one event.
+pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
+    let payload = crate::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
+    let event = claude::translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
+    drop(payload);
+    let mut ledger = Ledger::of(&surroundings.places);
+    match event {
+        Event::Proposed(proposed) => decide(&proposed, surroundings, &mut ledger),
+        Event::Outcome(outcome) => ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default()),
+        Event::Session { session, step } => ledger.append(entry::session(claude::NAME, session, step)?).map(|_receipt| Reply::default()),
+        Event::Nothing => Ok(Reply::default()),
+    }
+}
+
+/// Judges a call, makes the record durable, and only then answers.
+fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let call = &proposed.call;
+    let project = project_root(&call.cwd);
+    let loaded = loading::load(&surroundings.places, project.as_deref());
+    let mode = loaded.mode(&call.agent);
+    if mode == Mode::Off {
+        return Ok(claude::reply(&Decision::Silent));
+    }
+    let policy = loaded.config.policy(mode).map_err(anyhow::Error::msg)?;
+    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded.config);
+    let considered = judging::consider(call, &world, &policy);
+    let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };
+    let decision = settle::settle(&considered.judgement, terms);
+    let entry = entry::decision(proposed, &considered, mode, project.as_deref())?;
+    match (ledger.append(entry), mode) {
+        (Ok(_receipt), _) => Ok(claude::reply(&decision)),
+        // Shadow leaves everything as it was, a full disk included, but says so.
+        (Err(error), Mode::Shadow) => Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..claude::reply(&decision) }),
+        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => Err(error.context("the decision cannot be recorded")),
+    }
+}
+
+/// The sturdiest refusal there is: exit code 2 and text on standard error.
+fn refusal(reason: &str) -> Reply {
+    let text = format!("doorward: {}; the call is blocked\n", crate::screen::visible(reason));
+    Reply { stdout: String::new(), stderr: text, code: 2 }
+}
+
+fn send(reply: &Reply) -> ExitCode {
+    // INVARIANT: an answer that does not get out is a refusal.
+    let mut stdout = std::io::stdout().lock();
+    let sent = stdout.write_all(reply.stdout.as_bytes()).and_then(|()| stdout.flush());
+    let _ = std::io::stderr().write_all(reply.stderr.as_bytes());
+    match sent {
+        Ok(()) => ExitCode::from(reply.code),
+        Err(_) => ExitCode::from(2),
+    }
+}

@@ -1,0 +1,100 @@
+//! From a judgement to what the agent is told.
+
+use doorward_engine::{Judgement, Mode, Opinion, Verdict};
+
+use crate::agents::Decision;
+use crate::screen::visible;
+
+/// More reasons than an agent or a person reads.
+const REASONS: usize = 3;
+
+/// How a call is settled besides the judgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    pub mode: Mode,
+    /// Somebody can answer a question.
+    pub attended: bool,
+    /// What is wrong with the configuration.
+    pub problems: &'a [String],
+}
+
+/// What the agent is told. Where nobody can answer, a question is a refusal.
+pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
+    let verdict = match terms.mode {
+        Mode::Off | Mode::Shadow => return Decision::Silent,
+        Mode::ConfirmAll => judgement.verdict.max(Verdict::Confirm),
+        Mode::Auto => judgement.verdict,
+    };
+    let why = why(judgement, terms);
+    match (verdict, terms.attended) {
+        (Verdict::AutoApprove, _) => Decision::Allow(format!("doorward approves: {why}")),
+        (Verdict::Confirm, true) => Decision::Ask(format!("doorward asks: {why}")),
+        (Verdict::Confirm, false) => Decision::Deny(format!(
+            "doorward needs a person's yes: {why}. nobody can answer in this session, so the call does not run; \
+             a person can run it, or let the agent ask in a session that somebody attends"
+        )),
+        (Verdict::Block, _) => Decision::Deny(format!("doorward blocks: {why}")),
+    }
+}
+
+fn why(judgement: &Judgement, terms: Terms<'_>) -> String {
+    let mut reasons: Vec<String> = terms.problems.iter().map(|problem| format!("the configuration cannot be trusted: {problem}")).collect();
+    if terms.mode == Mode::ConfirmAll {
+        reasons.push("mode `confirm-all` approves nothing".to_owned());
+    }
+    reasons.extend(judgement.reasons().take(REASONS).map(reason));
+    reasons.dedup();
+    visible(&reasons.join("; ")).into_owned()
+}
+
+fn reason(opinion: &Opinion) -> String {
+    let mut text = opinion.because.clone();
+    if let Some(rule) = &opinion.rule {
+        text.push_str(&format!(" (rule {rule})"));
+    }
+    match &opinion.instead {
+        Some(instead) if !instead.is_empty() => text.push_str(&format!("; instead: {instead}")),
+        Some(_) | None => {}
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_engine::{Policy, Source};
+
+    fn judged(verdict: Verdict) -> Judgement {
+        let mut judgement = crate::judging::asking("because", &Policy::built_in());
+        judgement.verdict = verdict;
+        judgement.settled_by = Source::Rule;
+        for opinion in &mut judgement.opinions {
+            opinion.verdict = verdict;
+        }
+        judgement
+    }
+
+    #[test]
+    fn what_the_agent_is_told_depends_on_mode_and_on_whether_somebody_can_answer() {
+        let said = |verdict, mode, attended| match settle(&judged(verdict), Terms { mode, attended, problems: &[] }) {
+            Decision::Allow(_) => "allow",
+            Decision::Ask(_) => "ask",
+            Decision::Deny(_) => "deny",
+            Decision::Silent => "silent",
+        };
+        for (verdict, mode, attended, expected) in [
+            (Verdict::AutoApprove, Mode::Auto, true, "allow"),
+            (Verdict::AutoApprove, Mode::Auto, false, "allow"),
+            (Verdict::AutoApprove, Mode::ConfirmAll, true, "ask"),
+            (Verdict::AutoApprove, Mode::ConfirmAll, false, "deny"),
+            (Verdict::Confirm, Mode::Auto, true, "ask"),
+            (Verdict::Confirm, Mode::Auto, false, "deny"),
+            (Verdict::Block, Mode::Auto, true, "deny"),
+            (Verdict::Block, Mode::ConfirmAll, true, "deny"),
+            (Verdict::Block, Mode::Shadow, true, "silent"),
+            (Verdict::Block, Mode::Off, true, "silent"),
+        ] {
+            assert_eq!(said(verdict, mode, attended), expected, "{verdict} {mode} {attended}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Reads JSON strictly: no key twice, no more values than a call can mean, no more depth than serde_json follows.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// More values than any honest tool call holds; each costs memory far beyond its text.
+const VALUES: usize = 2_000_000;
+
+/// Reads one JSON value that fills all of `bytes`.
+pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+    let mut left = VALUES;
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = Strict { left: &mut left }.deserialize(&mut deserializer).map_err(|error| said(&error))?;
+    deserializer.end().map_err(|error| said(&error))?;
+    Ok(value)
+}
+
+/// What is wrong, without a line number where there is only one line.
+fn said(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
+}
+
+/// Builds a [`Value`] and counts down how many more it may hold.
+struct Strict<'a> {
+    left: &'a mut usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is not finite"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Strict { left: spend(self.left)? })? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(Strict { left: spend(self.left)? })?;
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key `{key}` stands twice in one object")));
+            }
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+fn spend<E: Error>(left: &mut usize) -> Result<&mut usize, E> {
+    *left = left.checked_sub(1).ok_or_else(|| E::custom(format!("it holds more than {VALUES} values")))?;
+    Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn reads_what_serde_json_reads_and_refuses_what_is_ambiguous() {
+        for good in [r#"{"a":[1,-2,0.5,null,true,"x"],"b":{"a":{}}}"#, "[]", "\"\\u00e9\"", "12345678901234567890"] {
+            assert_eq!(parse(good.as_bytes()).unwrap(), serde_json::from_str::<serde_json::Value>(good).unwrap());
+        }
+        for bad in [r#"{"a":1,"a":2}"#, r#"{"x":{"a":1,"a":1}}"#, "{} {}", "", "{", "\"\\ud800\"", "1e999"] {
+            assert!(parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+        assert!(parse(&[b'"', 0xff, b'"']).is_err());
+        assert!(parse("[".repeat(10_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_line_of_very_many_values_is_refused_before_it_fills_the_memory() {
+        let line = format!("[{}0]", "0,".repeat(3_000_000));
+        assert!(parse(line.as_bytes()).unwrap_err().contains("more than"));
+    }
+}

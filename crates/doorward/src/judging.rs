@@ -1,0 +1,93 @@
+//! One call through the engine: observed, judged, timed, and never lost to a panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use doorward_engine::{
+    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Opinion, Policy, Source, ToolCall, World, judge, observe,
+};
+
+/// What the engine made of a call.
+#[derive(Debug)]
+pub struct Considered {
+    pub facts: Facts,
+    pub judgement: Judgement,
+    pub took: Duration,
+}
+
+/// Observes and judges. A panic inside the engine is a question to a person, not an answer.
+pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
+    let start = Instant::now();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let facts = observe(call, world);
+        let judgement = judge(&facts, policy);
+        (facts, judgement)
+    }));
+    let took = start.elapsed();
+    let (facts, judgement) = outcome.unwrap_or_else(|_| broken(call, policy));
+    Considered { facts, judgement, took }
+}
+
+/// Keeps the message of a caught panic off the screen: its answer carries the reason.
+pub fn silence_panics() {
+    std::panic::set_hook(Box::new(|_| {}));
+}
+
+fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
+    const BECAUSE: &str = "doorward met a fault of its own while judging this call, so nobody has judged it";
+    let mut coverage = Coverage::full();
+    coverage.lower(Degree::Opaque, "a fault of doorward's own");
+    let facts = Facts {
+        tool: call.tool.name().to_owned(),
+        subject: String::new(),
+        commands: Vec::new(),
+        effects: Vec::new(),
+        flows: Vec::new(),
+        coverage,
+        taint: Vec::new(),
+        intent: Intent::default(),
+        counts: Counts::default(),
+        pattern: String::new(),
+        agent: call.agent.clone(),
+        attended: call.attended,
+        cancelled: call.cancelled,
+        project_trusted: false,
+    };
+    (facts, asking(BECAUSE, policy))
+}
+
+/// A judgement that asks a person, for calls that could not be judged at all.
+pub fn asking(because: &str, policy: &Policy) -> Judgement {
+    let opinion = Opinion::confirm(Source::Coverage, Clearance::Firm, because);
+    Judgement {
+        verdict: opinion.verdict,
+        cleared_by: opinion.cleared_by,
+        settled_by: opinion.source,
+        rule: None,
+        confidence: None,
+        opinions: vec![opinion],
+        shadow: Vec::new(),
+        policy: policy.version.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_engine::{DescribedWorld, Description, Verdict};
+
+    #[test]
+    fn a_fault_of_our_own_asks() {
+        let call = ToolCall::bash("ls", "/");
+        let (facts, judgement) = broken(&call, &Policy::built_in());
+        assert_eq!(judgement.verdict, Verdict::Confirm);
+        assert_eq!(facts.coverage.degree, Degree::Opaque);
+    }
+
+    #[test]
+    fn a_call_is_judged() {
+        let world = DescribedWorld::new(Description::default(), "/home/me/project");
+        let considered = consider(&ToolCall::bash("rm -rf ~", "/home/me/project"), &world, &Policy::built_in());
+        assert!(considered.judgement.verdict > Verdict::AutoApprove);
+    }
+}

@@ -1,0 +1,26 @@
+//! The edge of doorward: everything that touches the machine.
+//!
+//! Start at `hook/mod.rs`, which answers an agent, or at `cli.rs`, which names every command a person types.
+#![forbid(unsafe_code)]
+
+mod agents;
+mod check;
+mod cli;
+mod config;
+mod demo;
+mod hook;
+mod json;
+mod judging;
+mod key;
+mod literate;
+mod loading;
+mod places;
+mod record;
+mod rules;
+mod screen;
+mod setup;
+mod trusted;
+mod world;
+
+pub use cli::command_line;
+pub use hook::hook;

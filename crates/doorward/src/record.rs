@@ -1,0 +1,110 @@
+//! Makes entries durable before an answer is given: the edge's side of the ledger.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use doorward_ledger::{Body, Keep, Kind, Log, LogError, Receipt};
+
+use crate::places::Places;
+
+/// One entry, ready to be kept.
+#[derive(Debug)]
+pub struct Entry {
+    kind: Kind,
+    keep: Keep,
+    json: Vec<u8>,
+}
+
+impl Entry {
+    pub fn new<B: Body>(body: &B) -> Result<Entry> {
+        let json = serde_json::to_vec(body).context("the record cannot be put into words")?;
+        Ok(Entry { kind: B::KIND, keep: body.keep(), json })
+    }
+}
+
+/// Whatever keeps the record.
+pub trait Recorder {
+    /// Keeps one entry and returns once it is durable.
+    fn append(&mut self, entry: Entry) -> Result<Receipt>;
+}
+
+/// The user's ledger.
+#[derive(Debug)]
+pub struct Ledger {
+    directory: PathBuf,
+    /// A ledger that is missing may be begun.
+    may_begin: bool,
+}
+
+impl Ledger {
+    /// The ledger of a user. Once there is a configuration there was a ledger, and one that went away is not begun anew
+    /// in silence.
+    pub fn of(places: &Places) -> Ledger {
+        Ledger { directory: directory(places), may_begin: !places.config_file().exists() }
+    }
+
+    fn open(&self) -> Result<Log, LogError> {
+        match Log::open(&self.directory) {
+            Err(LogError::Missing { .. }) if self.may_begin => begin_in(&self.directory),
+            opened => opened,
+        }
+    }
+}
+
+impl Recorder for Ledger {
+    fn append(&mut self, entry: Entry) -> Result<Receipt> {
+        let mut log = self.open().context("`doorward setup` begins a log where there is none")?;
+        Ok(log.append_json(entry.kind, entry.keep, entry.json, now())?)
+    }
+}
+
+/// Begins the ledger of a user, unless there is one.
+pub fn begin(places: &Places) -> Result<()> {
+    begin_in(&directory(places)).map(|_log| ()).context("the log cannot be begun")
+}
+
+/// Where the ledger of a user lies.
+pub fn directory(places: &Places) -> PathBuf {
+    places.state().join("log")
+}
+
+fn begin_in(directory: &Path) -> Result<Log, LogError> {
+    if let Some(parent) = directory.parent() {
+        // Whatever is wrong with the parent shows when the log is made in it.
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(parent);
+    }
+    Log::create(directory)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_ledger::{SessionBody, SessionStep};
+
+    fn entry() -> Entry {
+        Entry::new(&SessionBody { session: "s".into(), agent: None, step: SessionStep::Began }).unwrap()
+    }
+
+    #[test]
+    fn a_ledger_is_begun_where_nothing_was_set_up_and_never_again() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 1);
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 2);
+        std::fs::create_dir_all(places.config_file().parent().unwrap()).unwrap();
+        std::fs::write(places.config_file(), "").unwrap();
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 3);
+        std::fs::remove_dir_all(directory(&places)).unwrap();
+        assert!(Ledger::of(&places).append(entry()).is_err());
+        begin(&places).unwrap();
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 1);
+    }
+}

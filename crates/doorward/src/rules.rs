@@ -1,0 +1,85 @@
+//! `doorward rules` and `doorward defaults`: what is built in, in words.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use doorward_engine::{Mode, Policy, Rule};
+use serde_json::{Value, json};
+
+use crate::cli::RulesArguments;
+use crate::screen::verdict_style;
+
+/// Lists the rules, or shows one.
+pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
+    let policy = Policy::built_in();
+    let chosen: Vec<&Rule> = policy.rules.iter().filter(|rule| arguments.id.as_deref().is_none_or(|id| rule.id == id)).collect();
+    if let (Some(id), true) = (&arguments.id, chosen.is_empty()) {
+        bail!("there is no rule `{id}`; `doorward rules` lists all");
+    }
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        let all: Vec<Value> = chosen.iter().map(|rule| as_json(rule)).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+    } else if arguments.id.is_some() {
+        for rule in chosen {
+            show(&mut out, rule)?;
+        }
+    } else {
+        list(&mut out, &chosen, &policy.version)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(out: &mut dyn Write, rules: &[&Rule], version: &str) -> std::io::Result<()> {
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
+    for rule in rules {
+        let style = verdict_style(rule.verdict);
+        writeln!(out, "{style}{:<7}{style:#} {:<width$}  {}", rule.verdict.as_str(), rule.id, rule.what)?;
+    }
+    writeln!(out, "{} rules, policy {version}", rules.len())
+}
+
+fn show(out: &mut dyn Write, rule: &Rule) -> std::io::Result<()> {
+    let style = verdict_style(rule.verdict);
+    writeln!(out, "{} {style}{}{style:#}", rule.id, rule.verdict)?;
+    writeln!(out, "  {}", rule.what)?;
+    writeln!(out, "  why      {}", rule.why)?;
+    if !rule.instead.is_empty() {
+        writeln!(out, "  instead  {}", rule.instead)?;
+    }
+    if let Some(clearance) = rule.clears {
+        writeln!(out, "  clears   {clearance}: {}", clearance.what())?;
+    }
+    writeln!(out, "  stage    {}, version {}, since {}, audited {}", rule.stage, rule.version, rule.since, rule.audited)
+}
+
+fn as_json(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id, "verdict": rule.verdict, "stage": rule.stage, "version": rule.version, "clears": rule.clears,
+        "what": rule.what, "why": rule.why, "instead": rule.instead, "since": rule.since, "audited": rule.audited,
+    })
+}
+
+/// Prints what counts while nothing is configured, in the form of the configuration file.
+pub fn defaults() -> Result<ExitCode> {
+    let policy = Policy::built_in();
+    let limits = policy.thresholds;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "# what counts while nothing is configured; put what you change into ~/.config/doorward/config.toml")?;
+    writeln!(out, "strict = {}\n\n[agents.claude]", policy.strict)?;
+    for mode in Mode::ALL {
+        writeln!(out, "# {mode}: {}", mode.what())?;
+    }
+    writeln!(out, "mode = \"{}\"\n", crate::config::Config::default().mode("claude"))?;
+    writeln!(out, "[permissions]            # patterns such as \"bash(git push --force*)\"\ndeny = []\nask = []\nallow = []\n")?;
+    writeln!(out, "[hosts]                  # on top of the built-in list\nallowed = []\ndenied = []\n")?;
+    writeln!(out, "[paths]                  # on top of the built-in lists\nprotected = []\ndenied = []\n")?;
+    writeln!(out, "[projects]               # whose tests, builds and scripts may run\ntrusted = []\n")?;
+    writeln!(out, "[programs]               # tool chains outside the system's directories, as they are when you write this\ndirectories = []\n")?;
+    writeln!(out, "# built in: confidence {} ({} for what cannot be undone)", limits.confidence, limits.irreversible)?;
+    writeln!(out, "# built in: {} reads per minute, bursts of {}", limits.reads_per_minute, limits.read_burst)?;
+    writeln!(out, "# built in: a person decides after {} refusals in a row or {} in total", limits.denials_in_a_row, limits.denials)?;
+    writeln!(out, "# built in: {} rules, policy {}", policy.rules.len(), policy.version)?;
+    Ok(ExitCode::SUCCESS)
+}

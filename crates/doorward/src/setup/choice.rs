@@ -1,0 +1,95 @@
+//! The starting mode of an agent, asked for and written into the user's configuration.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::Mode;
+use toml_edit::{DocumentMut, Item, Table, value};
+
+/// Asks a person how to start.
+pub fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Mode> {
+    writeln!(out, "\nhow should it start?")?;
+    writeln!(out, "  c  confirm-all: you are asked about every call (default)")?;
+    writeln!(out, "  s  shadow: only record what would have been decided")?;
+    writeln!(out, "  a  auto: trust its judgement from now on")?;
+    write!(out, "choice [c/s/a]: ")?;
+    out.flush()?;
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    match line.trim().to_ascii_lowercase().as_str() {
+        "" | "c" | "confirm-all" => Ok(Mode::ConfirmAll),
+        "s" | "shadow" => Ok(Mode::Shadow),
+        "a" | "auto" => Ok(Mode::Auto),
+        other => bail!("`{other}` is none of the choices; nothing was changed"),
+    }
+}
+
+/// Asks a person at the terminal for a yes.
+pub fn agree(question: &str) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        bail!("nobody can be asked here: say `--yes`");
+    }
+    let mut out = std::io::stdout().lock();
+    write!(out, "{question} [y/N]: ")?;
+    out.flush()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// The configuration with the mode, and with the tool chain directories that were in use when the user decided.
+pub fn configured(text: &str, agent: &str, mode: Mode, directories: &[String]) -> Result<String> {
+    let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
+    table(table(document.as_table_mut(), "agents")?, agent)?.insert("mode", value(mode.as_str()));
+    let programs = table(document.as_table_mut(), "programs")?;
+    if !programs.contains_key("directories") {
+        programs.insert("directories", value(directories.iter().map(String::as_str).collect::<toml_edit::Array>()));
+    }
+    let text = document.to_string();
+    crate::config::Config::parse(&text).map_err(anyhow::Error::msg)?;
+    Ok(text)
+}
+
+fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table> {
+    let item = parent.entry(name).or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    item.as_table_mut().with_context(|| format!("`{name}` is not a table of its own in the configuration"))
+}
+
+/// The directories on the search path that belong to the user: where tool chains put their programs.
+pub fn tool_chains(path: &str, home: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for directory in path.split(':').map(|directory| directory.trim_end_matches('/')) {
+        let is_below_home = directory.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'));
+        if is_below_home && std::path::Path::new(directory).is_dir() && !found.iter().any(|known| known == directory) {
+            found.push(directory.to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_is_changed_and_everything_else_stays() {
+        let text = "# mine\nstrict = true\n\n[permissions]\nask = [\"fetch\"] # why not\n";
+        let with = configured(text, "claude", Mode::Shadow, &["/home/me/.cargo/bin".into()]).unwrap();
+        assert!(with.starts_with(text), "{with}");
+        let again = configured(&with, "claude", Mode::Auto, &[]).unwrap();
+        assert_eq!(again, with.replace("shadow", "auto"));
+        let config = crate::config::Config::parse(&again).unwrap();
+        assert_eq!((config.mode("claude"), config.programs.directories.len()), (Mode::Auto, 1));
+    }
+
+    #[test]
+    fn a_person_chooses() {
+        for (typed, mode) in [("\n", Some(Mode::ConfirmAll)), ("s\n", Some(Mode::Shadow)), ("A\n", Some(Mode::Auto)), ("x\n", None)] {
+            assert_eq!(ask(&mut typed.as_bytes(), &mut Vec::new()).ok(), mode);
+        }
+    }
+}

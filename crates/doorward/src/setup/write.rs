@@ -1,0 +1,49 @@
+//! Writes files so that they are whole at every moment.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// The text of a file; empty if there is none.
+pub fn text(path: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("`{}` cannot be read", path.display())),
+    }
+}
+
+/// Replaces a file at once, keeping its permissions; a link is followed so that it stays one.
+pub fn replace(path: &Path, text: &str) -> Result<()> {
+    let failed = || format!("`{}` cannot be written", path.display());
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let directory = target.parent().with_context(failed)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(failed)?;
+    let mode = target.metadata().map_or(0o600, |found| found.permissions().mode() & 0o777);
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = directory.join(format!(".{name}.{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary).with_context(failed)?;
+    let written = file
+        .set_permissions(PermissionsExt::from_mode(mode))
+        .and_then(|()| file.write_all(text.as_bytes()))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| std::fs::rename(&temporary, &target))
+        .and_then(|()| File::open(directory)?.sync_all());
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written.with_context(failed)
+}
+
+/// Removes a file, if it is there.
+pub fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("`{}` cannot be removed", path.display()))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,106 @@
+//! Reads files that rules depend on: they must belong to the user, be writable by nobody else, and be no link.
+
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// More than any configuration needs.
+const LIMIT: u64 = 1 << 20;
+
+/// The text of a file that the user alone controls; `None` if there is no such file.
+pub fn read(path: &Path) -> Result<Option<String>, String> {
+    let shown = path.display();
+    let before = match std::fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("`{shown}` cannot be looked at: {error}")),
+    };
+    check(&before, "file").map_err(|problem| format!("`{shown}` {problem}"))?;
+    if let Some(directory) = path.parent() {
+        let metadata = std::fs::metadata(directory).map_err(|error| format!("`{}` cannot be looked at: {error}", directory.display()))?;
+        check_owner(&metadata).map_err(|problem| format!("`{}` {problem}", directory.display()))?;
+    }
+    let mut file = open(path).map_err(|error| format!("`{shown}` cannot be opened: {error}"))?;
+    let opened = file.metadata().map_err(|error| format!("`{shown}` cannot be looked at: {error}"))?;
+    if (opened.dev(), opened.ino()) != (before.dev(), before.ino()) {
+        return Err(format!("`{shown}` was exchanged while it was opened"));
+    }
+    let mut text = String::new();
+    file.by_ref().take(LIMIT + 1).read_to_string(&mut text).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
+    if text.len() as u64 > LIMIT {
+        return Err(format!("`{shown}` is longer than {LIMIT} bytes"));
+    }
+    Ok(Some(text))
+}
+
+/// Opens for reading without ever waiting for the other end of a pipe or following a link.
+pub fn open(path: &Path) -> std::io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+    std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// The text of a regular file up to a limit, whoever owns it; `None` if it is longer or not text.
+pub fn start_of(path: impl AsRef<Path>, limit: u64) -> Option<String> {
+    let bytes = bytes_of(path.as_ref(), limit)?;
+    String::from_utf8(bytes).ok()
+}
+
+/// The bytes of a regular file, links followed; `None` if it is not one, cannot be read or is longer than the limit.
+pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let flags = rustix::fs::OFlags::NONBLOCK;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > limit {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
+    file.take(limit + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= limit).then_some(bytes)
+}
+
+/// The text of a file that the kernel makes up as it is read, and which therefore has no length.
+pub fn text_of_pipe(path: &str, limit: u64) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(limit).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+fn check(metadata: &Metadata, kind: &str) -> Result<(), String> {
+    if !metadata.is_file() {
+        return Err(format!("is not a plain {kind}"));
+    }
+    check_owner(metadata)
+}
+
+fn check_owner(metadata: &Metadata) -> Result<(), String> {
+    let me = rustix::process::geteuid().as_raw();
+    if metadata.uid() != me && metadata.uid() != 0 {
+        return Err("belongs to somebody else".into());
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return Err("can be changed by others: take write permission from group and others".into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn only_a_plain_file_of_the_user_is_trusted() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.toml");
+        assert_eq!(read(&path), Ok(None));
+        std::fs::write(&path, "strict = true").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        assert_eq!(read(&path).unwrap().as_deref(), Some("strict = true"));
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o622)).unwrap();
+        assert!(read(&path).unwrap_err().contains("changed by others"));
+        let link = directory.path().join("link.toml");
+        symlink(&path, &link).unwrap();
+        assert!(read(&link).unwrap_err().contains("not a plain file"));
+    }
+}

@@ -1,0 +1,25 @@
+//! How much of the machine one call may look at.
+
+/// Files and directories in one walk.
+pub const WALK: u64 = 5_000;
+
+/// Names in one directory.
+pub const NAMES: usize = 4_096;
+
+/// Bytes of an index of git.
+pub const INDEX: u64 = 64 << 20;
+
+/// Bytes of a configuration or ignore file.
+pub const TEXT: u64 = 1 << 20;
+
+/// Configuration files of git, includes counted.
+pub const CONFIG_FILES: usize = 64;
+
+/// Levels of includes.
+pub const INCLUDES: usize = 10;
+
+/// Steps of matching one pattern.
+pub const MATCHING: u32 = 20_000;
+
+/// Directories on the way up to the root of a project.
+pub const LEVELS: usize = 64;

@@ -1,0 +1,202 @@
+//! The real machine behind the engine's questions.
+
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::SystemTime;
+
+use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
+
+use super::program::{self, Known};
+use super::repository::Repository;
+use super::{bounds, files, session, temporary};
+use crate::config::Config;
+use crate::places::Places;
+
+/// This machine, as one call sees it.
+#[derive(Debug)]
+pub struct DiskWorld {
+    home: String,
+    cwd: String,
+    project: Option<String>,
+    temporary: Vec<String>,
+    scratch: Vec<String>,
+    settings: Settings,
+    is_trusted: bool,
+    directories: Vec<String>,
+    /// When the user last decided what to trust.
+    trusted_at: Option<SystemTime>,
+    key: OnceCell<[u8; 16]>,
+    state: std::path::PathBuf,
+    repositories: RefCell<BTreeMap<String, Option<Rc<Repository>>>>,
+}
+
+impl DiskWorld {
+    /// The machine around a call in `cwd`, which belongs to `project`.
+    pub fn new(places: &Places, cwd: &str, project: Option<String>, config: &Config) -> DiskWorld {
+        let home = places.home().to_owned();
+        DiskWorld {
+            cwd: cwd.to_owned(),
+            temporary: temporary::shared(),
+            scratch: temporary::own(&home),
+            settings: config.settings(),
+            is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
+            directories: config.programs.directories.clone(),
+            trusted_at: std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found)),
+            key: OnceCell::new(),
+            state: places.state(),
+            repositories: RefCell::default(),
+            project,
+            home,
+        }
+    }
+
+    /// The repository that a path lies in, found once per directory.
+    fn repository(&self, directory: &str) -> Option<Rc<Repository>> {
+        if let Some(known) = self.repositories.borrow().get(directory) {
+            return known.clone();
+        }
+        let found = Repository::around(directory, &self.home).map(|found| {
+            // Several directories share one repository, whose files are read once.
+            let same = self.repositories.borrow().values().flatten().find(|known| known.root() == found.root()).cloned();
+            same.unwrap_or_else(|| Rc::new(found))
+        });
+        let mut known = self.repositories.borrow_mut();
+        if known.len() < bounds::NAMES {
+            known.insert(directory.to_owned(), found.clone());
+        }
+        found
+    }
+
+    fn file_tracking(&self, path: &str) -> Tracking {
+        let parent = path.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
+        match self.repository(parent) {
+            Some(repository) => repository.tracking(path),
+            None => Tracking::Outside,
+        }
+    }
+
+    /// A directory is as good as the worst in it.
+    fn directory_tracking(&self, path: &str) -> Tracking {
+        match self.file_tracking(path) {
+            found @ (Tracking::Outside | Tracking::Rebuildable | Tracking::Ignored) => return found,
+            Tracking::Clean | Tracking::Modified | Tracking::Untracked | Tracking::Unknown => {}
+        }
+        match self.tally(path) {
+            Tally::Counted { files: 0, .. } => Tracking::Untracked,
+            Tally::Counted { unrestorable: 0, .. } => Tracking::Clean,
+            Tally::Counted { files, unrestorable, .. } if files == unrestorable => Tracking::Untracked,
+            Tally::Counted { .. } => Tracking::Modified,
+            Tally::More { .. } | Tally::Unknown => Tracking::Unknown,
+        }
+    }
+}
+
+impl World for DiskWorld {
+    fn home(&self) -> Option<&str> {
+        Some(&self.home)
+    }
+
+    fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    fn temporary(&self) -> &[String] {
+        &self.temporary
+    }
+
+    fn scratch(&self) -> &[String] {
+        &self.scratch
+    }
+
+    fn project_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    fn environment(&self, name: &str) -> Option<Cow<'_, str>> {
+        std::env::var_os(name).map(|value| Cow::Owned(value.to_string_lossy().into_owned()))
+    }
+
+    fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+        let owned = |text: std::ffi::OsString| Cow::Owned(text.to_string_lossy().into_owned());
+        std::env::vars_os().map(|(name, value)| (owned(name), owned(value))).collect()
+    }
+
+    fn case_insensitive(&self) -> bool {
+        cfg!(target_os = "macos")
+    }
+
+    fn look(&self, path: &str) -> Look {
+        files::look(path, self.trusted_at.filter(|_| self.is_trusted))
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        std::fs::read_link(path).ok()?.into_os_string().into_string().ok()
+    }
+
+    fn tracking(&self, path: &str) -> Tracking {
+        match self.look(path).kind {
+            Kind::Directory => self.directory_tracking(path),
+            Kind::Unreadable => Tracking::Unknown,
+            Kind::Missing | Kind::File | Kind::Link | Kind::Special | Kind::Unlisted => self.file_tracking(path),
+        }
+    }
+
+    fn content(&self, path: &str, limit: usize) -> Content {
+        files::content(path, limit)
+    }
+
+    fn tally(&self, path: &str) -> Tally {
+        files::tally(path, &|file| self.file_tracking(file))
+    }
+
+    fn entries(&self, directory: &str) -> Option<Vec<String>> {
+        files::entries(directory)
+    }
+
+    fn git(&self, directory: &str) -> Option<Git> {
+        self.repository(directory).map(|repository| repository.describe())
+    }
+
+    fn program(&self, name: &str) -> Identity {
+        let known = Known {
+            cwd: &self.cwd,
+            project: self.project.as_deref(),
+            directories: &self.directories,
+            listed_at: self.trusted_at,
+        };
+        program::identify(name, std::env::var("PATH").ok().as_deref(), &known)
+    }
+
+    fn mcp(&self, _server: &str, _tool: &str) -> McpTrust {
+        McpTrust::Configured
+    }
+
+    fn session_process(&self, pid: u32) -> bool {
+        session::is_ours(pid)
+    }
+
+    fn history(&self) -> History {
+        History::default()
+    }
+
+    fn changed_files(&self) -> Vec<String> {
+        match (&self.project, self.trusted_at) {
+            (Some(project), Some(then)) if self.is_trusted => files::changed_since(project, then),
+            (Some(_) | None, Some(_) | None) => Vec::new(),
+        }
+    }
+
+    fn override_rate(&self, _pattern: &str) -> Option<f64> {
+        None
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn redaction_key(&self) -> [u8; 16] {
+        *self.key.get_or_init(|| crate::key::redaction(&self.state))
+    }
+}

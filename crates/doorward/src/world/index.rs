@@ -1,0 +1,204 @@
+//! Reads git's index: which files it tracks, and how each looked when git last saw it.
+
+use std::os::unix::fs::MetadataExt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Everything the index says, names in the index's own order.
+#[derive(Debug)]
+pub struct Index {
+    names: Vec<u8>,
+    entries: Vec<Entry>,
+    /// When the index itself was written; what changed since then may not be seen.
+    written: (u64, u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: usize,
+    end: usize,
+    ctime: (u32, u32),
+    mtime: (u32, u32),
+    mode: u32,
+    size: u32,
+    state: State,
+}
+
+/// What the flags of an entry say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ordinary,
+    /// In the middle of a merge.
+    Conflicted,
+    /// Git was told not to look at the file, or only that it will come.
+    Unwatched,
+}
+
+/// What the index knows about one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Tracked, and the file looks as git last saw it.
+    Same,
+    /// Tracked, and the file looks different, or may.
+    Different,
+    /// Not tracked.
+    Absent,
+    /// The index does not say.
+    Unsure,
+}
+
+const DIRECTORY: u32 = 0o040_000;
+
+impl Index {
+    /// Reads an index of version 2, 3 or 4. `None` if it is none, is cut off, or is only a part of the whole.
+    pub fn parse(bytes: &[u8], hash: usize, written: SystemTime) -> Option<Index> {
+        let mut reader = Reader { bytes, at: 0 };
+        if reader.take(4)? != b"DIRC" {
+            return None;
+        }
+        let version = reader.number()?;
+        let count = usize::try_from(reader.number()?).ok()?;
+        if !(2..=4).contains(&version) || count > bytes.len() / 40 {
+            return None;
+        }
+        let written = written.duration_since(UNIX_EPOCH).ok().map(|time| (time.as_secs(), time.subsec_nanos()))?;
+        let mut index = Index { names: Vec::with_capacity(bytes.len() / 2), entries: Vec::with_capacity(count), written };
+        for _ in 0..count {
+            index.read_entry(&mut reader, hash, version)?;
+        }
+        is_whole(&mut reader, hash).then_some(index)
+    }
+
+    /// Looks a path up, relative to the root of the work tree.
+    pub fn look_up(&self, path: &str, file: &std::fs::Metadata) -> Known {
+        let Some(entry) = self.find(path.as_bytes()) else { return self.absent(path) };
+        match entry.state {
+            State::Conflicted => return Known::Different,
+            State::Unwatched => return Known::Unsure,
+            State::Ordinary => {}
+        }
+        let seconds = |value: i64| u32::try_from(value & 0xffff_ffff).unwrap_or_default();
+        let same = entry.mtime == (seconds(file.mtime()), seconds(file.mtime_nsec()))
+            && entry.ctime == (seconds(file.ctime()), seconds(file.ctime_nsec()))
+            && u64::from(entry.size) == file.size() & 0xffff_ffff
+            && entry.mode & 0o170_000 == file.mode() & 0o170_000;
+        // A file that changed in the same instant in which the index was written could look the same and be different.
+        let is_racy = (u64::from(entry.mtime.0), entry.mtime.1) >= self.written;
+        if same && !is_racy { Known::Same } else { Known::Different }
+    }
+
+    /// Some tracked file has this path, whether it is there or not.
+    pub fn has(&self, path: &str) -> bool {
+        self.find(path.as_bytes()).is_some()
+    }
+
+    fn absent(&self, path: &str) -> Known {
+        // A sparse index folds whole directories into one entry.
+        let folded = path.match_indices('/').any(|(at, _)| {
+            path.get(..=at).and_then(|directory| self.find(directory.as_bytes())).is_some_and(|entry| entry.mode == DIRECTORY)
+        });
+        if folded { Known::Unsure } else { Known::Absent }
+    }
+
+    fn find(&self, path: &[u8]) -> Option<&Entry> {
+        let found = self.entries.binary_search_by(|entry| self.name(entry).cmp(path)).ok()?;
+        self.entries.get(found)
+    }
+
+    fn name(&self, entry: &Entry) -> &[u8] {
+        self.names.get(entry.start..entry.end).unwrap_or_default()
+    }
+
+    fn read_entry(&mut self, reader: &mut Reader<'_>, hash: usize, version: u32) -> Option<()> {
+        let begin = reader.at;
+        let ctime = (reader.number()?, reader.number()?);
+        let mtime = (reader.number()?, reader.number()?);
+        let _device_and_inode = (reader.number()?, reader.number()?);
+        let mode = reader.number()?;
+        let _owner = (reader.number()?, reader.number()?);
+        let size = reader.number()?;
+        reader.take(hash)?;
+        let flags = reader.half()?;
+        let extended = if flags & 0x4000 != 0 { reader.half()? } else { 0 };
+        let start = self.names.len();
+        if version == 4 {
+            self.read_folded_name(reader)?;
+        } else {
+            let name = reader.until_nul()?;
+            self.names.extend_from_slice(name);
+            let length = reader.at - begin;
+            // The name is followed by one to eight zero bytes, up to a multiple of eight.
+            reader.take(length.next_multiple_of(8) - length)?;
+        }
+        let state = match (flags & 0x3000, flags & 0x8000 != 0 || extended & 0x6000 != 0) {
+            (0, false) => State::Ordinary,
+            (0, true) => State::Unwatched,
+            _ => State::Conflicted,
+        };
+        self.entries.push(Entry { start, end: self.names.len(), ctime, mtime, mode, size, state });
+        Some(())
+    }
+
+    /// Version 4 says how much of the last name to drop and what to add.
+    fn read_folded_name(&mut self, reader: &mut Reader<'_>) -> Option<()> {
+        let drop = usize::try_from(reader.variable()?).ok()?;
+        let (start, end) = self.entries.last().map_or((0, 0), |last| (last.start, last.end));
+        let kept = start..end.checked_sub(drop).filter(|end| *end >= start)?;
+        self.names.extend_from_within(kept);
+        let name = reader.until_nul()?;
+        self.names.extend_from_slice(name);
+        Some(())
+    }
+}
+
+/// No extension says that the rest lies in another file.
+fn is_whole(reader: &mut Reader<'_>, hash: usize) -> bool {
+    while reader.bytes.len().saturating_sub(reader.at) > hash {
+        let (Some(signature), Some(length)) = (reader.take(4), reader.number()) else { return false };
+        let is_link = signature == b"link";
+        if is_link || usize::try_from(length).ok().and_then(|length| reader.take(length)).is_none() {
+            return false;
+        }
+    }
+    true
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(count)?)?;
+        self.at += count;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().ok().map(u32::from_be_bytes)
+    }
+
+    fn half(&mut self) -> Option<u16> {
+        self.take(2)?.try_into().ok().map(u16::from_be_bytes)
+    }
+
+    fn until_nul(&mut self) -> Option<&'a [u8]> {
+        let length = self.bytes.get(self.at..)?.iter().position(|byte| *byte == 0)?;
+        let name = self.take(length)?;
+        self.at += 1;
+        Some(name)
+    }
+
+    /// The variable-length number of pack files: seven bits per byte, each continuation counts one more.
+    fn variable(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        loop {
+            let byte = *self.take(1)?.first()?;
+            value = value.checked_mul(128)?.checked_add(u64::from(byte & 0x7f))?;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+            value = value.checked_add(1)?;
+        }
+    }
+}

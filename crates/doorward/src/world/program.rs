@@ -1,0 +1,119 @@
+//! Which file a program name stands for, and whether that file is one the user knows.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+use doorward_engine::Identity;
+
+use super::files;
+
+/// Directories whose programs belong to the system, if nobody but the system can change them.
+const SYSTEM: &[&str] = &[
+    "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/lib", "/usr/libexec", "/usr/local/lib",
+    "/usr/games", "/usr/share", "/opt/homebrew/bin", "/opt/homebrew/Cellar", "/snap/bin", "/nix/store", "/run/current-system/sw/bin",
+];
+
+/// What decides about a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    pub cwd: &'a str,
+    pub project: Option<&'a str>,
+    /// Directories of tool chains that the user listed, and when.
+    pub directories: &'a [String],
+    pub listed_at: Option<SystemTime>,
+}
+
+/// Finds and judges a program: a name is searched for in `path`, a path is taken as it is.
+pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
+    if name.contains('/') {
+        return if is_program(Path::new(name)) { judged(Path::new(name), known) } else { Identity::Missing };
+    }
+    let Some(path) = path else { return Identity::Missing };
+    for directory in path.split(':') {
+        // An empty or relative entry means wherever the command happens to run.
+        let directory = Path::new(known.cwd).join(directory);
+        let candidate = directory.join(name);
+        if is_program(&candidate) {
+            return judged(&candidate, known);
+        }
+    }
+    Identity::Missing
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+}
+
+fn judged(path: &Path, known: &Known<'_>) -> Identity {
+    let shown = || path.to_string_lossy().into_owned();
+    let Ok(real) = path.canonicalize() else { return Identity::Unlisted(shown()) };
+    let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
+    if known.project.is_some_and(|project| project != "/" && lies_in(project)) {
+        return Identity::Project(shown());
+    }
+    if is_plain(path) && [path, real.as_path()].iter().all(|path| is_system(path)) {
+        return Identity::Trusted(shown());
+    }
+    if known.directories.iter().any(|directory| path.starts_with(directory)) {
+        return if is_as_listed(&[path.to_owned(), real], known.listed_at) {
+            Identity::Trusted(shown())
+        } else {
+            Identity::Changed(shown())
+        };
+    }
+    Identity::Unlisted(shown())
+}
+
+fn is_plain(path: &Path) -> bool {
+    path.components().all(|component| matches!(component, Component::RootDir | Component::Normal(_)))
+}
+
+/// The file lies in a directory of the system, and neither it nor its directory can be changed by others.
+fn is_system(path: &Path) -> bool {
+    let belongs = |path: &Path| path.symlink_metadata().is_ok_and(|found| {
+        found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0)
+    });
+    SYSTEM.iter().any(|directory| path.starts_with(directory)) && belongs(path) && path.parent().is_some_and(belongs)
+}
+
+/// Nothing about the file changed since the user listed its directory.
+fn is_as_listed(paths: &[PathBuf], listed_at: Option<SystemTime>) -> bool {
+    listed_at.is_some_and(|then| paths.iter().all(|path| path.symlink_metadata().is_ok_and(|found| files::changed(&found) <= then)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn tool(directory: &Path, name: &str) -> String {
+        let path = directory.join(name);
+        std::fs::write(&path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_program_is_known_by_where_it_lies() {
+        let home = tempfile::tempdir().unwrap();
+        let listed = tool(home.path(), "listed");
+        let project = tempfile::tempdir().unwrap();
+        let own = tool(project.path(), "cat");
+        let directories = [home.path().to_str().unwrap().to_owned()];
+        let project_path = project.path().to_str().unwrap();
+        let mut known =
+            Known { cwd: "/", project: Some(project_path), directories: &directories, listed_at: Some(SystemTime::now()) };
+        let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
+        let shell = identify("sh", Some("/usr/bin:/bin"), &known);
+        assert!(matches!(shell, Identity::Trusted(_)), "{shell:?}");
+        assert_eq!(identify("cat", Some(&path), &known), Identity::Project(own.clone()));
+        assert_eq!(identify(&own, None, &known), Identity::Project(own));
+        assert_eq!(identify("listed", Some(&path), &known), Identity::Trusted(listed.clone()));
+        assert_eq!(identify("no-such-program", Some(&path), &known), Identity::Missing);
+        known.listed_at = Some(SystemTime::UNIX_EPOCH);
+        assert_eq!(identify("listed", Some(&path), &known), Identity::Changed(listed.clone()));
+        known.directories = &[];
+        assert_eq!(identify("listed", Some(&path), &known), Identity::Unlisted(listed));
+    }
+}

@@ -1,0 +1,214 @@
+//! One git repository, read from its files: where it is, what is tracked, what it is configured to do.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use doorward_engine::{Git, Tracking};
+
+use super::bounds;
+use super::git_config::{self, Around, GitConfig};
+use super::ignore::{Ignored, Ignores, ignored};
+use super::index::{Index, Known};
+use crate::trusted;
+
+/// Directories that builds make, whatever the language.
+const REBUILDABLE: &[&str] = &[
+    "target", "node_modules", "dist", "build", "__pycache__", ".next", "coverage", ".pytest_cache", ".mypy_cache",
+    ".ruff_cache", ".turbo", ".nuxt", "out", ".gradle", ".tox", ".nyc_output", ".parcel-cache", ".vite", ".svelte-kit",
+];
+
+/// Variables that make git look elsewhere than where we look.
+const REDIRECTS: &[&str] = &[
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY", "XDG_CONFIG_HOME",
+];
+
+/// The root of the work tree around a directory: where `.git` lies, or a `.doorward.toml`.
+pub fn project_root(directory: &str) -> Option<String> {
+    ancestor(directory, &[".git", ".doorward.toml"])
+}
+
+fn ancestor(directory: &str, markers: &[&str]) -> Option<String> {
+    Path::new(directory)
+        .ancestors()
+        .take(bounds::LEVELS)
+        .find(|candidate| markers.iter().any(|marker| candidate.join(marker).symlink_metadata().is_ok()))
+        .and_then(|root| root.to_str())
+        .map(str::to_owned)
+}
+
+/// A repository; everything beyond its place is read when it is asked for.
+#[derive(Debug)]
+pub struct Repository {
+    root: String,
+    git_directory: PathBuf,
+    common: PathBuf,
+    home: String,
+    config: OnceCell<Result<GitConfig, String>>,
+    index: OnceCell<Option<Index>>,
+    ignores: OnceCell<Option<Vec<Ignores>>>,
+}
+
+impl Repository {
+    /// The repository around a directory.
+    pub fn around(directory: &str, home: &str) -> Option<Repository> {
+        let root = ancestor(directory, &[".git"])?;
+        let git_directory = git_directory(&Path::new(&root).join(".git"))?;
+        let common = match trusted::start_of(git_directory.join("commondir"), 4096) {
+            Some(text) => git_directory.join(text.trim()),
+            None => git_directory.clone(),
+        };
+        Some(Repository {
+            root,
+            git_directory,
+            common,
+            home: home.to_owned(),
+            config: OnceCell::new(),
+            index: OnceCell::new(),
+            ignores: OnceCell::new(),
+        })
+    }
+
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// What the engine wants to know about it.
+    pub fn describe(&self) -> Git {
+        let config = self.config();
+        Git {
+            root: self.root.clone(),
+            branch: self.branch(),
+            default_branch: self.default_branch(),
+            remotes: config.as_ref().map(|config| config.remotes.clone()).unwrap_or_default(),
+            config: config.as_ref().map(|config| config.values.clone()).map_err(Clone::clone),
+        }
+    }
+
+    /// What git knows about a file, a link or a path where nothing is.
+    pub fn tracking(&self, path: &str) -> Tracking {
+        let Some(inner) = path.strip_prefix(self.root.as_str()).map(|inner| inner.trim_start_matches('/')) else {
+            return Tracking::Outside;
+        };
+        // What lies in the repository's own directory is not a work file, whatever its name.
+        if inner.is_empty() || inner.split('/').any(|component| component == ".git") {
+            return Tracking::Unknown;
+        }
+        let Some(index) = self.index() else { return Tracking::Unknown };
+        let Ok(file) = std::fs::symlink_metadata(path) else {
+            return if index.has(inner) { Tracking::Modified } else { Tracking::Untracked };
+        };
+        match index.look_up(inner, &file) {
+            Known::Same => Tracking::Clean,
+            Known::Different => Tracking::Modified,
+            Known::Unsure => Tracking::Unknown,
+            Known::Absent => self.untracked(inner, file.is_dir()),
+        }
+    }
+
+    fn untracked(&self, inner: &str, is_directory: bool) -> Tracking {
+        let Some(general) = self.ignores() else { return Tracking::Unknown };
+        match ignored(&self.root, general, inner, is_directory) {
+            (Ignored::Yes, by) if REBUILDABLE.contains(&by.as_str()) => Tracking::Rebuildable,
+            (Ignored::Yes, _) => Tracking::Ignored,
+            (Ignored::No, _) => Tracking::Untracked,
+            (Ignored::Unsure, _) => Tracking::Unknown,
+        }
+    }
+
+    fn config(&self) -> &Result<GitConfig, String> {
+        self.config.get_or_init(|| {
+            if let Some(name) = REDIRECTS.iter().find(|name| std::env::var_os(name).is_some()) {
+                return Err(format!("the variable `{name}` changes what git reads"));
+            }
+            let branch = self.branch();
+            let git_directory = self.git_directory.to_str().ok_or("git's directory is not UTF-8")?;
+            let around = Around { home: &self.home, git_directory, branch: branch.as_deref() };
+            git_config::effective(&self.common, &self.git_directory, around)
+        })
+    }
+
+    fn value(&self, key: &str) -> Option<&str> {
+        self.config().as_ref().ok()?.values.get(key).map(String::as_str)
+    }
+
+    fn index(&self) -> Option<&Index> {
+        self.index.get_or_init(|| self.read_index()).as_ref()
+    }
+
+    fn read_index(&self) -> Option<Index> {
+        self.config().as_ref().ok()?;
+        if let Some(elsewhere) = self.value("core.worktree") {
+            let tree = self.git_directory.join(elsewhere).canonicalize().ok()?;
+            if tree != Path::new(&self.root).canonicalize().ok()? {
+                return None;
+            }
+        }
+        let hash = match self.value("extensions.objectformat") {
+            None | Some("sha1") => 20,
+            Some("sha256") => 32,
+            Some(_) => return None,
+        };
+        let path = self.git_directory.join("index");
+        match path.metadata() {
+            // A repository in which nothing was ever added.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Index::parse(b"DIRC\0\0\0\x02\0\0\0\0", hash, SystemTime::UNIX_EPOCH)
+            }
+            Err(_) => None,
+            Ok(metadata) => Index::parse(&trusted::bytes_of(&path, bounds::INDEX)?, hash, metadata.modified().ok()?),
+        }
+    }
+
+    fn ignores(&self) -> Option<&[Ignores]> {
+        self.ignores.get_or_init(|| self.read_ignores()).as_deref()
+    }
+
+    /// The ignore files that count for the whole repository, weakest first.
+    fn read_ignores(&self) -> Option<Vec<Ignores>> {
+        if self.value("core.ignorecase").is_some_and(git_config::is_true) {
+            return None;
+        }
+        let own = match self.value("core.excludesfile") {
+            Some(path) => match path.strip_prefix("~/") {
+                Some(rest) => Path::new(&self.home).join(rest),
+                None => PathBuf::from(path),
+            },
+            None => Path::new(&self.home).join(".config/git/ignore"),
+        };
+        let mut files = Vec::new();
+        for path in [own, self.common.join("info/exclude")] {
+            if path.symlink_metadata().is_ok() {
+                files.push(Ignores::parse("", &trusted::start_of(&path, bounds::TEXT)?));
+            }
+        }
+        Some(files)
+    }
+
+    fn branch(&self) -> Option<String> {
+        symbolic(&self.git_directory.join("HEAD"), "refs/heads/")
+    }
+
+    fn default_branch(&self) -> Option<String> {
+        symbolic(&self.common.join("refs/remotes/origin/HEAD"), "refs/remotes/origin/")
+            .or_else(|| self.value("init.defaultbranch").map(str::to_owned))
+    }
+}
+
+/// Where the repository's own files lie: `.git`, or wherever the file of that name points.
+fn git_directory(dot_git: &Path) -> Option<PathBuf> {
+    if dot_git.metadata().ok()?.is_dir() {
+        return Some(dot_git.to_owned());
+    }
+    let text = trusted::start_of(dot_git, 4096)?;
+    let target = text.strip_prefix("gitdir:")?.trim();
+    let path = dot_git.parent()?.join(target);
+    path.is_dir().then_some(path)
+}
+
+/// What a symbolic reference points to, without the prefix.
+fn symbolic(path: &Path, prefix: &str) -> Option<String> {
+    let text = trusted::start_of(path, 4096)?;
+    text.strip_prefix("ref:")?.trim().strip_prefix(prefix).map(str::to_owned)
+}

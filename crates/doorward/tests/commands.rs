@@ -1,0 +1,59 @@
+//! The smaller commands: help, rules, defaults, expectations, demonstration.
+
+mod support;
+
+use support::Home;
+
+#[test]
+fn every_command_explains_itself() {
+    let home = Home::new();
+    for command in ["check", "demo", "rules", "defaults", "test", "setup", "hook", "completions", "man"] {
+        assert!(home.run(&["--help"], b"").stdout.contains(command), "{command}");
+    }
+    assert!(home.run(&["--version"], b"").stdout.starts_with("doorward "));
+    assert!(home.run(&["man"], b"").stdout.contains(".TH doorward"));
+    assert!(home.run(&["completions", "zsh"], b"").stdout.contains("#compdef doorward"));
+}
+
+#[test]
+fn the_defaults_are_a_valid_configuration() {
+    let home = Home::new();
+    let defaults = home.run(&["defaults"], b"").stdout;
+    home.write(".config/doorward/config.toml", &defaults);
+    let ran = home.run(&["setup", "claude", "--yes"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
+fn a_rule_that_does_not_exist_is_an_error() {
+    let home = Home::new();
+    assert_eq!(home.run(&["rules"], b"").code, 0);
+    assert!(home.run(&["rules", "--json"], b"").json().is_array());
+    assert_eq!(home.run(&["rules", "no-such-rule"], b"").code, 1);
+}
+
+#[test]
+fn expectations_are_compared_row_by_row() {
+    let home = Home::new();
+    home.write("good.md", "| call | verdict |\n|---|---|\n| `git status` | approve |\n| `rm -rf ~` | block |\n| read `~/.ssh/id_rsa` | at least confirm |\n");
+    home.write("bad.md", "text\n\n| call | verdict |\n|---|---|\n| `rm -rf ~` | approve |\n");
+    home.write("none.md", "nothing here\n");
+    let test = |name: &str| home.run(&["test", home.path(name).to_str().unwrap()], b"");
+    let good = test("good.md");
+    assert_eq!(good.code, 0, "{}", good.stdout);
+    let bad = test("bad.md");
+    assert_eq!(bad.code, 1);
+    assert!(bad.stdout.contains("bad.md:5: `rm -rf ~` is block, not approve"), "{}", bad.stdout);
+    assert_eq!(test("none.md").code, 2);
+}
+
+#[test]
+fn the_demonstration_judges_and_records_every_call() {
+    let home = Home::new();
+    let started = std::time::Instant::now();
+    let ran = home.run(&["demo"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(started.elapsed().as_secs() < 5);
+    assert!(ran.stdout.contains("40 calls: ") && ran.stdout.contains("40 records"), "{}", ran.stdout);
+    assert!(home.read(".local").is_none() && !home.path(".local").exists(), "the real home is not touched");
+}

@@ -1,0 +1,131 @@
+//! `doorward hook claude` as Claude Code sees it: an answer, or exit code 2 and text; never silence by accident.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Home, Ran, feed};
+
+fn trusting() -> Home {
+    let home = Home::new();
+    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    home
+}
+
+fn decision(ran: &Ran) -> String {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let answer = ran.json();
+    let output = &answer["hookSpecificOutput"];
+    assert_eq!(output["hookEventName"], "PreToolUse");
+    assert!(!output["permissionDecisionReason"].as_str().unwrap().is_empty());
+    output["permissionDecision"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn calls_are_allowed_asked_about_or_denied() {
+    let home = trusting();
+    std::fs::write(home.project().join("a.txt"), "a").unwrap();
+    let project = home.project().display().to_string();
+    for (tool, input, expected) in [
+        ("Bash", json!({"command": "ls -la", "description": "look"}), "allow"),
+        ("Read", json!({"file_path": format!("{project}/a.txt")}), "allow"),
+        ("Bash", json!({"command": "git push origin main"}), "ask"),
+        ("Bash", json!({"command": "rm -rf ~"}), "deny"),
+        ("Bash", json!({"command": "rm -rf /", "run_in_background": true}), "deny"),
+        ("Bash", json!({"command": 3}), "ask"),
+        ("NeverHeardOf", json!({}), "ask"),
+    ] {
+        assert_eq!(decision(&home.hook(tool, input.clone())), expected, "{tool} {input}");
+    }
+}
+
+#[test]
+fn where_nobody_can_answer_a_question_is_a_refusal() {
+    let home = trusting();
+    let payload = home.payload("Bash", json!({"command": "git push origin main"})).to_string();
+    let mut command = home.command(&["hook", "claude"]);
+    let ran = feed(command.env("CLAUDE_CODE_SESSION_ATTENDED", "0"), payload.as_bytes());
+    assert_eq!(decision(&ran), "deny");
+    assert!(ran.stdout.contains("a person can run it"));
+}
+
+#[test]
+fn an_agent_that_nobody_has_trusted_is_asked_about_everything() {
+    let home = Home::new();
+    assert_eq!(decision(&home.hook("Bash", json!({"command": "ls"}))), "ask");
+}
+
+#[test]
+fn a_project_may_tighten_but_not_loosen() {
+    let home = trusting();
+    std::fs::write(home.project().join(".doorward.toml"), "[permissions]\ndeny = [\"bash(ls*)\"]\nallow = [\"bash(git push*)\"]\n").unwrap();
+    assert_eq!(decision(&home.hook("Bash", json!({"command": "ls"}))), "deny");
+    assert_eq!(decision(&home.hook("Bash", json!({"command": "git push origin main"}))), "ask");
+    std::fs::write(home.project().join(".doorward.toml"), "broken = ").unwrap();
+    assert_eq!(decision(&home.hook("Bash", json!({"command": "pwd"}))), "ask");
+}
+
+#[test]
+fn a_home_inside_the_project_brings_no_trust() {
+    let home = trusting();
+    let fake = home.project().join("fake");
+    std::fs::create_dir_all(fake.join(".config/doorward")).unwrap();
+    std::fs::write(fake.join(".config/doorward/config.toml"), "[agents.claude]\nmode = \"auto\"\n").unwrap();
+    let payload = home.payload("Bash", json!({"command": "ls"})).to_string();
+    let ran = feed(home.command(&["hook", "claude"]).env("HOME", &fake), payload.as_bytes());
+    assert!(ran.code == 2 || decision(&ran) == "ask", "{}", ran.stdout);
+}
+
+#[test]
+fn other_events_are_recorded_or_ignored_without_a_word() {
+    let home = trusting();
+    for event in ["PostToolUse", "PostToolUseFailure", "PermissionDenied", "PermissionRequest", "SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "SubagentStop", "Notification"] {
+        let payload = json!({"hook_event_name": event, "session_id": "s", "cwd": "/", "tool_use_id": "t", "prompt": "p"});
+        let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "{event}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_blocks() {
+    let home = trusting();
+    let deep = format!("{{\"hook_event_name\":{}", "[".repeat(100_000));
+    let duplicate = br#"{"hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls","command":"rm -rf /"}}"#;
+    for payload in [&b""[..], b"garbage", b"[]", b"{}", b"\xff\xfe", deep.as_bytes(), duplicate, br#"{"hook_event_name":"Later","tool_name":"Bash"}"#] {
+        blocked(&home.run(&["hook", "claude"], payload));
+    }
+    blocked(&home.run(&["hook", "somebody"], b"{}"));
+    blocked(&home.run(&["hook"], b"{}"));
+}
+
+#[test]
+fn a_payload_beyond_the_limit_blocks() {
+    let home = trusting();
+    blocked(&home.run(&["hook", "claude"], &vec![b' '; (64 << 20) + 1]));
+}
+
+#[test]
+fn what_cannot_be_recorded_is_not_approved() {
+    let home = trusting();
+    std::fs::remove_dir_all(home.path(".local/state/doorward/log")).unwrap();
+    blocked(&home.hook("Bash", json!({"command": "ls"})));
+    std::fs::write(home.path(".local/state/doorward/log"), "in the way").unwrap();
+    blocked(&home.hook("Bash", json!({"command": "ls"})));
+}
+
+#[test]
+fn the_installed_line_blocks_even_without_the_program() {
+    let home = trusting();
+    let settings: Value = serde_json::from_str(&home.read(".claude/settings.json").unwrap()).unwrap();
+    let line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+    let gone = line.replace(support::program().to_str().unwrap(), "/nowhere/doorward");
+    let mut shell = std::process::Command::new("sh");
+    let ran = feed(shell.args(["-c", &gone]), b"{}");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("call blocked"));
+}
+
+fn blocked(ran: &Ran) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("doorward: ") && ran.stderr.ends_with("the call is blocked\n"), "{}", ran.stderr);
+}

@@ -1,0 +1,106 @@
+//! Runs the built program in a home of its own.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home, and a project beside it.
+pub struct Home {
+    base: TempDir,
+}
+
+/// What the program did.
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", self.stdout, self.stderr))
+    }
+
+    pub fn lines(&self) -> Vec<Value> {
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl Home {
+    pub fn new() -> Home {
+        let base = tempfile::tempdir().unwrap();
+        for name in ["home", "project"] {
+            std::fs::create_dir(base.path().join(name)).unwrap();
+        }
+        assert!(Command::new("git").args(["init", "-q"]).arg(base.path().join("project")).status().unwrap().success());
+        Home { base }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.base.path().join("home").join(name)
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.base.path().join("project")
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let private: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&path, private).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.path(name)).ok()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        command.args(arguments).current_dir(self.project()).env("HOME", self.base.path().join("home"));
+        command.env_remove("CLAUDE_CONFIG_DIR").env_remove("CLAUDE_CODE_SESSION_ATTENDED").env_remove("XDG_CONFIG_HOME");
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        feed(&mut self.command(arguments), input)
+    }
+
+    /// The hook, with a payload for a tool call in the project.
+    pub fn hook(&self, tool: &str, input: Value) -> Ran {
+        self.run(&["hook", "claude"], self.payload(tool, input).to_string().as_bytes())
+    }
+
+    pub fn payload(&self, tool: &str, input: Value) -> Value {
+        serde_json::json!({
+            "session_id": "0c1d", "transcript_path": "/nowhere.jsonl", "cwd": self.project(), "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": "toolu_test",
+        })
+    }
+}
+
+pub fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_doorward"))
+}
+
+pub fn feed(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The program may have answered without reading everything.
+        let _ = stdin.write_all(&input);
+    });
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Ran {
+        code: status.code().unwrap_or(-1),
+        stdout: String::from_utf8(stdout).unwrap(),
+        stderr: String::from_utf8(stderr).unwrap(),
+    }
+}

@@ -1,0 +1,27 @@
+//! What a trusted allow rule or the user's own words may clear: soft confirmations, and nothing else.
+
+use crate::coverage::Degree;
+use crate::facts::Facts;
+use crate::policy::{Mode, Policy};
+use crate::verdict::{Clearance, Opinion, Source, Verdict};
+
+/// Replaces soft confirmations by an approval if something clears them.
+pub fn soft(opinions: &mut Vec<Opinion>, facts: &Facts, policy: &Policy) {
+    let Some(by) = cleared_by(facts, policy) else { return };
+    let before = opinions.len();
+    opinions.retain(|opinion| opinion.verdict != Verdict::Confirm || opinion.cleared_by != Some(Clearance::Soft));
+    if opinions.len() < before {
+        opinions.push(Opinion::approve(Source::Permission, by));
+    }
+}
+
+fn cleared_by(facts: &Facts, policy: &Policy) -> Option<String> {
+    if policy.mode == Mode::ConfirmAll || facts.coverage.degree == Degree::Opaque {
+        return None;
+    }
+    if policy.permissions.allows(facts) {
+        return Some("an allow pattern of the configuration covers every command".to_owned());
+    }
+    let consent = facts.intent.consent.as_ref().filter(|_| !policy.strict)?;
+    Some(format!("you asked for it: “{consent}”"))
+}

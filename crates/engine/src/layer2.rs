@@ -1,0 +1,160 @@
+//! Layer 2 scores what layer 1 leaves open: an additive scorecard whose weights a person can read.
+
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Sensitivity};
+use crate::facts::Facts;
+use crate::marks::Mark;
+use crate::policy::Policy;
+use crate::verdict::{Clearance, Confidence, Opinion, Source};
+
+/// The score of a call with no risk at all, in log-odds.
+const BASE: f64 = -4.2;
+
+/// Marks that add risk of their own, in log-odds. What is not listed adds nothing.
+const MARKS: &[(Mark, f64)] = &[
+    (Mark::UnlistedHost, 3.0), (Mark::UnknownProgram, 2.5), (Mark::InlineCode, 2.5), (Mark::ChangedRecipe, 3.5), (Mark::UntrustedProject, 4.0),
+    (Mark::InstallChosen, 3.0), (Mark::EnvironmentPoison, 4.0), (Mark::Push, 3.0), (Mark::DefaultBranch, 1.0), (Mark::Force, 1.5),
+    (Mark::HistoryRewrite, 2.0), (Mark::DiscardsWork, 2.5), (Mark::GitConfig, 2.5), (Mark::GitRemoteChange, 3.0), (Mark::Recursive, 0.2),
+    (Mark::CountUnknown, 0.2), (Mark::SecretInContent, 3.0), (Mark::LifecycleScript, 2.5), (Mark::RunsOnLoad, 1.0), (Mark::UnlistedBinary, 4.0),
+    (Mark::ChangedBinary, 3.5), (Mark::SessionFile, 0.5), (Mark::Privileged, 3.0), (Mark::Remote, 3.0), (Mark::OutsideProject, 1.5), (Mark::LinkedElsewhere, 2.0),
+    (Mark::HardLinked, 1.5), (Mark::Plaintext, 2.0), (Mark::OddAddress, 3.0), (Mark::OddPort, 2.0), (Mark::RareDomain, 2.0), (Mark::AddressLiteral, 2.5),
+    (Mark::PrivateAddress, 2.5), (Mark::Upload, 2.5), (Mark::Cloud, 1.0), (Mark::Database, 2.0), (Mark::McpUntrusted, 3.0), (Mark::McpChanged, 4.0),
+    (Mark::McpDestructive, 3.0), (Mark::UnknownTool, 4.0), (Mark::LargeRead, 2.0), (Mark::AgentStart, 3.0), (Mark::Listens, 1.0), (Mark::ProtectedPath, 2.5),
+    (Mark::Obfuscated, 4.0), (Mark::GrantsPermission, 3.0), (Mark::ProcAlias, 2.5), (Mark::Device, 3.0), (Mark::SubagentTask, 0.5), (Mark::Truncates, 0.5),
+    (Mark::Interactive, 1.5), (Mark::InstructionFile, 1.5), (Mark::SystemPackages, 3.0), (Mark::RemoteCode, 4.0), (Mark::NameQuery, 2.0),
+];
+
+/// The most telling contributions to a score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// Probability that a person would want to be asked.
+    pub ask: f64,
+    pub contributions: Vec<(String, f64)>,
+}
+
+/// What layer 2 says, and how sure it is.
+pub fn opinion(facts: &Facts, policy: &Policy) -> (Opinion, Confidence) {
+    let score = score(facts);
+    let irreversible = facts.effects.iter().any(|effect| effect.reversibility == Reversibility::Irreversible);
+    let wanted = if irreversible { policy.thresholds.irreversible } else { policy.thresholds.confidence };
+    let approve = 1.0 - score.ask;
+    let sure = Confidence::new(approve.max(score.ask)).unwrap_or(Confidence::HALF);
+    let top = describe(&score);
+    if approve >= wanted {
+        return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top})")), sure);
+    }
+    let because = format!("only {approve:.2} sure that it is safe, {wanted:.2} is wanted ({top})");
+    (Opinion::confirm(Source::Score, Clearance::Soft, because), sure)
+}
+
+/// Adds up what the facts weigh; the riskiest effect counts.
+pub fn score(facts: &Facts) -> Score {
+    let worst = facts.effects.iter().map(effect).max_by(|a, b| total(a).total_cmp(&total(b))).unwrap_or_default();
+    let mut contributions = worst;
+    let (coverage, name) = match facts.coverage.degree {
+        Degree::Full => (0.0, "understood"),
+        Degree::Delegated => (0.3, "delegated"),
+        Degree::Unknown => (2.5, "partly unknown"),
+        Degree::Opaque => (4.0, "opaque"),
+    };
+    contributions.push((name.to_owned(), coverage));
+    if let Some(rate) = facts.counts.override_rate {
+        contributions.push(("overridden before".to_owned(), 1.5 * rate));
+    }
+    if !facts.taint.is_empty() {
+        contributions.push((format!("session: {}", facts.taint.join(", ")), 1.0));
+    }
+    let log_odds = BASE + total(&contributions);
+    contributions.retain(|(_, weight)| *weight > 0.0);
+    contributions.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Score { ask: 1.0 / (1.0 + exponential(-log_odds)), contributions }
+}
+
+/// e to the power of `x`, by additions and multiplications alone, so that every machine gets the same bits.
+fn exponential(x: f64) -> f64 {
+    let x = x.clamp(-700.0, 700.0);
+    let halvings = 10;
+    let reduced = x / f64::from(1 << halvings);
+    let mut sum = 1.0;
+    let mut term = 1.0;
+    for n in 1..=12 {
+        term *= reduced / f64::from(n);
+        sum += term;
+    }
+    (0..halvings).fold(sum, |power, _| power * power)
+}
+
+fn total(contributions: &[(String, f64)]) -> f64 {
+    contributions.iter().map(|(_, weight)| weight).sum()
+}
+
+/// The contributions of one effect.
+fn effect(effect: &Effect) -> Vec<(String, f64)> {
+    let mut list = vec![
+        (effect.operation.to_string(), operation(effect.operation)),
+        (format!("scope {}", effect.scope), scope(effect.scope)),
+        (effect.reversibility.to_string(), reversibility(effect.reversibility)),
+        (format!("reach {}", effect.reach), reach(effect.reach)),
+        (effect.sensitivity.to_string(), sensitivity(effect.sensitivity)),
+    ];
+    list.extend(MARKS.iter().filter(|(mark, _)| effect.marks.has(*mark)).map(|(mark, weight)| (mark.to_string(), *weight)));
+    list
+}
+
+fn operation(operation: Operation) -> f64 {
+    match operation {
+        Operation::Read => 0.0,
+        Operation::Write => 0.5,
+        Operation::Network => 0.6,
+        Operation::Execute => 0.7,
+        Operation::Mutate => 0.8,
+        Operation::Delete => 1.0,
+    }
+}
+
+fn scope(scope: Scope) -> f64 {
+    match scope {
+        Scope::Scratch | Scope::File => 0.0,
+        Scope::Directory => 0.3,
+        Scope::Project => 0.4,
+        Scope::External => 0.6,
+        Scope::OtherRepo => 1.0,
+        Scope::System => 1.2,
+    }
+}
+
+fn reversibility(reversibility: Reversibility) -> f64 {
+    match reversibility {
+        Reversibility::NothingChanges => 0.0,
+        Reversibility::Tracked => 0.2,
+        Reversibility::Rebuildable => 0.3,
+        Reversibility::Snapshotted => 0.4,
+        Reversibility::Irreversible => 0.6,
+    }
+}
+
+fn reach(reach: Reach) -> f64 {
+    match reach {
+        Reach::Workspace => 0.0,
+        Reach::Project => 0.3,
+        Reach::Shared => 2.5,
+        Reach::Machine => 3.0,
+        Reach::Identity => 5.0,
+        Reach::Beyond => 2.5,
+    }
+}
+
+fn sensitivity(sensitivity: Sensitivity) -> f64 {
+    match sensitivity {
+        Sensitivity::None => 0.0,
+        Sensitivity::SecretShaped => 3.0,
+        Sensitivity::Personal => 2.5,
+        Sensitivity::Credential => 5.0,
+        Sensitivity::Key => 6.0,
+    }
+}
+
+fn describe(score: &Score) -> String {
+    let parts: Vec<&str> = score.contributions.iter().take(3).map(|(name, _)| name.as_str()).collect();
+    if parts.is_empty() { "no risk factor".to_owned() } else { parts.join(", ") }
+}

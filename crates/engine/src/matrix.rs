@@ -1,0 +1,143 @@
+//! The decision matrix: the least strict verdict that operation, scope, reversibility and reach permit.
+
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope};
+use crate::facts::Facts;
+use crate::verdict::{Clearance, Opinion, Source, Verdict};
+
+/// A cell: the least strict verdict, and who may clear it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Floor {
+    pub verdict: Verdict,
+    pub clearance: Option<Clearance>,
+}
+
+const APPROVE: Floor = Floor { verdict: Verdict::AutoApprove, clearance: None };
+const SOFT: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance::Soft) };
+const FIRM: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance::Firm) };
+const DUAL: Floor = Floor { verdict: Verdict::Block, clearance: Some(Clearance::Dual) };
+
+/// The floors of all effects that are above an approval.
+pub fn floors(facts: &Facts) -> Vec<Opinion> {
+    let mut opinions: Vec<Opinion> = Vec::new();
+    for effect in &facts.effects {
+        let floor = floor(effect.operation, effect.scope, effect.reversibility, effect.reach);
+        let Some(clearance) = floor.clearance else { continue };
+        let because = describe(effect);
+        if opinions.iter().any(|opinion| opinion.because == because) {
+            continue;
+        }
+        let opinion = match floor.verdict {
+            Verdict::Block => Opinion::block(Source::Matrix, clearance, because),
+            Verdict::Confirm | Verdict::AutoApprove => Opinion::confirm(Source::Matrix, clearance, because),
+        };
+        opinions.push(opinion.at(effect.part));
+    }
+    opinions
+}
+
+/// The cell for one combination.
+pub fn floor(operation: Operation, scope: Scope, reversibility: Reversibility, reach: Reach) -> Floor {
+    let by_operation = match operation {
+        Operation::Read => APPROVE,
+        Operation::Network => network(reversibility, reach),
+        Operation::Execute => execute(scope, reversibility),
+        Operation::Write => change(scope, reversibility),
+        Operation::Delete => change(scope, reversibility).max(delete(scope)),
+        Operation::Mutate => change(scope, reversibility),
+    };
+    by_operation.max(by_reach(operation, scope, reach))
+}
+
+fn network(reversibility: Reversibility, reach: Reach) -> Floor {
+    match (reversibility, reach) {
+        (Reversibility::Irreversible, Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Identity | Reach::Beyond) => SOFT,
+        (
+            Reversibility::NothingChanges | Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted,
+            Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Identity | Reach::Beyond,
+        ) => APPROVE,
+    }
+}
+
+fn execute(scope: Scope, reversibility: Reversibility) -> Floor {
+    let by_scope = match scope {
+        Scope::Scratch | Scope::File | Scope::Directory | Scope::Project => APPROVE,
+        Scope::OtherRepo | Scope::System => SOFT,
+        Scope::External => FIRM,
+    };
+    let by_loss = match reversibility {
+        Reversibility::NothingChanges | Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted => APPROVE,
+        Reversibility::Irreversible => SOFT,
+    };
+    by_scope.max(by_loss)
+}
+
+fn change(scope: Scope, reversibility: Reversibility) -> Floor {
+    match (scope, reversibility) {
+        (Scope::Scratch, _) => APPROVE,
+        (_, Reversibility::NothingChanges) => APPROVE,
+        (Scope::File | Scope::Directory | Scope::Project, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted) => APPROVE,
+        (Scope::File | Scope::Directory | Scope::Project, Reversibility::Irreversible) => FIRM,
+        (Scope::OtherRepo | Scope::System, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted | Reversibility::Irreversible) => FIRM,
+        (Scope::External, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted) => SOFT,
+        (Scope::External, Reversibility::Irreversible) => FIRM,
+    }
+}
+
+fn delete(scope: Scope) -> Floor {
+    match scope {
+        Scope::Scratch | Scope::File | Scope::Directory => APPROVE,
+        Scope::Project | Scope::OtherRepo | Scope::System | Scope::External => FIRM,
+    }
+}
+
+fn by_reach(operation: Operation, scope: Scope, reach: Reach) -> Floor {
+    match (operation, reach) {
+        (_, Reach::Workspace | Reach::Project) => APPROVE,
+        (Operation::Read, Reach::Shared | Reach::Machine | Reach::Beyond) => APPROVE,
+        (Operation::Read, Reach::Identity) => FIRM,
+        (Operation::Network, Reach::Shared | Reach::Machine) => APPROVE,
+        (Operation::Network, Reach::Beyond) => SOFT,
+        (Operation::Execute | Operation::Write | Operation::Delete | Operation::Mutate, Reach::Shared) => SOFT,
+        (Operation::Execute | Operation::Write | Operation::Delete | Operation::Mutate, Reach::Machine | Reach::Beyond) => {
+            if scope == Scope::External { SOFT } else { FIRM }
+        }
+        (Operation::Network | Operation::Execute, Reach::Identity) => FIRM,
+        (Operation::Write | Operation::Delete | Operation::Mutate, Reach::Identity) => DUAL,
+    }
+}
+
+fn describe(effect: &Effect) -> String {
+    format!(
+        "{} {} ({}, {}, reaches {})",
+        effect.operation,
+        effect.target.shown(),
+        effect.scope,
+        effect.reversibility,
+        effect.reach
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn riskier_is_never_laxer() {
+        for operation in Operation::ALL {
+            for (scope, wider) in Scope::ALL.iter().zip(Scope::ALL.iter().skip(1)) {
+                for (loss, worse) in Reversibility::ALL.iter().zip(Reversibility::ALL.iter().skip(1)) {
+                    for (reach, farther) in Reach::ALL.iter().zip(Reach::ALL.iter().skip(1)) {
+                        let here = floor(*operation, *scope, *loss, *reach);
+                        assert!(here <= floor(*operation, *scope, *worse, *reach), "{operation} {scope} {loss} {reach}: {worse}");
+                        if (*reach, *farther) != (Reach::Identity, Reach::Beyond) {
+                            assert!(here <= floor(*operation, *scope, *loss, *farther), "{operation} {scope} {loss} {reach}: {farther}");
+                        }
+                        if *wider != Scope::External {
+                            assert!(here <= floor(*operation, *wider, *loss, *reach), "{operation} {scope} {loss} {reach}: {wider}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Wildcards: whether a pattern may match a name that matters.
+
+use crate::effect::Sensitivity;
+use crate::place;
+use crate::world::World;
+
+/// Names that stand for what a pattern must not hit unseen.
+const TELLING: &[&str] = &[
+    ".env", ".env.local", ".env.production", "id_rsa", "id_ed25519", "credentials", "credentials.json", "secrets.yaml", "server.key", "key.pem", ".netrc", ".npmrc",
+    ".pypirc", "shadow", "passwd", ".ssh", ".aws", ".gnupg", ".git-credentials", ".bash_history", ".bashrc", "authorized_keys", "config.json", "hosts.yml", "token",
+];
+
+/// A pattern with more stars is taken to match anything.
+const STARS: usize = 6;
+
+/// The pattern, matched in this directory, may hit something sensitive that it does not name.
+///
+/// A pattern whose every part begins with a wildcard hits no hidden file; whether it hits a visible secret is
+/// left to the directory that it stands in.
+pub fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+    pattern.split('/').any(|component| {
+        let telling = component.starts_with('.') || component.starts_with('[') || literal_letters(component) >= 2;
+        telling
+            && component.contains(['*', '?', '['])
+            && TELLING.iter().any(|name| {
+                matches(component, name) && place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
+            })
+    })
+}
+
+fn literal_letters(component: &str) -> usize {
+    component.chars().filter(|character| character.is_ascii_alphanumeric()).count()
+}
+
+/// Matches a shell pattern with `*`, `?` and bracket expressions; hidden names need a literal dot.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with(['.', '[']) {
+        return false;
+    }
+    if pattern.matches('*').count() > STARS {
+        return true;
+    }
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    matches_from(&pattern, &name)
+}
+
+fn matches_from(pattern: &[char], name: &[char]) -> bool {
+    match pattern {
+        [] => name.is_empty(),
+        ['*', rest @ ..] => (0..=name.len()).any(|skip| matches_from(rest, name.get(skip..).unwrap_or_default())),
+        ['?', rest @ ..] => matches!(name, [_, more @ ..] if matches_from(rest, more)),
+        ['[', rest @ ..] => match rest.iter().skip(1).position(|character| *character == ']') {
+            // A bracket expression is taken to match any character: too much rather than too little.
+            Some(end) => matches!(name, [_, more @ ..] if matches_from(rest.get(end + 2..).unwrap_or_default(), more)),
+            None => matches!(name, ['[', more @ ..] if matches_from(rest, more)),
+        },
+        [literal, rest @ ..] => matches!(name, [first, more @ ..] if first == literal && matches_from(rest, more)),
+    }
+}

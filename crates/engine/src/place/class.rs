@@ -1,0 +1,84 @@
+//! What a table entry says about a place: its marks, how far it reaches, what it holds, and where it counts.
+
+use crate::effect::{Reach, Sensitivity};
+use crate::marks::Mark;
+
+/// Where an entry counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    Everywhere,
+    /// Not among temporary files: nobody builds from them.
+    OutsideTemp,
+    /// In the project it is a copy that runs only once it is installed.
+    Live,
+    /// Among the project's test data it is only shaped like one.
+    OutsideFixtures,
+}
+
+/// What is true of the places that an entry names.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Class {
+    pub marks: &'static [Mark],
+    pub reach: Reach,
+    pub sensitivity: Sensitivity,
+    pub holds: Holds,
+}
+
+const fn class(marks: &'static [Mark], reach: Reach, sensitivity: Sensitivity, holds: Holds) -> Class {
+    Class { marks, reach, sensitivity, holds }
+}
+
+const fn plain(marks: &'static [Mark], reach: Reach, holds: Holds) -> Class {
+    class(marks, reach, Sensitivity::None, holds)
+}
+
+use Holds::{Everywhere, Live, OutsideFixtures, OutsideTemp};
+use Reach::{Identity, Machine, Project, Shared, Workspace};
+
+pub static CREDENTIAL: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
+pub static KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);
+pub static SHAPED_CREDENTIAL: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, OutsideFixtures);
+pub static SHAPED_KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, OutsideFixtures);
+pub static FIXTURE: Class = class(&[], Workspace, Sensitivity::SecretShaped, Everywhere);
+pub static DOT_ENV: Class = class(&[Mark::DotEnv], Project, Sensitivity::Credential, Everywhere);
+pub static PERSONAL: Class = class(&[], Machine, Sensitivity::Personal, Everywhere);
+pub static SSH: Class = plain(&[Mark::SshMaterial], Identity, Everywhere);
+pub static SSH_KEY: Class = class(&[Mark::SshMaterial, Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);
+pub static AUTHORIZED_KEYS: Class = plain(&[Mark::SshMaterial, Mark::AuthorizedKeys], Identity, Everywhere);
+pub static PROFILE: Class = plain(&[Mark::ShellProfile], Machine, Live);
+pub static PERSISTENCE: Class = plain(&[Mark::Persistence], Machine, Live);
+pub static STARTED: Class = plain(&[Mark::Persistence, Mark::ShellProfile], Machine, Live);
+pub static SUDO: Class = class(&[Mark::CredentialStore, Mark::Persistence], Identity, Sensitivity::Credential, Everywhere);
+pub static GUARD: Class = plain(&[Mark::GuardOwn], Machine, Everywhere);
+pub static AGENT: Class = plain(&[Mark::AgentSettings], Machine, Everywhere);
+pub static AGENT_AUTH: Class =
+    class(&[Mark::AgentSettings, Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
+pub static AGENT_NOTES: Class = plain(&[Mark::AgentNotes], Workspace, Everywhere);
+pub static INSTRUCTION: Class = plain(&[Mark::InstructionFile], Shared, Everywhere);
+pub static GIT: Class = plain(&[Mark::GitInternals], Project, Everywhere);
+pub static GIT_CONFIG: Class = plain(&[Mark::GitInternals, Mark::GitConfig], Project, Everywhere);
+pub static GIT_HOOK: Class = plain(&[Mark::GitHook], Shared, Everywhere);
+pub static GIT_OWN_HOOK: Class = plain(&[Mark::GitInternals, Mark::GitHook], Shared, Everywhere);
+pub static USER_GIT_CONFIG: Class = plain(&[Mark::GitConfig], Machine, Live);
+pub static SUBMODULES: Class = plain(&[Mark::GitConfig], Shared, OutsideTemp);
+pub static MANIFEST: Class = plain(&[Mark::Manifest], Shared, OutsideTemp);
+pub static RECIPE: Class = plain(&[Mark::Manifest, Mark::RunsOnLoad], Shared, OutsideTemp);
+pub static RUNS_ON_LOAD: Class = plain(&[Mark::RunsOnLoad], Project, OutsideTemp);
+pub static LOCKFILE: Class = plain(&[Mark::Lockfile], Shared, OutsideTemp);
+pub static CI: Class = plain(&[Mark::Ci], Shared, OutsideTemp);
+pub static INFRASTRUCTURE: Class = plain(&[Mark::Infrastructure], Shared, OutsideTemp);
+pub static INFRASTRUCTURE_SECRET: Class = class(
+    &[Mark::Infrastructure, Mark::CredentialStore],
+    Identity,
+    Sensitivity::Credential,
+    OutsideFixtures,
+);
+pub static INFRASTRUCTURE_LOCK: Class = plain(&[Mark::Infrastructure, Mark::Lockfile], Shared, OutsideTemp);
+pub static CONTAINER: Class = plain(&[Mark::Container], Shared, OutsideTemp);
+pub static EDITOR: Class = plain(&[Mark::EditorConfig], Shared, OutsideTemp);
+pub static PROGRAMS: Class = plain(&[Mark::OnProgramPath], Machine, Live);
+pub static LOOKED_UP: Class = plain(&[Mark::OnProgramPath], Machine, Everywhere);
+pub static PROJECT_PROGRAMS: Class = plain(&[Mark::OnProgramPath], Project, OutsideTemp);
+pub static SPECIAL: Class = plain(&[Mark::Device], Machine, Everywhere);
+/// A file of the project that would run somewhere else: dotfiles kept in a repository.
+pub static COPY: Class = plain(&[Mark::RunsOnLoad], Shared, OutsideTemp);

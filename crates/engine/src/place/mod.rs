@@ -1,0 +1,269 @@
+//! Which class of place a path is: system, credential store, shell profile, manifest and so on.
+
+mod below;
+mod class;
+mod fold;
+mod location;
+mod names;
+mod pointed;
+mod shapes;
+mod system;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use fold::is_hidden;
+pub use system::is_harmless_device;
+
+use crate::effect::{Reach, Scope, Sensitivity};
+use crate::marks::{Mark, Marks};
+use crate::world::World;
+use class::{Class, Holds};
+use location::{Ground, Location, locate};
+
+/// What is known about a path from its text and the machine's roots alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub scope: Scope,
+    pub reach: Reach,
+    pub marks: Marks,
+    pub sensitivity: Sensitivity,
+}
+
+/// Classifies an absolute path whose dots and links are resolved.
+///
+/// Names are compared folded: no case, invisible character, trailing dot, stream or short name hides one.
+pub fn classify(path: &str, world: &dyn World) -> Place {
+    let folded = fold::fold(path);
+    let mut place = match Alias::of(&folded.text) {
+        Alias::Harmless => mild(Scope::Scratch, Reach::Workspace),
+        Alias::Device => marked(Mark::Device),
+        Alias::Secret => Place { sensitivity: Sensitivity::Credential, ..marked(Mark::ProcAlias) },
+        Alias::Process => marked(Mark::ProcAlias),
+        Alias::Rooted(rest) => {
+            let mut place = classify_plain(rest, rest, world);
+            place.marks.add(Mark::ProcAlias);
+            place
+        }
+        Alias::None => classify_plain(path, &folded.text, world),
+    };
+    if folded.hidden {
+        place.marks.add(Mark::Hidden);
+    }
+    place
+}
+
+/// A directory whose programs belong to the system.
+pub fn is_program_directory(path: &str) -> bool {
+    ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"].iter().any(|directory| {
+        path.strip_prefix(directory).is_some_and(|name| !name.contains('/'))
+    })
+}
+
+/// What a path below `/dev` or `/proc` really is.
+enum Alias<'a> {
+    None,
+    Harmless,
+    Device,
+    /// Another name of this path.
+    Rooted(&'a str),
+    /// Memory or environment of a process.
+    Secret,
+    Process,
+}
+
+impl Alias<'_> {
+    fn of(folded: &str) -> Alias<'_> {
+        if system::is_harmless_device(folded) {
+            return Alias::Harmless;
+        }
+        if folded.starts_with("/dev/") && !folded.starts_with("/dev/shm") {
+            return Alias::Device;
+        }
+        let Some((process, rest)) = folded.strip_prefix("/proc/").and_then(|rest| rest.split_once('/')) else {
+            return Alias::None;
+        };
+        if !(matches!(process, "self" | "thread-self") || process.bytes().all(|byte| byte.is_ascii_digit())) {
+            return Alias::None;
+        }
+        let rest = rest.strip_prefix("task/").and_then(|rest| rest.split_once('/')).map_or(rest, |(_, inner)| inner);
+        match rest.split('/').next().unwrap_or(rest) {
+            "environ" | "mem" | "auxv" | "pagemap" => Alias::Secret,
+            "root" => match rest.strip_prefix("root").filter(|rest| rest.len() > 1) {
+                Some(inner) if !inner.starts_with("/proc/") => Alias::Rooted(inner),
+                Some(_) => Alias::Process,
+                None => Alias::Rooted("/"),
+            },
+            "cwd" | "fd" | "exe" | "map_files" | "cmdline" | "maps" => Alias::Process,
+            _ => Alias::None,
+        }
+    }
+}
+
+fn mild(scope: Scope, reach: Reach) -> Place {
+    Place { scope, reach, marks: Marks::default(), sensitivity: Sensitivity::None }
+}
+
+fn marked(mark: Mark) -> Place {
+    let mut place = mild(Scope::System, Reach::Machine);
+    place.marks = place.marks.with(mark).with(Mark::SystemDirectory).with(Mark::OutsideProject);
+    place
+}
+
+fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
+    let ignores_case = world.case_insensitive() || !path.starts_with('/');
+    let ground = Ground { path: if ignores_case { folded } else { path }, folded, ignores_case, world };
+    let location = locate(&ground);
+    let place = Place {
+        scope: location.scope,
+        reach: location.reach,
+        marks: location.marks,
+        sensitivity: Sensitivity::None,
+    };
+    let mut finder = Finder { folded, fixtures: in_fixtures(folded, &location), location, place };
+    finder.by_system();
+    finder.by_home();
+    finder.by_components();
+    finder.by_name();
+    pointed::by_environment(folded, world, |class| finder.add(class, 0));
+    finder.by_settings(world);
+    finder.place
+}
+
+fn in_fixtures(folded: &str, location: &Location) -> bool {
+    let inner = location.project.and_then(|start| folded.get(start..));
+    inner.is_some_and(|inner| inner.split('/').any(shapes::is_fixtures))
+}
+
+/// Collects what the tables say about one path.
+struct Finder<'a> {
+    folded: &'a str,
+    location: Location,
+    fixtures: bool,
+    place: Place,
+}
+
+impl Finder<'_> {
+    fn by_system(&mut self) {
+        let rest = self.folded.trim_start_matches('/');
+        let mut components = rest.split('/');
+        if !system::is_system(components.next().unwrap_or_default(), components.next()) {
+            return;
+        }
+        if let Some((class, _)) = system::SYSTEM.find_above(rest, system::DEPTH) {
+            self.add(class, 0);
+        }
+        let session = rest.strip_prefix("run/user/").and_then(|rest| rest.split_once('/'));
+        if let Some((_, inner)) = session {
+            self.by_session_socket(inner);
+        }
+    }
+
+    /// Sockets of the user's session below `/run/user/N`.
+    fn by_session_socket(&mut self, inner: &str) {
+        let class = match inner.split('/').next().unwrap_or(inner) {
+            "doorward" | "doorward.sock" => &class::GUARD,
+            "keyring" | "gnupg" | "ssh-agent" | "openssh_agent" | "gcr" => &class::KEY,
+            "bus" | "systemd" | "docker.sock" | "docker" | "podman" => &class::SPECIAL,
+            _ => return,
+        };
+        self.add(class, 0);
+    }
+
+    fn by_home(&mut self) {
+        let Some(start) = self.location.home else { return };
+        let Some(rest) = self.folded.get(start..) else { return };
+        if let Some((class, _)) = below::HOME.find_above(rest, below::DEPTH) {
+            self.add(class, start);
+        }
+        if rest.starts_with("library/") || rest.starts_with("appdata/") {
+            self.by_entry(start);
+        }
+    }
+
+    fn by_components(&mut self) {
+        let folded = self.folded;
+        let (_, name) = folded.rsplit_once('/').unwrap_or(("", folded));
+        let mut start = 0;
+        for component in folded.split('/') {
+            if component.len() > 1 && component.starts_with('.') || matches!(component, "node_modules" | "venv" | "vendor") {
+                self.by_entry(start);
+            } else if component.len() > 4 && component.ends_with(".git") {
+                self.by_bare_repository(start + component.len(), start);
+            } else if let Some(class) = shapes::in_directory(component, name) {
+                self.add(class, start);
+            }
+            start += component.len() + 1;
+        }
+    }
+
+    /// The entry that begins at this component, the longest one that fits.
+    fn by_entry(&mut self, start: usize) {
+        let Some(rest) = self.folded.get(start..) else { return };
+        let Some((class, length)) = below::ANYWHERE.find_above(rest, below::DEPTH) else { return };
+        let inner = rest.get(length..).unwrap_or_default();
+        let class = if *class == class::AGENT && !inner.is_empty() {
+            below::agent_part(rest.get(..length).unwrap_or_default(), inner.trim_start_matches('/'))
+        } else if *class == class::SSH_KEY && rest.ends_with(".pub") {
+            Some(&class::SSH)
+        } else if *class == class::GIT && inner.split('/').any(|part| part == "hooks") {
+            Some(&class::GIT_OWN_HOOK)
+        } else if *class == class::GIT && (inner.ends_with("/config") || inner.ends_with("/config.worktree")) {
+            Some(&class::GIT_CONFIG)
+        } else {
+            Some(class)
+        };
+        if let Some(class) = class {
+            self.add(class, start);
+        }
+    }
+
+    /// A repository without a work tree, by the usual name of its directory.
+    fn by_bare_repository(&mut self, end: usize, start: usize) {
+        let inner = self.folded.get(end..).unwrap_or_default().trim_start_matches('/');
+        let class = match inner.split('/').next().unwrap_or_default() {
+            "hooks" => &class::GIT_OWN_HOOK,
+            "config" => &class::GIT_CONFIG,
+            "" | "head" | "objects" | "refs" | "info" | "packed-refs" | "worktrees" | "modules" => &class::GIT,
+            _ => return,
+        };
+        self.add(class, start);
+    }
+
+    fn by_name(&mut self) {
+        let start = self.folded.rfind('/').map_or(0, |at| at + 1);
+        let Some(name) = self.folded.get(start..).filter(|name| !name.is_empty()) else { return };
+        if let Some(class) = names::NAMES.find(name).or_else(|| shapes::shape(name)) {
+            self.add(class, start);
+        }
+        let is_home = self.location.home == Some(start);
+        if is_home && matches!(name, ".npmrc" | ".yarnrc.yml" | ".yarnrc") {
+            self.add(&class::CREDENTIAL, start);
+        }
+    }
+
+    fn by_settings(&mut self, world: &dyn World) {
+        let settings = world.settings();
+        let lists = [(&settings.protected_paths, Mark::ProtectedPath), (&settings.denied_paths, Mark::DeniedPath)];
+        for (patterns, mark) in lists {
+            if patterns.iter().any(|pattern| pointed::matches(pattern, self.folded, world)) {
+                self.place.marks.add(mark);
+            }
+        }
+    }
+
+    /// Adds what a class says, as far as it counts where the path lies.
+    fn add(&mut self, class: &'static Class, start: usize) {
+        let in_project = self.location.project.is_some_and(|inner| start >= inner);
+        let is_live = self.location.home == Some(start) || !in_project;
+        let class = match class.holds {
+            Holds::OutsideTemp | Holds::Live if self.location.temporary => return,
+            Holds::Live if !is_live => &class::COPY,
+            Holds::OutsideFixtures if self.fixtures => &class::FIXTURE,
+            Holds::Everywhere | Holds::OutsideTemp | Holds::Live | Holds::OutsideFixtures => class,
+        };
+        class.marks.iter().for_each(|mark| self.place.marks.add(*mark));
+        self.place.reach = self.place.reach.max(class.reach);
+        self.place.sensitivity = self.place.sensitivity.max(class.sensitivity);
+    }
+}

@@ -1,0 +1,131 @@
+//! Places that only the environment or the settings of this machine name.
+
+use super::below::{ANYWHERE, DEPTH};
+use super::class::{CREDENTIAL, Class, LOOKED_UP, SSH};
+use super::fold::fold;
+use crate::path::{parent, under};
+use crate::world::World;
+
+/// Variables that move a directory, and where it usually is.
+const MOVED: &[(&str, &str)] = &[
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+    ("CODEX_HOME", ".codex"),
+    ("CLAUDE_CONFIG_DIR", ".claude"),
+    ("GNUPGHOME", ".gnupg"),
+    ("CARGO_HOME", ".cargo"),
+];
+
+/// Variables that name one file of credentials.
+const CREDENTIALS: &[&str] = &[
+    "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_SHARED_CREDENTIALS_FILE", "NETRC", "PGPASSFILE",
+    "NPM_CONFIG_USERCONFIG",
+];
+
+/// Calls `found` for what the environment says about a folded path.
+pub fn by_environment(folded: &str, world: &dyn World, mut found: impl FnMut(&'static Class)) {
+    for (variable, usual) in MOVED {
+        let Some(value) = world.environment(variable) else { continue };
+        let root = fold(&value).text;
+        if root.len() > 1 && under(folded, &root) {
+            let rest = folded.get(root.trim_end_matches('/').len()..).unwrap_or_default();
+            let entry = ANYWHERE.find_above(&format!("{usual}{rest}"), DEPTH);
+            entry.into_iter().for_each(|(class, _)| found(class));
+        }
+    }
+    let named = |variable: &str| {
+        world.environment(variable).is_some_and(|value| value.split(':').any(|file| fold(file).text == folded))
+    };
+    if CREDENTIALS.iter().any(|variable| named(variable)) {
+        found(&CREDENTIAL);
+    }
+    if named("SSH_AUTH_SOCK") {
+        found(&SSH);
+    }
+    if let Some(value) = world.environment("PATH") {
+        let directory = parent(folded);
+        let on_path = value.split(':').filter(|entry| entry.len() > 1 && entry.starts_with('/')).any(|entry| {
+            let entry = entry.trim_end_matches('/');
+            entry.eq_ignore_ascii_case(directory) || entry.eq_ignore_ascii_case(folded)
+        });
+        if on_path {
+            found(&LOOKED_UP);
+        }
+    }
+}
+
+/// A path pattern of the settings: absolute, below `~/`, or relative to the project; a bare name counts at any
+/// depth of the project. `*` stands for part of a component, `**` for any components.
+pub fn matches(pattern: &str, folded: &str, world: &dyn World) -> bool {
+    let (root, pattern) = match pattern.strip_prefix("~/") {
+        Some(rest) => (world.home(), rest),
+        None if pattern.starts_with('/') => (Some("/"), pattern),
+        None => (world.project(), pattern),
+    };
+    let Some(root) = root.map(|root| fold(root).text) else { return false };
+    if !under(folded, &root) {
+        return false;
+    }
+    let inner = folded.get(root.trim_end_matches('/').len()..).unwrap_or_default().trim_matches('/');
+    let pattern = pattern.trim_start_matches("./").trim_matches('/');
+    let pattern = pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix("/*")).unwrap_or(pattern);
+    if pattern.contains('/') || root == "/" || pattern == "**" {
+        return leads(pattern, inner);
+    }
+    inner.split('/').any(|component| fits(pattern.as_bytes(), component.as_bytes()))
+}
+
+/// The pattern names `path` or a directory above it.
+fn leads(pattern: &str, path: &str) -> bool {
+    let wanted: Vec<&str> = pattern.split('/').collect();
+    let given: Vec<&str> = path.split('/').collect();
+    let (mut at, mut next) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        match (wanted.get(next), given.get(at)) {
+            (None, _) => return true,
+            (Some(&"**"), _) => {
+                retry = Some((next + 1, at));
+                next += 1;
+            }
+            (Some(part), Some(component)) if fits(part.as_bytes(), component.as_bytes()) => {
+                next += 1;
+                at += 1;
+            }
+            (Some(_), _) => match retry {
+                Some((after, from)) if from < given.len() => {
+                    retry = Some((after, from + 1));
+                    (next, at) = (after, from + 1);
+                }
+                Some(_) | None => return false,
+            },
+        }
+    }
+}
+
+/// One component against a pattern with `*`, ignoring case.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut next) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        match (pattern.get(next), name.get(at)) {
+            (None, None) => return true,
+            (Some(b'*'), _) => {
+                retry = Some((next + 1, at));
+                next += 1;
+            }
+            (Some(wanted), Some(given)) if wanted.eq_ignore_ascii_case(given) || *wanted == b'?' => {
+                next += 1;
+                at += 1;
+            }
+            (Some(_) | None, _) => match retry {
+                Some((after, from)) if from < name.len() => {
+                    retry = Some((after, from + 1));
+                    (next, at) = (after, from + 1);
+                }
+                Some(_) | None => return false,
+            },
+        }
+    }
+}

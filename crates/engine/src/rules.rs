@@ -1,0 +1,67 @@
+//! Evaluates rules: a rule fires if the call and one of its effects meet every condition.
+
+use crate::effect::Effect;
+use crate::facts::Facts;
+use crate::knowledge::rule::{Rule, Stage, When};
+use crate::policy::Policy;
+use crate::verdict::{Opinion, Source, Verdict};
+
+/// What the confirm and block rules say, and what shadow rules would say.
+pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) {
+    let (mut fired, mut shadow) = (Vec::new(), Vec::new());
+    for rule in policy.rules.iter().filter(|rule| rule.verdict != Verdict::AutoApprove) {
+        let list = match rule.stage {
+            Stage::Active => &mut fired,
+            Stage::Shadow => &mut shadow,
+            Stage::Retired => continue,
+        };
+        if !holds_for_call(&rule.when, facts) {
+            continue;
+        }
+        if let Some(effect) = facts.effects.iter().find(|effect| holds_for_effect(&rule.when, effect)) {
+            list.push(opinion(rule, effect));
+        }
+    }
+    (fired, shadow)
+}
+
+/// The first active allow rule that covers the effect.
+pub fn allowing<'p>(facts: &Facts, effect: &Effect, policy: &'p Policy) -> Option<&'p Rule> {
+    policy
+        .rules
+        .iter()
+        .filter(|rule| rule.verdict == Verdict::AutoApprove && rule.stage == Stage::Active)
+        .find(|rule| holds_for_call(&rule.when, facts) && holds_for_effect(&rule.when, effect))
+}
+
+fn opinion(rule: &Rule, effect: &Effect) -> Opinion {
+    let because = format!("{}: {}", rule.what, effect.target.shown());
+    let clearance = rule.clears.unwrap_or(crate::verdict::Clearance::Firm);
+    let mut opinion = match rule.verdict {
+        Verdict::Block => Opinion::block(Source::Rule, clearance, because),
+        Verdict::Confirm | Verdict::AutoApprove => Opinion::confirm(Source::Rule, clearance, because),
+    };
+    opinion.rule = Some(rule.id.to_string());
+    opinion.instead = (!rule.instead.is_empty()).then(|| rule.instead.to_string());
+    opinion.at(effect.part)
+}
+
+/// The conditions on the call as a whole.
+pub fn holds_for_call(when: &When, facts: &Facts) -> bool {
+    when.coverage.admits(facts.coverage.degree as u8)
+        && (when.flow.0 == 0 || facts.flows.iter().any(|flow| when.flow.admits(flow.kind as u8)))
+        && (when.taint.is_empty() || facts.taint.iter().any(|taint| when.taint.iter().any(|wanted| wanted == taint)))
+        && (when.tool.is_empty() || when.tool.iter().any(|tool| *tool == facts.tool))
+}
+
+/// The conditions on one effect.
+pub fn holds_for_effect(when: &When, effect: &Effect) -> bool {
+    when.operation.admits(effect.operation as u8)
+        && when.scope.admits(effect.scope as u8)
+        && when.reversibility.admits(effect.reversibility as u8)
+        && when.reach.admits(effect.reach as u8)
+        && when.sensitivity.admits(effect.sensitivity as u8)
+        && effect.marks.contains(when.all)
+        && (when.any.is_empty() || effect.marks.intersects(when.any))
+        && !effect.marks.intersects(when.none)
+}

@@ -1,0 +1,70 @@
+//! Passwords given to programs on the command line.
+
+use super::keys::{self, Key};
+use super::value::{Manner, Value, is_secret, read};
+
+/// The program of a flag stands at most this far before it.
+const BEFORE: usize = 256;
+
+/// The secret after the flag that begins at `at`, with its kind.
+pub fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)> {
+    let bytes = text.as_bytes();
+    let rest = bytes.get(at..)?;
+    let length = rest.iter().take(keys::LONGEST).take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')).count();
+    let flag = text.get(at..at + length)?;
+    if !flag.starts_with("--") {
+        return short_flag(text, at, flag);
+    }
+    let start = next_word(bytes, at + length)?;
+    if flag == "--user" || flag == "--proxy-user" {
+        return user_and_password(text, start);
+    }
+    let key = keys::key(flag.as_bytes())?;
+    let value = read(bytes, start, Manner::Flag);
+    let is_flag = bytes.get(value.start) == Some(&b'-');
+    (!is_flag && is_secret(text, value, key)).then_some((value, kind(key)))
+}
+
+/// Which word a finding after this kind of name is called by.
+pub fn kind(key: Key) -> &'static str {
+    match key {
+        Key::Password => "password",
+        Key::Token => "secret",
+        Key::Authorization => "authorization",
+        Key::Weak => "session",
+    }
+}
+
+/// Short flags mean a password only to some programs.
+fn short_flag(text: &str, at: usize, flag: &str) -> Option<(Value, &'static str)> {
+    let bytes = text.as_bytes();
+    let runs = |programs: &[&str]| {
+        let before = bytes.get(at.saturating_sub(BEFORE)..at).unwrap_or_default();
+        let line = before.rsplit(|byte| matches!(byte, b'\n' | b';' | b'|')).next().unwrap_or(before);
+        programs.iter().any(|program| line.windows(program.len()).any(|window| window == program.as_bytes()))
+    };
+    match flag {
+        "-u" | "-U" if runs(&["curl", "wget", "http"]) => user_and_password(text, next_word(bytes, at + 2)?),
+        "-p" | "-a" if runs(&["sshpass", "redis-cli", "login"]) => {
+            let value = read(bytes, next_word(bytes, at + 2)?, Manner::Flag);
+            is_secret(text, value, Key::Password).then_some((value, "password"))
+        }
+        _ if flag.starts_with("-p") && flag.len() > 2 && runs(&["mysql", "mariadb", "sshpass"]) => {
+            let value = read(bytes, at + 2, Manner::Flag);
+            is_secret(text, value, Key::Password).then_some((value, "password"))
+        }
+        _ => None,
+    }
+}
+
+fn next_word(bytes: &[u8], at: usize) -> Option<usize> {
+    let spaces = bytes.get(at..)?.iter().take_while(|byte| **byte == b' ').count();
+    (spaces > 0).then_some(at + spaces)
+}
+
+fn user_and_password(text: &str, start: usize) -> Option<(Value, &'static str)> {
+    let whole = read(text.as_bytes(), start, Manner::Flag);
+    let colon = text.get(whole.start..whole.end)?.find(':')?;
+    let value = Value { start: whole.start + colon + 1, ..whole };
+    is_secret(text, Value { manner: Manner::Tight { loud: true }, ..value }, Key::Password).then_some((value, "password"))
+}

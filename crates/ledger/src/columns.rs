@@ -1,0 +1,244 @@
+//! What the index knows of an entry: columns taken from the keys that `record.rs` names.
+
+use crate::event::{Keep, Kind};
+use crate::read::Record;
+use crate::record::{
+    AlertBody, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody,
+    OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, Verdict,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// One entry as lists show it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Its place in the log.
+    pub sequence: u64,
+    /// The writer's clock.
+    pub time_ms: u64,
+    /// The word for its kind.
+    pub kind: String,
+    /// A decision's own name.
+    pub id: Option<String>,
+    /// The decision that an answer, outcome or grant is about.
+    pub decision: Option<String>,
+    /// Which agent.
+    pub agent: Option<String>,
+    /// Which session.
+    pub session: Option<String>,
+    /// Which project.
+    pub project: Option<String>,
+    /// Which user.
+    pub user: Option<String>,
+    /// Which tool.
+    pub tool: Option<String>,
+    /// The word for the verdict.
+    pub verdict: Option<String>,
+    /// The rule that settled a call or that it violated.
+    pub rule: Option<String>,
+    /// The operation word.
+    pub category: Option<String>,
+    /// What "similar" means for it.
+    pub pattern: Option<String>,
+    /// The rule a BLOCK says was violated.
+    pub violation: Option<String>,
+    /// What happened: reply, outcome, step.
+    pub step: Option<String>,
+    /// Who answered.
+    pub by: Option<String>,
+    /// The call or what else there is to read.
+    pub text: Option<String>,
+    /// Microseconds of all stages.
+    pub latency_us: Option<u64>,
+    /// Whether it is kept for good.
+    pub sensitive: bool,
+}
+
+impl Row {
+    /// The columns of an entry; of one without a body, or with a body that cannot be read, only the header's.
+    pub(crate) fn of(record: &Record) -> Self {
+        let body = record.body.as_deref().unwrap_or_default();
+        let row = match record.header.kind {
+            Kind::Decision => read(body, decision),
+            Kind::Answer => read(body, answer),
+            Kind::Outcome => read(body, outcome),
+            Kind::Grant => read(body, grant),
+            Kind::Policy => read(body, policy),
+            Kind::Mode => read(body, mode),
+            Kind::Alert => read(body, alert),
+            Kind::Gap => read(body, gap),
+            Kind::Session => read(body, session),
+            Kind::Tombstone | Kind::Checkpoint => None,
+        };
+        Self {
+            sequence: record.header.sequence,
+            time_ms: record.header.time_ms,
+            kind: record.header.kind.word().to_owned(),
+            sensitive: record.header.keep == Keep::Forever,
+            ..row.unwrap_or_default()
+        }
+    }
+}
+
+fn read<B: DeserializeOwned>(body: &[u8], columns: fn(B) -> Row) -> Option<Row> {
+    serde_json::from_slice(body).ok().map(columns)
+}
+
+fn decision(body: DecisionBody) -> Row {
+    let rule = body.layer1.and_then(|layer| layer.rule);
+    Row {
+        id: Some(body.id),
+        agent: body.agent,
+        session: body.session,
+        project: body.project,
+        user: body.user,
+        tool: Some(body.tool),
+        verdict: Some(body.verdict.word().to_owned()),
+        rule: body.violation.clone().or(rule),
+        category: body.category,
+        pattern: body.pattern,
+        violation: body.violation,
+        text: Some(body.call),
+        latency_us: (!body.latency_us.is_empty()).then(|| {
+            body.latency_us
+                .values()
+                .fold(0, |sum: u64, part| sum.saturating_add(*part))
+        }),
+        ..Row::default()
+    }
+}
+
+fn answer(body: AnswerBody) -> Row {
+    let step = match body.reply {
+        Reply::Approved => "approved",
+        Reply::Declined => "declined",
+    };
+    let by = match body.by {
+        By::Person => "person",
+        By::Client => "client",
+        By::Classifier => "classifier",
+    };
+    Row {
+        decision: Some(body.decision),
+        step: Some(step.to_owned()),
+        by: Some(by.to_owned()),
+        text: body.why,
+        ..Row::default()
+    }
+}
+
+fn outcome(body: OutcomeBody) -> Row {
+    let step = match body.became {
+        Became::Ran => "ran",
+        Became::Failed => "failed",
+        Became::Reverted => "reverted",
+        Became::Flagged => "flagged",
+    };
+    let step = Some(step.to_owned());
+    Row {
+        decision: Some(body.decision),
+        step,
+        text: body.detail,
+        ..Row::default()
+    }
+}
+
+fn grant(body: GrantBody) -> Row {
+    let step = match body.step {
+        GrantStep::Stored => "stored",
+        GrantStep::Used => "used",
+        GrantStep::Withdrawn => "withdrawn",
+        GrantStep::Expired => "expired",
+    };
+    Row {
+        decision: body.decision,
+        session: body.session,
+        user: body.user,
+        step: Some(step.to_owned()),
+        text: Some(body.of),
+        ..Row::default()
+    }
+}
+
+fn policy(body: PolicyBody) -> Row {
+    Row {
+        user: body.user,
+        project: body.project,
+        text: Some(body.what),
+        ..Row::default()
+    }
+}
+
+fn mode(body: ModeBody) -> Row {
+    Row {
+        user: body.user,
+        session: body.session,
+        step: Some(body.mode),
+        ..Row::default()
+    }
+}
+
+fn alert(body: AlertBody) -> Row {
+    Row {
+        session: body.session,
+        step: Some(body.name),
+        text: Some(body.text),
+        ..Row::default()
+    }
+}
+
+fn gap(body: GapBody) -> Row {
+    Row {
+        text: Some(body.reason),
+        ..Row::default()
+    }
+}
+
+fn session(body: SessionBody) -> Row {
+    let (step, text) = match body.step {
+        SessionStep::Began => ("began", None),
+        SessionStep::Ended => ("ended", None),
+        SessionStep::Taint(what) => ("taint", Some(what)),
+        SessionStep::Boundary(what) => ("boundary", Some(what)),
+        SessionStep::Reset => ("reset", None),
+    };
+    let (session, step) = (Some(body.session), Some(step.to_owned()));
+    Row {
+        session,
+        agent: body.agent,
+        step,
+        text,
+        ..Row::default()
+    }
+}
+
+/// Which entries are wanted; what is `None` does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Of this kind.
+    pub kind: Option<Kind>,
+    /// With this verdict.
+    pub verdict: Option<Verdict>,
+    /// From this agent.
+    pub agent: Option<String>,
+    /// In this session.
+    pub session: Option<String>,
+    /// In this project.
+    pub project: Option<String>,
+    /// Settled by or in violation of this rule.
+    pub rule: Option<String>,
+    /// With this operation word.
+    pub category: Option<String>,
+    /// Not before.
+    pub since_ms: Option<u64>,
+    /// Not after.
+    pub until_ms: Option<u64>,
+    /// With this in the call, in any case.
+    pub text: Option<String>,
+    /// Only violations.
+    pub violations: bool,
+    /// Only before this sequence: the next page.
+    pub before: Option<u64>,
+    /// At most so many.
+    pub limit: Option<u32>,
+}

@@ -1,0 +1,159 @@
+//! The local keys: one signs checkpoints, one authenticates state files. Both are files for the user alone.
+
+use crate::hash::{Hash, hex, unhex};
+use crate::private::{self, Existing, FileError, Promise};
+use ed25519_dalek::{Signer, SigningKey};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::fmt;
+use std::path::Path;
+
+/// Thirty-two secret bytes; never shown.
+struct Secret([u8; 32]);
+
+impl Secret {
+    fn load(path: &Path) -> Result<Self, FileError> {
+        let bytes = private::read(path)?;
+        let text = std::str::from_utf8(&bytes).unwrap_or_default();
+        unhex(text.trim_end())
+            .map(Self)
+            .ok_or_else(|| private::damaged(path, "it is not a key"))
+    }
+
+    fn load_or_create(path: &Path) -> Result<Self, FileError> {
+        match Self::load(path) {
+            Err(FileError::Missing { .. }) => {}
+            other => return other,
+        }
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| FileError::Io {
+            doing: "draw random bytes for",
+            path: path.to_owned(),
+            source: error.into(),
+        })?;
+        let text = format!("{}\n", hex(&bytes));
+        private::write(path, text.as_bytes(), Existing::Leave, Promise::Durable)?;
+        // Somebody else may have been first; what is in the file counts.
+        Self::load(path)
+    }
+}
+
+/// Signs checkpoints.
+pub struct CheckpointKey(SigningKey);
+
+impl CheckpointKey {
+    /// Reads the key.
+    pub fn load(path: &Path) -> Result<Self, FileError> {
+        Ok(Self(SigningKey::from_bytes(&Secret::load(path)?.0)))
+    }
+
+    /// Reads the key, or makes one where there is none.
+    pub fn load_or_create(path: &Path) -> Result<Self, FileError> {
+        Ok(Self(SigningKey::from_bytes(
+            &Secret::load_or_create(path)?.0,
+        )))
+    }
+
+    /// Names the key; written into every checkpoint.
+    #[must_use]
+    pub fn fingerprint(&self) -> Hash {
+        Hash::of(self.0.verifying_key().as_bytes())
+    }
+
+    pub(crate) fn public(&self) -> [u8; 32] {
+        self.0.verifying_key().to_bytes()
+    }
+
+    pub(crate) fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message).to_bytes()
+    }
+}
+
+impl fmt::Debug for CheckpointKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CheckpointKey({})", self.fingerprint())
+    }
+}
+
+/// Authenticates state files and grants.
+pub struct StateKey([u8; 32]);
+
+impl StateKey {
+    /// Reads the key.
+    pub fn load(path: &Path) -> Result<Self, FileError> {
+        Ok(Self(Secret::load(path)?.0))
+    }
+
+    /// Reads the key, or makes one where there is none.
+    pub fn load_or_create(path: &Path) -> Result<Self, FileError> {
+        Ok(Self(Secret::load_or_create(path)?.0))
+    }
+
+    /// The code over a name and some bytes, so no file can stand in for another.
+    #[must_use]
+    pub fn code(&self, name: &str, bytes: &[u8]) -> [u8; 32] {
+        self.mac(name, bytes).finalize().into_bytes().into()
+    }
+
+    /// Whether a code belongs to a name and some bytes, compared in constant time.
+    #[must_use]
+    pub fn accepts(&self, name: &str, bytes: &[u8], code: &[u8; 32]) -> bool {
+        self.mac(name, bytes).verify_slice(code).is_ok()
+    }
+
+    fn mac(&self, name: &str, bytes: &[u8]) -> Hmac<Sha256> {
+        let key = hmac::digest::Key::<Hmac<Sha256>>::from(self.padded());
+        let mut mac = Hmac::<Sha256>::new(&key);
+        mac.update(b"doorward state v1\0");
+        mac.update(&(name.len() as u64).to_le_bytes());
+        mac.update(name.as_bytes());
+        mac.update(bytes);
+        mac
+    }
+
+    /// HMAC pads a short key with zeros to the block length.
+    fn padded(&self) -> [u8; 64] {
+        let mut block = [0; 64];
+        block
+            .iter_mut()
+            .zip(self.0)
+            .for_each(|(slot, byte)| *slot = byte);
+        block
+    }
+}
+
+impl fmt::Debug for StateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StateKey")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_made_once_and_read_afterwards() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        assert!(matches!(
+            CheckpointKey::load(&path),
+            Err(FileError::Missing { .. })
+        ));
+        let made = CheckpointKey::load_or_create(&path).unwrap();
+        let read = CheckpointKey::load_or_create(&path).unwrap();
+        assert_eq!(made.fingerprint(), read.fingerprint());
+        assert!(!format!("{made:?}").contains(&hex(&made.0.to_bytes())));
+    }
+
+    #[test]
+    fn a_code_binds_name_and_content() {
+        let key = StateKey([7; 32]);
+        let code = key.code("session", b"abc");
+        let check = |name, bytes: &[u8], want| assert_eq!(key.accepts(name, bytes, &code), want);
+        check("session", b"abc", true);
+        check("session", b"abd", false);
+        check("sessio", b"nabc", false);
+        assert!(!StateKey([8; 32]).accepts("session", b"abc", &code));
+    }
+}

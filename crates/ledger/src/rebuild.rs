@@ -1,0 +1,188 @@
+//! Makes the state files again from the log.
+
+use crate::error::LogError;
+use crate::event::Kind;
+use crate::log::Log;
+use crate::read::{ReadError, Record};
+use crate::record::{AnswerBody, Body, DecisionBody, SessionBody, SessionStep, Verdict};
+use crate::session::{PatternState, SessionState};
+use crate::state::{StateError, States};
+use crate::storage::Storage;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, HashMap};
+
+/// What the log says about sessions and patterns. Rates are not rebuilt: a minute is over before anybody asks.
+#[derive(Debug, Default)]
+pub struct Rebuilt {
+    /// Sessions that did not end.
+    pub sessions: BTreeMap<String, SessionState>,
+    /// Patterns that were ever judged.
+    pub patterns: BTreeMap<String, PatternState>,
+    /// The pattern of each decision that a person might override.
+    open: HashMap<String, String>,
+    last: u64,
+}
+
+impl States {
+    /// Makes all state files again. A hook that writes meanwhile is counted twice at worst, never forgotten.
+    pub fn rebuild<S: Storage>(&self, log: &Log<S>) -> Result<Rebuilt, StateError> {
+        let mut rebuilt = Rebuilt::default();
+        rebuilt.read(log)?;
+        let _guard = self.lock()?;
+        rebuilt.read(log)?;
+        for (session, state) in &rebuilt.sessions {
+            self.save(session, state)?;
+        }
+        for (pattern, state) in &rebuilt.patterns {
+            self.save(pattern, state)?;
+        }
+        Ok(rebuilt)
+    }
+}
+
+impl Rebuilt {
+    /// Takes in what it has not seen yet.
+    fn read<S: Storage>(&mut self, log: &Log<S>) -> Result<(), LogError> {
+        for record in log.records_from(self.last.saturating_add(1))? {
+            match record {
+                Ok(record) => self.note(&record),
+                Err(ReadError::Log(error)) => return Err(error),
+                Err(ReadError::Bad { .. }) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, record: &Record) {
+        self.last = record.header.sequence;
+        let time_ms = record.header.time_ms;
+        match record.header.kind {
+            Kind::Decision => {
+                if let Some(body) = read(record) {
+                    self.decision(body, time_ms);
+                }
+            }
+            Kind::Answer => {
+                let answer = read::<AnswerBody>(record).filter(AnswerBody::is_override);
+                let pattern = answer.and_then(|answer| self.open.remove(&answer.decision));
+                if let Some(pattern) = pattern {
+                    self.patterns
+                        .entry(pattern)
+                        .or_default()
+                        .overridden(time_ms);
+                }
+            }
+            Kind::Session => {
+                if let Some(body) = read(record) {
+                    self.session(body);
+                }
+            }
+            Kind::Outcome
+            | Kind::Grant
+            | Kind::Policy
+            | Kind::Mode
+            | Kind::Alert
+            | Kind::Gap
+            | Kind::Tombstone
+            | Kind::Checkpoint => {}
+        }
+    }
+
+    fn decision(&mut self, body: DecisionBody, time_ms: u64) {
+        if let Some(session) = body.session {
+            let state = self.sessions.entry(session).or_default();
+            match body.verdict {
+                Verdict::Approve => state.approved(),
+                Verdict::Confirm => state.asked(),
+                Verdict::Block => state.denied(),
+            }
+        }
+        if let Some(pattern) = body.pattern {
+            self.patterns
+                .entry(pattern.clone())
+                .or_default()
+                .decided(time_ms);
+            if body.verdict != Verdict::Approve {
+                self.open.insert(body.id, pattern);
+            }
+        }
+    }
+
+    fn session(&mut self, body: SessionBody) {
+        let SessionBody { session, step, .. } = body;
+        match step {
+            SessionStep::Began => {}
+            SessionStep::Ended => {
+                self.sessions.remove(&session);
+            }
+            SessionStep::Taint(what) => self.sessions.entry(session).or_default().taint(&what),
+            SessionStep::Boundary(what) => self.sessions.entry(session).or_default().bound(&what),
+            SessionStep::Reset => self.sessions.entry(session).or_default().reset(),
+        }
+    }
+}
+
+fn read<B: Body + DeserializeOwned>(record: &Record) -> Option<B> {
+    record
+        .body
+        .as_deref()
+        .and_then(|body| serde_json::from_slice(body).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{By, Reply, StateKey};
+
+    fn decision(number: u32, verdict: Verdict) -> DecisionBody {
+        DecisionBody {
+            id: format!("d{number}"),
+            session: Some("s".into()),
+            pattern: Some("p".into()),
+            verdict,
+            ..DecisionBody::default()
+        }
+    }
+
+    #[test]
+    fn lost_state_comes_back_from_the_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = Log::create(&dir.path().join("log")).unwrap();
+        for number in 0..3 {
+            let _receipt = log.append(&decision(number, Verdict::Block), 1).unwrap();
+        }
+        let (decision, why) = ("d1".to_owned(), None);
+        let answer = AnswerBody {
+            decision,
+            reply: Reply::Approved,
+            by: By::Person,
+            why,
+        };
+        let _receipt = log.append(&answer, 1).unwrap();
+        for step in [
+            SessionStep::Taint("web".into()),
+            SessionStep::Boundary("don't push".into()),
+        ] {
+            let body = SessionBody {
+                session: "s".into(),
+                agent: None,
+                step,
+            };
+            let _receipt = log.append(&body, 1).unwrap();
+        }
+        let ended = SessionBody {
+            session: "e".into(),
+            agent: None,
+            step: SessionStep::Ended,
+        };
+        let _receipt = log.append(&ended, 1).unwrap();
+        let key = StateKey::load_or_create(&dir.path().join("key")).unwrap();
+        let states = States::open(&dir.path().join("state"), key).unwrap();
+        let rebuilt = states.rebuild(&log).unwrap();
+        assert_eq!((rebuilt.sessions.len(), rebuilt.patterns.len()), (1, 1));
+        let session: SessionState = states.load("s").unwrap();
+        assert!(session.hands_over() && session.is_tainted("web"));
+        assert_eq!(session.boundaries().collect::<Vec<_>>(), ["don't push"]);
+        assert_eq!(states.load::<PatternState>("p").unwrap().month(1), (1, 3));
+    }
+}

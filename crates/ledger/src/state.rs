@@ -1,0 +1,217 @@
+//! Small authenticated files that the hook reads: what a session and a pattern have been up to.
+//!
+//! A missing file means new. A file that is damaged, forged or unreadable is an error, and the caller must treat it as
+//! the riskier case; `Rebuilt` makes it again from the log. An old file put back is still authentic: the code
+//! proves who wrote it, not when.
+
+use crate::error::LogError;
+use crate::hash::{Hash, hex, unhex};
+use crate::key::StateKey;
+use crate::private::{self, Existing, FileError, Promise};
+use crate::storage::{Disk, Storage};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// Why there is no state.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The directory, or the log it is rebuilt from.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// Something that is kept in a state file.
+pub trait State: Serialize + DeserializeOwned + Default {
+    /// The first part of the file's name.
+    const NAME: &'static str;
+}
+
+/// The directory with the state files.
+#[derive(Debug)]
+pub struct States {
+    disk: Disk,
+    dir: PathBuf,
+    key: StateKey,
+}
+
+impl States {
+    /// Opens the directory, or makes it.
+    pub fn open(dir: &Path, key: StateKey) -> Result<Self, StateError> {
+        let disk = match Disk::open(dir) {
+            Err(LogError::Missing { .. }) => Disk::create(dir)?,
+            other => other?,
+        };
+        Ok(Self {
+            disk,
+            dir: dir.to_owned(),
+            key,
+        })
+    }
+
+    /// The state of one session or pattern; new if there is no file.
+    pub fn load<T: State>(&self, of: &str) -> Result<T, StateError> {
+        let name = file_name::<T>(of);
+        let path = self.dir.join(&name);
+        match private::read(&path) {
+            Ok(bytes) => Ok(self.open_sealed(&path, &name, &bytes)?),
+            Err(FileError::Missing { .. }) => Ok(T::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Changes the state of one session or pattern; no other process comes in between.
+    pub fn update<T: State, R>(
+        &self,
+        of: &str,
+        change: impl FnOnce(&mut T) -> R,
+    ) -> Result<R, StateError> {
+        let _guard = self.lock()?;
+        let mut state = self.load::<T>(of)?;
+        let result = change(&mut state);
+        self.save(of, &state)?;
+        Ok(result)
+    }
+
+    pub(crate) fn lock(&self) -> Result<<Disk as Storage>::Guard<'_>, StateError> {
+        self.disk.lock().map_err(|source| {
+            let busy = source.kind() == std::io::ErrorKind::WouldBlock;
+            let io = LogError::Io {
+                doing: "lock the state",
+                source,
+            };
+            StateError::Log(if busy { LogError::Busy } else { io })
+        })
+    }
+
+    /// Replaces a file as a whole. It is not synced: the log is, and the file can be made again from it.
+    pub(crate) fn save<T: State>(&self, of: &str, state: &T) -> Result<(), StateError> {
+        let name = file_name::<T>(of);
+        let path = self.dir.join(&name);
+        let mut bytes = serde_json::to_vec(state)
+            .map_err(|_| private::damaged(&path, "it cannot be written as JSON"))?;
+        let code = hex(&self.key.code(&name, &bytes));
+        bytes.extend_from_slice(b"\n");
+        bytes.extend_from_slice(code.as_bytes());
+        Ok(private::write(
+            &path,
+            &bytes,
+            Existing::Replace,
+            Promise::Whole,
+        )?)
+    }
+
+    fn open_sealed<T: State>(&self, path: &Path, name: &str, bytes: &[u8]) -> Result<T, FileError> {
+        let damaged = |why| private::damaged(path, why);
+        let cut = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .ok_or_else(|| damaged("it has no code"))?;
+        let (body, code) = bytes
+            .split_at_checked(cut)
+            .ok_or_else(|| damaged("it has no code"))?;
+        let code = code
+            .strip_prefix(b"\n")
+            .and_then(|code| std::str::from_utf8(code).ok());
+        let code = code
+            .and_then(unhex::<32>)
+            .ok_or_else(|| damaged("it has no code"))?;
+        if !self.key.accepts(name, body, &code) {
+            return Err(damaged("it was not written with this key"));
+        }
+        serde_json::from_slice(body).map_err(|_| damaged("it has another form"))
+    }
+}
+
+/// A name that says nothing about the session and fits every file system.
+fn file_name<T: State>(of: &str) -> String {
+    let hash = Hash::of(of.as_bytes()).to_string();
+    let short = hash.get(..32).unwrap_or_default();
+    format!("{}-{short}.state", T::NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::SessionState;
+
+    fn room() -> (tempfile::TempDir, States) {
+        let dir = tempfile::tempdir().unwrap();
+        let key = StateKey::load_or_create(&dir.path().join("key")).unwrap();
+        let states = States::open(&dir.path().join("state"), key).unwrap();
+        (dir, states)
+    }
+
+    fn taint(states: &States, session: &str, what: &str) {
+        states
+            .update(session, |state: &mut SessionState| state.taint(what))
+            .unwrap();
+    }
+
+    #[test]
+    fn a_missing_file_means_new_and_changes_add_up() {
+        let (_dir, states) = room();
+        assert_eq!(
+            states.load::<SessionState>("s").unwrap(),
+            SessionState::default()
+        );
+        taint(&states, "s", "web");
+        taint(&states, "s", "secret");
+        taint(&states, "../../other", "x");
+        let state: SessionState = states.load("s").unwrap();
+        assert!(state.is_tainted("web") && state.is_tainted("secret") && !state.is_tainted("x"));
+    }
+
+    #[test]
+    fn a_changed_swapped_cut_or_empty_file_is_an_error_and_never_new() {
+        let (_dir, states) = room();
+        taint(&states, "one", "web");
+        taint(&states, "two", "web");
+        let path = states.dir.join(file_name::<SessionState>("one"));
+        let good = std::fs::read(&path).unwrap();
+        let other = std::fs::read(states.dir.join(file_name::<SessionState>("two"))).unwrap();
+        let check = |bytes: &[u8], about: &str| {
+            std::fs::write(&path, bytes).unwrap();
+            let loaded = states.load::<SessionState>("one");
+            assert!(
+                matches!(loaded, Err(StateError::File(FileError::Damaged { .. }))),
+                "{about}"
+            );
+            let updated = states.update("one", |state: &mut SessionState| state.taint("y"));
+            assert!(updated.is_err(), "{about}");
+        };
+        check(b"", "empty");
+        check(&other, "swapped");
+        for at in 0..good.len() {
+            check(&good[..at], "cut");
+            let mut changed = good.clone();
+            changed[at] ^= 1;
+            check(&changed, "changed");
+        }
+        std::fs::write(&path, &good).unwrap();
+        assert!(states.load::<SessionState>("one").is_ok());
+    }
+
+    #[test]
+    fn no_change_is_lost_when_many_write_at_once() {
+        let (dir, states) = room();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let key = StateKey::load(&dir.path().join("key")).unwrap();
+                    let states = States::open(&dir.path().join("state"), key).unwrap();
+                    for _ in 0..25 {
+                        states
+                            .update("s", |state: &mut SessionState| state.denied())
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        let state: SessionState = states.load("s").unwrap();
+        assert_eq!(state.denials(), 200);
+    }
+}

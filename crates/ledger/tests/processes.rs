@@ -1,0 +1,204 @@
+//! Several processes write one log, and are killed at random points.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test may stop at once and tells how far it is"
+)]
+
+use doorward_ledger::{Anchors, DecisionBody, Log};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const DIR: &str = "LEDGER_TEST_DIR";
+const COUNT: &str = "LEDGER_TEST_COUNT";
+
+fn body(call: String) -> DecisionBody {
+    // Some records are longer than a page, so that a killed writer can leave half of one.
+    let call = if call.ends_with('7') {
+        call.repeat(400)
+    } else {
+        call
+    };
+    DecisionBody {
+        call,
+        tool: "bash".into(),
+        ..DecisionBody::default()
+    }
+}
+
+/// Not a test of its own: the other tests start it as a process.
+#[test]
+#[ignore = "a writer for the other tests"]
+fn writer() {
+    let (Ok(dir), Ok(count)) = (std::env::var(DIR), std::env::var(COUNT)) else {
+        return;
+    };
+    let segment_bytes = 200_000;
+    let mut log = Log::open(Path::new(&dir))
+        .unwrap()
+        .with_segment_bytes(segment_bytes);
+    let mut out = std::io::stdout();
+    for number in 0..count.parse().unwrap() {
+        let call = format!("process {} call {number}", std::process::id());
+        let receipt = log.append(&body(call), number).unwrap();
+        // One write, so that a kill cannot leave half a line that looks like another.
+        out.write_all(format!("\nack {} {} .\n", receipt.sequence, receipt.hash).as_bytes())
+            .unwrap();
+        out.flush().unwrap();
+    }
+}
+
+fn start(dir: &Path, count: u64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "writer", "--ignored", "--nocapture", "--quiet"])
+        .env(DIR, dir)
+        .env(COUNT, count.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// What a writer acknowledged before it ended.
+fn acknowledged(child: &mut Child) -> Vec<(u64, String)> {
+    let mut text = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    let acks = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("ack ")?.strip_suffix(" ."));
+    acks.map(|ack| ack.split_once(' ').unwrap())
+        .map(|(sequence, hash)| (sequence.parse().unwrap(), hash.to_owned()))
+        .collect()
+}
+
+fn kill_cycles(cycles: u32) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    let log = Log::create(&path).unwrap();
+    let (mut total, mut checked) = (0, 0);
+    for cycle in 0..cycles {
+        let mut children: Vec<Child> = (0..3).map(|_| start(&path, 1_000_000)).collect();
+        std::thread::sleep(Duration::from_micros(fastrand::u64(2_000..22_000)));
+        for child in &mut children {
+            child.kill().unwrap();
+        }
+        let mut acks = BTreeMap::new();
+        for child in &mut children {
+            child.wait().unwrap();
+            for (sequence, hash) in acknowledged(child) {
+                assert!(
+                    acks.insert(sequence, hash).is_none(),
+                    "{sequence} acknowledged twice"
+                );
+            }
+        }
+        for record in log.records_from(checked + 1).unwrap() {
+            // An end that was torn by this kill is mended by the next writer.
+            let Ok(record) = record else { break };
+            checked = record.header.sequence;
+            if let Some(hash) = acks.remove(&checked) {
+                assert_eq!(hash, record.hash.to_string());
+                total += 1;
+            }
+        }
+        assert!(
+            acks.is_empty(),
+            "cycle {cycle}: acknowledged and lost: {acks:?}"
+        );
+        if cycle % 500 == 499 {
+            eprintln!(
+                "{} cycles, {total} records acknowledged, none lost",
+                cycle + 1
+            );
+        }
+    }
+    let mut last = Log::open(&path).unwrap();
+    let _receipt = last.append(&body("last".into()), 1).unwrap();
+    let report = log.verify(Anchors::default(), |_| {}).unwrap();
+    assert!(report.holds(), "{:?}", report.findings);
+    eprintln!(
+        "{cycles} cycles, 3 writers: {total} acknowledged, 0 lost, {} records, {} gaps",
+        report.records,
+        report.gaps.len()
+    );
+    assert!(
+        total > u64::from(cycles),
+        "the writers hardly wrote: {total}"
+    );
+}
+
+fn crowd(processes: u64, each: u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    let log = Log::create(&path).unwrap();
+    let started = Instant::now();
+    let mut children: Vec<Child> = (0..processes).map(|_| start(&path, each)).collect();
+    let readers: Vec<_> = children
+        .drain(..)
+        .map(|mut child| {
+            std::thread::spawn(move || {
+                let acks = acknowledged(&mut child);
+                assert!(child.wait().unwrap().success());
+                acks
+            })
+        })
+        .collect();
+    let mut all = BTreeMap::new();
+    for reader in readers {
+        let acks = reader.join().unwrap();
+        assert_eq!(acks.len() as u64, each);
+        assert!(
+            acks.windows(2).all(|pair| pair[0].0 < pair[1].0),
+            "not increasing"
+        );
+        all.extend(acks);
+    }
+    let elapsed = started.elapsed();
+    assert!(
+        all.keys().copied().eq(1..=processes * each),
+        "not every sequence once"
+    );
+    let records = log.records().unwrap().map(Result::unwrap);
+    assert!(
+        records
+            .map(|record| (record.header.sequence, record.hash.to_string()))
+            .eq(all)
+    );
+    assert!(log.verify(Anchors::default(), |_| {}).unwrap().holds());
+    let rate = (processes * each) as f64 / elapsed.as_secs_f64();
+    eprintln!(
+        "{processes} processes × {each}: {elapsed:.1?}, {rate:.0} durable records per second"
+    );
+}
+
+#[test]
+fn killed_writers_lose_nothing_they_acknowledged() {
+    kill_cycles(200);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn ten_thousand_killed_writers_lose_nothing_they_acknowledged() {
+    kill_cycles(10_000);
+}
+
+#[test]
+fn a_few_processes_share_one_strictly_increasing_sequence() {
+    crowd(8, 100);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn sixty_four_processes_share_one_strictly_increasing_sequence() {
+    crowd(64, 2_000);
+}

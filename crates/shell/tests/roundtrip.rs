@@ -1,0 +1,69 @@
+//! Printing a tree and parsing it again yields the same tree.
+
+mod support;
+
+use doorward_shell::{Dialect, parse, print};
+use support::{Generator, shape};
+
+#[track_caller]
+fn check(text: &str) {
+    let first = parse(text, Dialect::Bash);
+    if first.error.is_some() {
+        return;
+    }
+    let printed = print(&first.script);
+    let second = parse(&printed, Dialect::Bash);
+    assert_eq!(second.error, None, "{text:?} printed as {printed:?}");
+    assert_eq!(
+        shape(&second.script),
+        shape(&first.script),
+        "{text:?} printed as {printed:?}"
+    );
+}
+
+#[test]
+fn generated_programs_survive_printing() {
+    let mut generator = Generator::new(7);
+    for _ in 0..20_000 {
+        check(&generator.program());
+    }
+}
+
+#[test]
+fn odd_spellings_survive_printing() {
+    for text in [
+        "! ! ",
+        "time",
+        ">f if",
+        "a=1 then",
+        "cat <<-E\n\tx\n\tE\n",
+        "cat <<'it''s'\nx\nits\n",
+        "echo a$\\b",
+        "echo \"$\"'x'",
+        "echo ${x:-'}'}",
+        "echo \"${x:-it\\'s}\"",
+        "echo \"${x/\\}/z}\"",
+        "echo ${x///a}",
+        "echo ${x/#a/b}",
+        "echo ${x###}",
+        "$((ls) | cat)",
+        "echo $[ 1+2 ]",
+        "echo ~a\\\nb",
+        "echo {a},b}",
+        "f() (ls)",
+        "[[ a =~ (x y|z)$ ]]",
+        "coproc x { ls; }",
+        "echo $(coproc ls)",
+        "declare -a x=(1 2) y",
+        "a[1 + 2]=(x)",
+        "cat <<A <<B\na\nA\nb\nB",
+        "echo ${a[@]} ${#a[*]} ${!p*}",
+        "cat <<E\n$(\nE x\n)\nE",
+        "echo $'\\n\\'' \\",
+        "case x in (esac) a;; esac",
+        "echo ${x: -3}",
+        "echo \"${x:-\"a b\"c}\"",
+    ] {
+        check(text);
+    }
+}
