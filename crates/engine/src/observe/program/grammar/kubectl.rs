@@ -69,7 +69,7 @@ mod tests {
                 ("kubectl get secret/db -o jsonpath='{.data}'", "full", "network kubectl get; read kubectl get +secret-returning"),
                 ("kubectl get pods,secrets -o json", "full", "network kubectl get; read kubectl get +secret-returning"),
                 ("kubectl apply -f k8s/app.yaml", "full", "read k8s/app.yaml; mutate kubectl apply +deploy"),
-                ("kubectl apply -f https://x.example/a.yaml", "full", "network https://x.example/a.yaml; mutate kubectl apply"),
+                ("kubectl apply -f https://x.example/a.yaml", "full", "network x.example; mutate kubectl apply"),
                 ("kubectl apply --dry-run=client -f a.yaml", "full", "read a.yaml"),
                 ("kubectl apply --dry-run=none -f a.yaml", "full", "read a.yaml; mutate kubectl apply"),
                 ("kubectl drain node1", "full", "mutate kubectl drain +destroys"),

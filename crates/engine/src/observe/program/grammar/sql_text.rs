@@ -186,11 +186,7 @@ fn quoted(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, quote: char) -> O
     loop {
         match rest.next()? {
             '\\' => return None,
-            character if character == quote => {
-                if rest.next_if_eq(&quote).is_none() {
-                    return Some(());
-                }
-            }
+            character if character == quote && rest.next_if_eq(&quote).is_none() => return Some(()),
             _ => {}
         }
     }
