@@ -29,6 +29,7 @@ flags.plain = "--stat --name-only --no-index --cached --no-ext-diff --no-textcon
 inherits = false
 operands = ["data unless -e", "read*"]
 flags.plain = "-n -l"
+flags."-O" = "?execute"
 [sub."rev-parse merge-base"]
 operands = ["data*"]
 flags.plain = "--show-toplevel --abbrev-ref"
@@ -121,6 +122,7 @@ fn reading_a_safe_repository_is_harmless() {
             ("git config --get core.pager", "full", ""),
             ("git st", "full", ""),
             ("cd \"$(git rev-parse --show-toplevel)\" && cat src/main.rs", "full", "read src/main.rs"),
+            ("for f in $(git ls-files); do cat \"$f\"; done", "full", "read . +count-unknown"),
             ("cat $(git ls-files)", "full", "read . +count-unknown"),
             ("git log --format=%h -1 $(git merge-base HEAD main)", "full", ""),
         ],
@@ -151,6 +153,7 @@ fn settings_that_run_programs_ask() {
             ("git -c core.pager='sh -c id' log", "opaque", "execute something unknown"),
             ("git --git-dir=.evil diff", "opaque", "execute something unknown +unsafe-git-config; execute .evil"),
             ("git -C /srv/other status", "unknown", ""),
+            ("git grep -O'rm -r build' x", "full", "delete build"),
             ("git frobnicate", "unknown", "execute something unknown +unknown-program"),
         ],
     );
