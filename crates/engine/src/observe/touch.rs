@@ -62,7 +62,17 @@ impl Touch {
         match self {
             Touch::Delete | Touch::Move => Touch::DeleteTree,
             Touch::Metadata => Touch::MetadataTree,
-            other => other,
+            Touch::Read
+            | Touch::ReadTree
+            | Touch::List
+            | Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Edit
+            | Touch::DeleteTree
+            | Touch::MetadataTree
+            | Touch::Execute
+            | Touch::Upload => self,
         }
     }
 

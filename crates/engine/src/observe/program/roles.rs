@@ -329,10 +329,12 @@ impl Runner<'_, '_> {
     }
 
     fn other_code(&mut self, field: &Field, role: Role, by: &crate::observe::observer::By) {
-        let language = match role {
-            Role::CodePython => Language::Python,
-            Role::CodeJs => Language::JavaScript,
-            _ => Language::Other,
+        let language = if role == Role::CodePython {
+            Language::Python
+        } else if role == Role::CodeJs {
+            Language::JavaScript
+        } else {
+            Language::Other
         };
         if field.origin.download {
             self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);

@@ -270,7 +270,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         use crate::observe::stream::Shape;
         let shape = match words {
             Some(fields) if !fields.is_empty() && fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) => Shape::Token,
-            Some(fields) if !fields.is_empty() && fields.iter().all(super::paths::stays_inside) => Shape::ProjectPaths,
+            Some(fields) if !fields.is_empty() && fields.iter().all(|field| super::paths::stays_inside(field) || (field.shape == Shape::ProjectPaths && field.prefix().is_empty())) => Shape::ProjectPaths,
             Some(_) | None => Shape::Any,
         };
         Stream { text: None, shape, origin }

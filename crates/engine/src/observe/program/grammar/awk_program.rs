@@ -103,6 +103,9 @@ fn tokens(program: &str) -> Result<Vec<Token>, String> {
                 tokens.push(Token::Pattern);
                 end + 1
             }
+            '/' if tokens.last() == Some(&Token::Sign(")")) && hides_quote(rest) => {
+                return Err("a slash that divides or begins a pattern".into());
+            }
             '0'..='9' | '.' => {
                 tokens.push(Token::Number);
                 rest.find(|next: char| !next.is_ascii_alphanumeric() && next != '.').unwrap_or(rest.len()).max(1)
@@ -126,11 +129,17 @@ fn tokens(program: &str) -> Result<Vec<Token>, String> {
 /// A slash here begins a pattern, because nothing stands before it that could be divided.
 fn starts_pattern(before: Option<&Token>) -> bool {
     match before {
-        Some(Token::Word(word)) => matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "getline"),
+        Some(Token::Word(word)) => matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "getline" | "else" | "do"),
         Some(Token::Text(_) | Token::Number | Token::Pattern) => false,
         Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "$" | "++" | "--"),
         Some(Token::Line) | None => true,
     }
+}
+
+/// Behind `if (x)` a slash begins a pattern, behind `(x)` it divides; it matters if quotes stand before the next slash.
+fn hides_quote(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    closing(line, '/').and_then(|end| line.get(..end)).is_some_and(|between| between.contains(['"', '#']))
 }
 
 fn closing(text: &str, quote: char) -> Option<usize> {
@@ -183,7 +192,7 @@ mod tests {
         for program in [
             "{print $1}", "NR==1", "{s += $1} END {print s/NR}", "/foo|bar/ {printf \"%s\\n\", $2}", "{gsub(/a\\/b/, \"x\"); print substr($0, 1, 3)}", "$3 > 5", "{print ($1 > 2)}",
             "BEGIN { FS=\":\" } { n = split($0, a, /,/); for (i = 1; i <= n; i++) if (a[i] > m) m = a[i] } END { print m }", "!seen[$0]++", "# system(\"x\")\n{print}",
-            "{print \"system(1) | sh > x\"}", "a || b", "{ if ($1 > max) max = $1 } END { print max }", "{ close(\"x\"); fflush() }", "NR > 1 { print $1 / 2 }", "{getline; print}",
+            "{print \"system(1) | sh > x\"}", "a || b", "{ if ($1 > max) max = $1 } END { print max }", "{ close(\"x\"); fflush() }", "NR > 1 { print $1 / 2 }", "{getline; print}", "{print (a + b) / c}", "{if (x) y = (a) / 2; else /z/}",
         ] {
             assert_eq!(read(program), Ok(Vec::new()), "{program}");
         }
@@ -215,7 +224,7 @@ mod tests {
 
     #[test]
     fn odd_programs_are_refused() {
-        for program in ["@load \"x\"", "BEGIN{f=\"g\"; @f()}", "{print \"a}", "/a", "BEGIN{ARGV[1]=\"x\"}", "{print /[/]/}", "`"] {
+        for program in ["@load \"x\"", "BEGIN{f=\"g\"; @f()}", "{print \"a}", "/a", "BEGIN{ARGV[1]=\"x\"}", "{print /[/]/}", "`", "{if (x) /\"/; system(\"id\") #\"\n}"] {
             assert!(read(program).is_err(), "{program}");
         }
     }

@@ -10,8 +10,8 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
+use crate::observe::wild::may_match_sensitive;
 use crate::path;
-use crate::place;
 
 /// Tests, options and operators without a value.
 const BARE: &[&str] = &[
@@ -124,7 +124,8 @@ impl Runner<'_, '_> {
     /// What is printed are paths of the project, unless it may be a secret that somebody asked for by name.
     fn found_shape(&self, expression: &Expression) -> Shape {
         let inside = expression.starts.iter().all(|start| stays_inside(start) && !start.text.starts_with('*'));
-        let sensitive = expression.names.iter().flatten().any(|name| crate::observe::wild::may_match_sensitive(name, self.out.world.project().unwrap_or("/"), self.out.world));
+        let project = self.out.world.project().unwrap_or("/");
+        let sensitive = expression.names.iter().flatten().any(|name| may_match_sensitive(name, project, self.out.world));
         if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() { Shape::ProjectPaths } else { Shape::Any }
     }
 }

@@ -4,6 +4,7 @@ use super::super::Invocation;
 use super::git_config::{self, Use};
 use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility};
+use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -42,6 +43,9 @@ impl Runner<'_, '_> {
             self.git_repository(&sub, git.as_ref(), invocation, state);
         }
         git_listing(&sub, invocation);
+        for given in invocation.args.given.iter_mut().filter(|given| sub == "grep" && given.role == Role::Execute) {
+            given.role = Role::CodeSh;
+        }
         self.git_operands(&sub, git.as_ref(), invocation, state);
         self.git_remote(&sub, git.as_ref(), invocation, state);
         self.git_losses(&sub, invocation);
@@ -62,7 +66,7 @@ impl Runner<'_, '_> {
                     git_config::is_harmless(key, value)
                 }
                 ("--git-dir", Some(text)) => matches!(text, ".git" | "./.git"),
-                ("-c" | "--git-dir" | "--config-env", _) => false,
+                ("-c" | "--git-dir" | "--config-env" | "--exec-path", _) => false,
                 (_, _) => true,
             };
             if !harmless {

@@ -28,7 +28,8 @@ impl Runner<'_, '_> {
                 self.reads(Touch::Read, &field.with_text(place), invocation, state);
                 set_role(invocation, at, Role::Data);
             } else if read {
-                let is_path = after_end || (!is_ref(&field, git) && self.looks_like_path(&field, invocation));
+                let of_history = matches!(sub, "log" | "show" | "diff" | "whatchanged" | "rev-list" | "shortlog" | "diff-tree" | "diff-index" | "range-diff" | "archive");
+                let is_path = after_end || (!is_ref(&field, git) && (!of_history || self.looks_like_path(&field, invocation)));
                 match pathspec(&field).filter(|_| is_path) {
                     Some(spec) => {
                         if let Some(slot) = invocation.args.operands.get_mut(at) {

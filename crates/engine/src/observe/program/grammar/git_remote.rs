@@ -23,10 +23,8 @@ impl Runner<'_, '_> {
             }
             "clone" => self.git_clone(invocation, state),
             "submodule add" => self.git_address_at(0, invocation, state),
-            "remote add" | "remote set-url" | "submodule set-url" => {
-                if invocation.args.operands.iter().any(|field| field.text.contains("::")) {
-                    self.git_helper(invocation);
-                }
+            "remote add" | "remote set-url" | "submodule set-url" if invocation.args.operands.iter().any(|field| field.text.contains("::")) => {
+                self.git_helper(invocation);
             }
             _ => {}
         }
@@ -87,10 +85,9 @@ impl Runner<'_, '_> {
                 self.out.connect_host(&field, exchange, &by);
             }
             None if text.contains('/') || text.starts_with('.') || field.dynamic => {
-                let touch = if exchange == Exchange::Send { Touch::Edit } else { Touch::ReadTree };
-                match touch {
-                    Touch::Edit => self.writes(touch, field, invocation, state),
-                    _ => self.reads(touch, field, invocation, state),
+                match exchange {
+                    Exchange::Send => self.writes(Touch::Edit, field, invocation, state),
+                    Exchange::Fetch => self.reads(Touch::ReadTree, field, invocation, state),
                 }
             }
             None => {

@@ -5,6 +5,7 @@ mod awk_program;
 #[cfg(test)]
 mod check;
 mod chmod;
+mod cloud_cli;
 mod curl;
 mod dd;
 mod echo;
@@ -18,6 +19,7 @@ mod git_remote;
 mod git_tests;
 mod interpreter;
 mod kill;
+mod kubectl;
 mod make;
 mod package_script;
 mod prepare;
@@ -26,10 +28,12 @@ mod sed;
 mod sed_script;
 mod shell;
 mod sql;
+mod sql_text;
+mod ssh;
 mod tar;
 
 pub use pure::Language;
-pub use sql::reads_only as sql_reads_only;
+pub use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
@@ -40,7 +44,11 @@ use crate::observe::shell::state::State;
 impl Runner<'_, '_> {
     /// Lets the grammar of the program, if it has one, read what the tables cannot.
     pub fn grammar(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let Some(grammar) = invocation.args.chain.iter().rev().find_map(|entry| entry.grammar) else { return };
+        let mut entries = invocation.args.chain.iter().rev();
+        let own = entries.next().and_then(|entry| entry.grammar);
+        // A subcommand has the language of its program only where that language is about subcommands.
+        let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli));
+        let Some(grammar) = own.or(inherited) else { return };
         match grammar {
             Grammar::Echo => self.echo(invocation),
             Grammar::Shell => self.shell_program(invocation, state),
@@ -59,18 +67,13 @@ impl Runner<'_, '_> {
             Grammar::Dd => self.dd(invocation, state),
             Grammar::Tar => self.tar(invocation, state),
             Grammar::Jq => self.jq(invocation),
-            Grammar::Ssh
-            | Grammar::Sql
-            | Grammar::CloudCli
-            | Grammar::Kubectl => self.not_yet(grammar, invocation),
+            Grammar::Ssh => self.ssh(invocation, state),
+            Grammar::Sql => self.sql_client(invocation, state),
+            Grammar::CloudCli => self.cloud_cli(invocation, state),
+            Grammar::Kubectl => self.kubectl(invocation),
             // The interpreter of the shell has dealt with these.
             Grammar::Cd | Grammar::Builtin => {}
         }
-    }
-
-    /// A grammar that is not there: nothing can be said about the words.
-    fn not_yet(&mut self, grammar: Grammar, invocation: &Invocation) {
-        self.out.lower(crate::coverage::Degree::Opaque, format!("the language of `{}` ({grammar})", invocation.by.name));
     }
 
     /// Writes down an effect on something that is not a file.

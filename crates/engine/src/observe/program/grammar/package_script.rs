@@ -5,6 +5,8 @@ use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::{Does, Role};
 use crate::marks::Mark;
+use crate::observe::observer::By;
+use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
@@ -17,6 +19,9 @@ const MANIFEST_LIMIT: usize = 256 * 1024;
 impl Runner<'_, '_> {
     pub fn package_script(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let Some(first) = invocation.operand(0).cloned() else { return };
+        if invocation.roles.first() == Some(&Role::Command) {
+            return self.package_program(&first, invocation, state);
+        }
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
         let Some(script) = first.exact().map(str::to_owned) else {
             self.out.lower(Degree::Opaque, format!("which script `{}` runs", invocation.by.name));
@@ -45,6 +50,25 @@ impl Runner<'_, '_> {
         }
         if !self.out.world.project_trusted() || self.manifest_changed(invocation, state) {
             self.look_through(&script, invocation, state);
+        }
+    }
+
+    /// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.
+    fn package_program(&mut self, first: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        let chosen = invocation.args.has_any(&["-p", "--package", "-c", "--call"]);
+        let entry = first.exact().filter(|_| !chosen).and_then(|name| self.out.knowledge.entry(name));
+        let of_projects = [Mark::Test, Mark::Build, Mark::Lint];
+        let known = entry.filter(|entry| entry.does.iter().any(|does| does.marks.has_any(&of_projects)));
+        match known {
+            Some(entry) => {
+                invocation.done = true;
+                self.flag_values(invocation, state);
+                let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
+                let by = By { name: first.text.clone(), part: invocation.by.part };
+                invocation.output = self.invoke(entry, &words, state, invocation.input.clone(), by);
+            }
+            None => self.out.lower(Degree::Unknown, format!("the program `{}` of a package", first.shown())),
         }
     }
 
@@ -108,6 +132,21 @@ mod tests {
                 ("npm run release", "delegated", "execute npm run +publish"),
                 ("npm run $X", "opaque", "execute npm run"),
                 ("npm run build -- $X", "unknown", "execute npm run"),
+            ],
+        );
+    }
+
+    #[test]
+    fn programs_of_packages() {
+        const NPX: &str = "name = 'npx'\nwhat = 'x'\ngrammar = 'package-script'\nstops = true\noperands = ['command']\ndoes = ['network +registry', 'execute +remote-code']\n[flags]\n'-p' = 'package'";
+        const ESLINT: &str = "name = 'eslint'\nwhat = 'x'\noperands = ['read*']\ndoes = ['execute +lint']";
+        check(
+            &[NPX, ESLINT],
+            &[
+                ("npx eslint src", "delegated", "read src; execute eslint +lint"),
+                ("npx -pevil@1 eslint", "unknown", "network npx; execute npx +remote-code"),
+                ("npx eslint@1.2 src", "unknown", "network npx; execute npx"),
+                ("npx cat x", "unknown", "network npx; execute npx +remote-code"),
             ],
         );
     }

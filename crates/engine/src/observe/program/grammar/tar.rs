@@ -29,6 +29,7 @@ impl Runner<'_, '_> {
         let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
         self.archive(mode, invocation, state);
         invocation.cwd = inner;
+        invocation.does.clear();
         match mode {
             Mode::Create | Mode::Change => {
                 for field in invocation.args.operands.clone() {

@@ -1,0 +1,209 @@
+//! Clients of cloud providers: the verb says whether a call reads, changes, destroys or hands out secrets.
+
+use super::super::Invocation;
+use crate::coverage::Degree;
+use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
+use crate::knowledge::schema::{Does, Role};
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+
+/// What a verb does, from harmless to grave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Verb {
+    Read,
+    Secret,
+    /// Changes credentials or settings on this machine.
+    Local,
+    Change,
+    Remote,
+    Destroy,
+}
+
+const READING: &[&str] = &[
+    "list", "ls", "describe", "get", "show", "head", "search", "lookup", "query", "scan", "batch-get", "view", "read", "tail", "status", "wait", "check", "exists", "validate", "preview", "history", "count",
+    "info", "filter", "estimate", "simulate", "summarize", "get-value", "list-keys-metadata", "top", "help", "test-metric-filter", "select",
+];
+
+const DESTROYING: &[&str] = &["delete", "terminate", "remove", "destroy", "purge", "drop", "rb", "rm", "deregister", "detach", "revoke", "disable", "release", "cancel", "batch-delete", "schedule-key-deletion", "empty", "forget", "abandon", "unset", "clear"];
+
+const CHANGING: &[&str] = &[
+    "create", "put", "update", "attach", "run", "start", "stop", "modify", "add", "set", "enable", "register", "deploy", "apply", "import", "copy", "cp", "mv", "sync", "tag", "untag", "reboot", "restart", "scale",
+    "resize", "associate", "disassociate", "authorize", "publish", "send", "invoke", "promote", "restore", "upload", "push", "submit", "change", "replace", "move", "execute", "patch", "rotate", "reset", "mb", "build",
+    "batch-write", "transact", "begin", "complete", "accept", "reject", "allocate", "assign", "upgrade", "rollback", "insert", "merge", "link", "unlink", "grant", "call", "transfer", "publish-message",
+];
+
+const REMOTE: &[&str] = &["ssh", "scp", "start-session", "execute-command", "send-command", "run-command", "exec", "console", "connect", "tunnel", "port-forward"];
+
+const LOCAL: &[&str] = &["login", "logout", "configure", "init", "get-credentials", "update-kubeconfig", "configure-docker", "activate-service-account", "config-ssh", "application-default"];
+
+/// Verbs of which the answer is a secret.
+const SECRET: &[&str] = &[
+    "get-secret-value", "batch-get-secret-value", "get-session-token", "assume-role", "assume-role-with-saml", "assume-role-with-web-identity", "get-federation-token", "create-access-key", "get-login-password", "get-login",
+    "decrypt", "get-password-data", "get-access-token", "print-access-token", "print-identity-token", "print-refresh-token", "get-authorization-token", "export-credentials", "get-random-password", "create-login-profile", "get-keys",
+    "list-keys", "list-connection-strings", "show-connection-string", "generate-sas", "get-upload-credentials", "create-service-specific-credential", "get-credentials-for-identity", "get-role-credentials", "access", "generate-data-key", "get-token",
+];
+
+impl Runner<'_, '_> {
+    pub fn cloud_cli(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        self.cloud_files(invocation, state);
+        if self.cloud_copy(invocation, state) {
+            return;
+        }
+        let described = invocation.args.entry().is_some_and(|entry| entry.grammar.is_none() || entry.subs.is_empty() && invocation.args.chain.len() > 1);
+        if described || invocation.args.operands.is_empty() {
+            return;
+        }
+        let Some(verb) = self.cloud_verb(invocation) else {
+            return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+        };
+        invocation.args.unknown_sub = None;
+        if invocation.args.unknown.iter().all(|flag| flag.starts_with("--") && !flag.contains("file") && !flag.contains("script")) {
+            invocation.args.unknown.clear();
+        }
+        match verb {
+            Verb::Read => {}
+            Verb::Secret => invocation.does.push(effect(Operation::Read, Mark::SecretReturning)),
+            Verb::Local => invocation.does = vec![effect(Operation::Mutate, Mark::CredentialStore)],
+            Verb::Change => invocation.does = vec![effect(Operation::Mutate, Mark::ExternalWrite)],
+            Verb::Remote => invocation.does = vec![effect(Operation::Execute, Mark::Remote)],
+            Verb::Destroy => invocation.does = vec![effect(Operation::Mutate, Mark::Destroys)],
+        }
+    }
+
+    /// The gravest verb among the first words.
+    fn cloud_verb(&mut self, invocation: &Invocation) -> Option<Verb> {
+        let aws = invocation.by.name.starts_with("aws");
+        let from = usize::from(invocation.args.chain.len() == 1);
+        let words = invocation.args.operands.get(from..).unwrap_or_default();
+        let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
+        let mut found = None;
+        for word in words {
+            let Some(text) = word.exact() else {
+                self.out.lower(Degree::Opaque, format!("which command of `{}`", invocation.by.name));
+                continue;
+            };
+            found = found.max(verb(text, aws));
+        }
+        let decrypts = invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref())).any(|word| word.text == "--with-decryption")
+            || invocation.args.unknown.iter().any(|flag| flag == "--with-decryption")
+            || invocation.args.has("--with-decryption");
+        if decrypts { found.max(Some(Verb::Secret)) } else { found }
+    }
+
+    /// `file://path` in a value is read and sent.
+    fn cloud_files(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let given = invocation.args.given.iter().filter_map(|given| given.value.clone());
+        let words: Vec<Field> = invocation.args.operands.iter().cloned().chain(given).collect();
+        for word in words {
+            let path = word.text.split_once("file://").or(word.text.split_once("fileb://")).map(|(_, path)| path.to_owned());
+            if let Some(path) = path {
+                self.role(&word.with_text(path), Role::Upload, invocation, state);
+            }
+        }
+    }
+
+    /// `aws s3 cp from to`: one side may be here.
+    fn cloud_copy(&mut self, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
+        let copies = ["cp", "mv", "sync"].iter().any(|verb| invocation.by.name.ends_with(&format!("s3 {verb}")) || invocation.by.name.ends_with(&format!("storage {verb}")));
+        let ([from, to], true) = (invocation.args.operands.as_slice(), copies) else { return false };
+        let (from, to) = (from.clone(), to.clone());
+        if invocation.does.is_empty() {
+            return true;
+        }
+        let there = |field: &Field| field.text.starts_with("s3://") || field.text.starts_with("gs://");
+        if !there(&from) {
+            self.role(&from, Role::Upload, invocation, state);
+            if invocation.by.name.ends_with("mv") {
+                self.role(&from, Role::DeleteTree, invocation, state);
+            }
+        }
+        if !there(&to) && to.text != "-" {
+            let whole = invocation.by.name.ends_with("sync") || invocation.args.has("--recursive");
+            self.writes(if whole { Touch::Create } else { Touch::Write }, &to, invocation, state);
+            if !invocation.by.name.ends_with("mv") {
+                invocation.does = vec![Does { marks: Marks::default().with(Mark::Cloud).with(Mark::Download), ..Does::usual(Operation::Network) }];
+            }
+        }
+        true
+    }
+}
+
+fn effect(operation: Operation, mark: Mark) -> Does {
+    let mut does = Does::usual(operation);
+    does.scope = Scope::External;
+    does.marks = Marks::default().with(Mark::Cloud).with(mark);
+    if operation != Operation::Read {
+        does.reach = if mark == Mark::CredentialStore { Reach::Identity } else { Reach::Beyond };
+        does.reversibility = Reversibility::Irreversible;
+    }
+    if matches!(mark, Mark::SecretReturning | Mark::CredentialStore) {
+        does.sensitivity = Sensitivity::Credential;
+    }
+    if mark == Mark::Destroys {
+        does.marks.add(Mark::ExternalWrite);
+    }
+    does
+}
+
+/// The class of a verb: the whole word, or what stands before its first dash.
+fn verb(word: &str, dashed: bool) -> Option<Verb> {
+    let start = word.split('-').next().unwrap_or(word);
+    let pair: String = word.split('-').take(2).collect::<Vec<_>>().join("-");
+    let known = |list: &[&str]| list.contains(&word) || list.contains(&pair.as_str()) || (list.contains(&start) && (dashed || word.contains('-')));
+    if SECRET.contains(&word) {
+        Some(Verb::Secret)
+    } else if LOCAL.contains(&word) {
+        Some(Verb::Local)
+    } else if REMOTE.contains(&word) {
+        Some(Verb::Remote)
+    } else if known(DESTROYING) {
+        Some(Verb::Destroy)
+    } else if known(CHANGING) {
+        Some(Verb::Change)
+    } else if known(READING) {
+        Some(Verb::Read)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::check;
+
+    const AWS: &str = "name = 'aws'\nwhat = 'x'\ngrammar = 'cloud-cli'\ndoes = ['network +cloud']\n[flags]\n'--region --query' = 'data'\n[sub.s3]\ndoes = ['network +cloud']\n[sub.s3.sub.ls]\noperands = ['data?']\ndoes = ['network +cloud']\n[sub.s3.sub.'cp sync']\noperands = ['data', 'data']\ndoes = ['network external irreversible beyond +cloud +upload']";
+    const GCLOUD: &str = "name = 'gcloud'\naliases = ['az']\nwhat = 'x'\ngrammar = 'cloud-cli'\ndoes = ['network +cloud']\n[flags]\n'--zone -g -n' = 'data'";
+
+    #[test]
+    fn verbs() {
+        check(
+            &[AWS, GCLOUD],
+            &[
+                ("aws ec2 describe-instances --region eu-west-1 --instance-ids i-1", "full", "network aws +cloud"),
+                ("aws s3 ls s3://bucket", "full", "network aws s3 ls"),
+                ("aws secretsmanager get-secret-value --secret-id x", "full", "network aws; read aws +secret-returning"),
+                ("aws ssm get-parameter --name x --with-decryption", "full", "network aws; read aws +secret-returning"),
+                ("aws ec2 terminate-instances --instance-ids i-1", "full", "mutate aws +destroys =irreversible"),
+                ("aws iam create-user --user-name x", "full", "mutate aws +external-write"),
+                ("aws lambda update-function-code --zip-file fileb://app.zip", "unknown", "read app.zip; mutate aws +external-write; execute aws +unknown-program"),
+                ("aws ssm start-session --target i-1", "full", "execute aws +remote"),
+                ("aws eks update-kubeconfig --name x", "full", "mutate aws +credential-store"),
+                ("aws frob wibble", "unknown", "network aws; execute something unknown"),
+                ("aws s3 cp notes.txt s3://bucket/", "full", "read notes.txt; network aws s3 cp +upload"),
+                ("aws s3 cp s3://bucket/x out.txt", "full", "write out.txt; network aws s3 cp +download"),
+                ("gcloud compute instances list", "full", "network gcloud"),
+                ("gcloud run services describe web", "full", "network gcloud"),
+                ("gcloud secrets versions access latest", "full", "network gcloud; read gcloud +secret-returning"),
+                ("gcloud compute instances delete web --zone a", "full", "mutate gcloud +destroys"),
+                ("gcloud container clusters get-credentials x", "full", "mutate gcloud +credential-store"),
+                ("gcloud compute ssh web", "full", "execute gcloud +remote"),
+                ("az vm list", "full", "network az"),
+                ("az group delete -n x", "full", "mutate az +destroys"),
+                ("gcloud compute $X", "opaque", "network gcloud"),
+            ],
+        );
+    }
+}
