@@ -17,7 +17,6 @@ fn the_exit_code_is_the_verdict() {
         assert_eq!(ran.code, code, "{command}: {}", ran.stdout);
         assert!(!ran.stdout.contains('\u{1b}'), "no colour where nobody looks");
     }
-    assert!(check("ls; frobnicate").stdout.contains("^^^"), "the part is underlined");
     for (arguments, code) in [(&["check"][..], 2), (&["check", "--jsonl", "/no/such/file"], 2), (&["check", "--frob", "ls"], 2), (&["check", "--cwd", "rel", "ls"], 2)] {
         assert_eq!(home.run(arguments, b"").code, code, "{arguments:?}");
     }
