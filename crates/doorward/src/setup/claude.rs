@@ -40,7 +40,9 @@ pub fn installed(settings: &str, program: &str) -> Result<String, String> {
     for event in RECORDED {
         text = with_group(&text, event, &recording_command(program))?;
     }
-    Ok(text)
+    // Settings that already say the same keep their own layout.
+    let meaning = |text: &str| serde_json::from_str::<Value>(text).ok();
+    Ok(if meaning(&text) == meaning(settings) { settings.to_owned() } else { text })
 }
 
 /// The settings without our hooks; everybody else's stay.

@@ -132,10 +132,12 @@ fn uninstall(settings: &Path, arguments: &SetupArguments) -> Result<ExitCode> {
 /// What the settings were before; `None` if there were none.
 fn restored(current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
     let without = claude::removed(current)?;
-    let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    let meaning = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    // Taking hooks out also takes out what they leave empty, so the saved text goes the same way before it is compared.
+    let round_trip = |saved: &str| claude::installed(saved, "doorward").and_then(|with| claude::removed(&with)).ok();
     match saved {
         // Nothing else changed since: the saved bytes are exactly what was there.
-        Some(saved) if same(saved) == same(&without) => Ok(Some(saved.to_owned())),
+        Some(saved) if round_trip(saved).and_then(|text| meaning(&text)) == meaning(&without) => Ok(Some(saved.to_owned())),
         None if without.trim() == "{}" => Ok(None),
         Some(_) | None => Ok(Some(without)),
     }

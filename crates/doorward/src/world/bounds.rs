@@ -1,7 +1,7 @@
 //! How much of the machine one call may look at.
 
-/// Files and directories in one walk.
-pub const WALK: u64 = 5_000;
+/// Files and directories in one walk: as many as a snapshot may hold.
+pub const WALK: u64 = 2_000;
 
 /// Names in one directory.
 pub const NAMES: usize = 4_096;

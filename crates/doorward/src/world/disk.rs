@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
@@ -28,8 +29,10 @@ pub struct DiskWorld {
     /// When the user last decided what to trust.
     trusted_at: Option<SystemTime>,
     key: OnceCell<[u8; 16]>,
-    state: std::path::PathBuf,
+    state: PathBuf,
     repositories: RefCell<BTreeMap<String, Option<Rc<Repository>>>>,
+    tallies: RefCell<BTreeMap<String, Tally>>,
+    programs: RefCell<BTreeMap<String, Identity>>,
 }
 
 impl DiskWorld {
@@ -47,24 +50,32 @@ impl DiskWorld {
             key: OnceCell::new(),
             state: places.state(),
             repositories: RefCell::default(),
+            tallies: RefCell::default(),
+            programs: RefCell::default(),
             project,
             home,
         }
     }
 
-    /// The repository that a path lies in, found once per directory.
+    /// The repository that a directory lies in, found once per directory and mostly from what its parent said.
     fn repository(&self, directory: &str) -> Option<Rc<Repository>> {
-        if let Some(known) = self.repositories.borrow().get(directory) {
-            return known.clone();
+        let mut unknown = Vec::new();
+        let mut found = None;
+        for ancestor in Path::new(directory).ancestors().take(bounds::LEVELS) {
+            let Some(path) = ancestor.to_str() else { break };
+            if let Some(known) = self.repositories.borrow().get(path) {
+                found = known.clone();
+                break;
+            }
+            unknown.push(path.to_owned());
+            if let Some(repository) = Repository::at(path, &self.home) {
+                found = Some(Rc::new(repository));
+                break;
+            }
         }
-        let found = Repository::around(directory, &self.home).map(|found| {
-            // Several directories share one repository, whose files are read once.
-            let same = self.repositories.borrow().values().flatten().find(|known| known.root() == found.root()).cloned();
-            same.unwrap_or_else(|| Rc::new(found))
-        });
         let mut known = self.repositories.borrow_mut();
         if known.len() < bounds::NAMES {
-            known.insert(directory.to_owned(), found.clone());
+            known.extend(unknown.into_iter().map(|path| (path, found.clone())));
         }
         found
     }
@@ -148,7 +159,12 @@ impl World for DiskWorld {
     }
 
     fn tally(&self, path: &str) -> Tally {
-        files::tally(path, &|file| self.file_tracking(file))
+        if let Some(known) = self.tallies.borrow().get(path) {
+            return *known;
+        }
+        let tally = files::tally(path, &|file| self.file_tracking(file));
+        self.tallies.borrow_mut().insert(path.to_owned(), tally);
+        tally
     }
 
     fn entries(&self, directory: &str) -> Option<Vec<String>> {
@@ -160,13 +176,18 @@ impl World for DiskWorld {
     }
 
     fn program(&self, name: &str) -> Identity {
+        if let Some(known) = self.programs.borrow().get(name) {
+            return known.clone();
+        }
         let known = Known {
             cwd: &self.cwd,
             project: self.project.as_deref(),
             directories: &self.directories,
             listed_at: self.trusted_at,
         };
-        program::identify(name, std::env::var("PATH").ok().as_deref(), &known)
+        let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
+        self.programs.borrow_mut().insert(name.to_owned(), identity.clone());
+        identity
     }
 
     fn mcp(&self, _server: &str, _tool: &str) -> McpTrust {

@@ -26,14 +26,10 @@ const REDIRECTS: &[&str] = &[
 
 /// The root of the work tree around a directory: where `.git` lies, or a `.doorward.toml`.
 pub fn project_root(directory: &str) -> Option<String> {
-    ancestor(directory, &[".git", ".doorward.toml"])
-}
-
-fn ancestor(directory: &str, markers: &[&str]) -> Option<String> {
     Path::new(directory)
         .ancestors()
         .take(bounds::LEVELS)
-        .find(|candidate| markers.iter().any(|marker| candidate.join(marker).symlink_metadata().is_ok()))
+        .find(|candidate| [".git", ".doorward.toml"].iter().any(|marker| candidate.join(marker).symlink_metadata().is_ok()))
         .and_then(|root| root.to_str())
         .map(str::to_owned)
 }
@@ -51,16 +47,15 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository around a directory.
-    pub fn around(directory: &str, home: &str) -> Option<Repository> {
-        let root = ancestor(directory, &[".git"])?;
-        let git_directory = git_directory(&Path::new(&root).join(".git"))?;
+    /// The repository whose work tree begins at exactly this directory.
+    pub fn at(root: &str, home: &str) -> Option<Repository> {
+        let git_directory = git_directory(&Path::new(root).join(".git"))?;
         let common = match trusted::start_of(git_directory.join("commondir"), 4096) {
             Some(text) => git_directory.join(text.trim()),
             None => git_directory.clone(),
         };
         Some(Repository {
-            root,
+            root: root.trim_end_matches('/').to_owned(),
             git_directory,
             common,
             home: home.to_owned(),
@@ -68,10 +63,6 @@ impl Repository {
             index: OnceCell::new(),
             ignores: OnceCell::new(),
         })
-    }
-
-    pub fn root(&self) -> &str {
-        &self.root
     }
 
     /// What the engine wants to know about it.
