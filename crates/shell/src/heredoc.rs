@@ -47,6 +47,9 @@ impl Parser<'_> {
         }
         let quoted = raw.contains(['\'', '"', '\\']);
         let delimiter = delimiter_text(&word);
+        if self.enclosing.contains(&delimiter) {
+            return self.fail(ErrorKind::Ambiguous("the delimiter of a here document"));
+        }
         self.pending.push(Pending {
             delimiter: delimiter.clone(),
             quoted,
@@ -84,6 +87,7 @@ impl Parser<'_> {
         let next = self.pos;
         let span = self.span_to(start, body.end);
         let mut parts = Parts::default();
+        self.enclosing.push(pending.delimiter.clone());
         if pending.quoted {
             parts.text(&body.text, Quoting::Quoted);
         } else if body.changed {
@@ -96,6 +100,7 @@ impl Parser<'_> {
                 inner.expanded_text(Around::Document, &mut parts)
             })?;
         }
+        self.enclosing.pop();
         self.pos = next;
         Ok(Word {
             parts: parts.list,
@@ -127,6 +132,10 @@ impl Parser<'_> {
             {
                 self.pos = line_start;
                 return self.fail(ErrorKind::Ambiguous("the end of a here document"));
+            }
+            if stripped.len() != line.len() && self.enclosing.iter().any(|outer| outer == stripped)
+            {
+                return self.fail(ErrorKind::Ambiguous("the delimiter of a here document"));
             }
             body.changed |= joined || stripped.len() != line.len();
             body.text.push_str(stripped);

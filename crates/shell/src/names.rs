@@ -57,9 +57,7 @@ fn word_names(word: &Word, names: &mut Vec<String>) {
         names.extend(filled.split_ascii_whitespace().map(str::to_owned).next());
         names.push(filled);
     }
-    if !name.is_empty() {
-        names.push(name);
-    } else if matches!(word.parts.as_slice(), [Part::Text { .. }]) {
+    if !name.is_empty() || matches!(word.parts.as_slice(), [Part::Text { .. }]) {
         names.push(name);
     }
     for part in &word.parts {

@@ -73,6 +73,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) origin: Option<Span>,
     pub(crate) pending: Vec<Pending>,
     pub(crate) bodies: VecDeque<HereDocument>,
+    /// The delimiters of the here documents around this place.
+    pub(crate) enclosing: Vec<String>,
     /// Inside `((` or `$((` that turned out to be no arithmetic.
     pub(crate) documents_forbidden: bool,
     /// Inside `$(…)`, `<(…)` or `${ …; }`.
@@ -102,6 +104,7 @@ impl<'a> Parser<'a> {
             origin: None,
             pending: Vec::new(),
             bodies: VecDeque::new(),
+            enclosing: Vec::new(),
             documents_forbidden: false,
             in_substitution: false,
             in_quoted_operand: false,
@@ -143,6 +146,7 @@ impl<'a> Parser<'a> {
         inner.depth = self.depth;
         inner.steps = self.steps;
         inner.records = self.records;
+        inner.enclosing.clone_from(&self.enclosing);
         inner.origin = Some(self.origin.unwrap_or(origin));
         let result = inner.deeper(read);
         self.steps = inner.steps;

@@ -1,4 +1,11 @@
 //! Hostile input ends in an error, soon, and on a small stack.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may stop at the first surprise"
+)]
 
 use std::thread;
 use std::time::{Duration, Instant};

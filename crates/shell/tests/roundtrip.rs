@@ -1,4 +1,11 @@
 //! Printing a tree and parsing it again yields the same tree.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may stop at the first surprise"
+)]
 
 mod support;
 

@@ -1,5 +1,9 @@
 //! Random shell programs, and trees without their spans.
-#![allow(dead_code, reason = "each test uses its own part")]
+#![allow(
+    dead_code,
+    clippy::indexing_slicing,
+    reason = "each test uses its own part and may stop at a surprise"
+)]
 
 use doorward_shell::Script;
 
