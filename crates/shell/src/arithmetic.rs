@@ -30,16 +30,17 @@ impl Parser<'_> {
     /// everything but quotes, in a text in which it has rewritten the substitutions.
     pub(crate) fn counts_as_arithmetic(&mut self, start: usize, end: usize) -> Parsed<bool> {
         let text = self.slice(start, end);
-        if !text.contains(['(', ')']) {
+        if !text.contains(['(', ')', '`']) {
             return Ok(true);
         }
         self.spend(end - start)?;
-        if text.contains("$(") && (has_comment(text) || text.replace("<<<", "").contains("<<")) {
+        let substitutes = text.contains("$(") || text.contains('`');
+        if substitutes && (has_comment(text) || text.replace("<<<", "").contains("<<")) {
             return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
         }
         let balanced = self.parentheses_balance(start, end)?;
         // bash writes `case` patterns without their opening parenthesis.
-        if balanced && text.contains("$(") && text.contains("esac") {
+        if balanced && substitutes && text.contains("esac") {
             return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
         }
         Ok(balanced)
@@ -140,7 +141,7 @@ impl Parser<'_> {
 }
 
 /// Whether a `#` could start a comment in a substitution.
-fn has_comment(text: &str) -> bool {
+pub(crate) fn has_comment(text: &str) -> bool {
     let behind_break = |pair: &[u8]| {
         matches!(
             pair,

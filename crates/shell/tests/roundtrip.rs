@@ -31,7 +31,7 @@ fn check(text: &str) {
 #[test]
 fn generated_programs_survive_printing() {
     let mut generator = Generator::new(7);
-    for _ in 0..20_000 {
+    for _ in 0..5_000 {
         check(&generator.program());
     }
 }
