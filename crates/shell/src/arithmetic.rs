@@ -34,13 +34,12 @@ impl Parser<'_> {
             return Ok(true);
         }
         self.spend(end - start)?;
-        let substitutes = text.contains("$(") || text.contains('`');
-        if substitutes && (has_comment(text) || text.replace("<<<", "").contains("<<")) {
+        if is_rewritten(text) {
             return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
         }
         let balanced = self.parentheses_balance(start, end)?;
         // bash writes `case` patterns without their opening parenthesis.
-        if balanced && substitutes && text.contains("esac") {
+        if balanced && substitutes(text) && text.contains("esac") {
             return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
         }
         Ok(balanced)
@@ -140,8 +139,17 @@ impl Parser<'_> {
     }
 }
 
+/// Whether the text holds a substitution that bash may write out with other parentheses or quotes than it has here.
+pub(crate) fn is_rewritten(text: &str) -> bool {
+    substitutes(text) && (has_comment(text) || text.replace("<<<", "").contains("<<"))
+}
+
+fn substitutes(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
+}
+
 /// Whether a `#` could start a comment in a substitution.
-pub(crate) fn has_comment(text: &str) -> bool {
+fn has_comment(text: &str) -> bool {
     let behind_break = |pair: &[u8]| {
         matches!(
             pair,

@@ -315,6 +315,20 @@ impl Generator {
         }
     }
 
+    /// Tokens in no order at all.
+    pub fn soup(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..=self.random.below(24) {
+            let tokens = if self.random.chance(60) {
+                TOKENS
+            } else {
+                ATOMS
+            };
+            text.push_str(self.random.pick(tokens));
+        }
+        text
+    }
+
     fn name(&mut self) -> String {
         self.count += 1;
         format!("q{}", self.count % 90 + 10)
