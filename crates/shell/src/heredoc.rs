@@ -142,6 +142,10 @@ impl Parser<'_> {
             body.text.push('\n');
             body.end = self.pos;
         }
+        let unfinished_escape = !pending.quoted && self.at(self.pos.saturating_sub(1)) == b'\\';
+        if unfinished_escape && !body.text.is_empty() {
+            return self.fail(ErrorKind::Ambiguous("a backslash at the end"));
+        }
         // The end of the text ends the document; bash adds the newline that is missing.
         body.changed |= self.at(self.pos.saturating_sub(1)) != b'\n' && !body.text.is_empty();
         Ok(body)

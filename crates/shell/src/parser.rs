@@ -12,7 +12,7 @@ use crate::{
 /// Substitutions, compound commands, expansions and groups inside each other.
 const MAX_DEPTH: u32 = 24;
 /// Words and array elements in one command.
-pub(crate) const MAX_WORDS: usize = 8_192;
+pub(crate) const MAX_WORDS: usize = 4_096;
 /// Bytes of look-ahead and re-reading granted per byte of text, and the grant for a short text.
 const STEPS_PER_BYTE: usize = 16;
 const STEPS_FLOOR: usize = 65_536;
