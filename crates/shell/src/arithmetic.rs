@@ -30,16 +30,16 @@ impl Parser<'_> {
     /// everything but quotes, in a text in which it has rewritten the substitutions.
     pub(crate) fn counts_as_arithmetic(&mut self, start: usize, end: usize) -> Parsed<bool> {
         let text = self.slice(start, end);
-        if !text.contains(['(', ')']) {
+        if !text.contains(['(', ')', '`']) {
             return Ok(true);
         }
         self.spend(end - start)?;
-        if text.contains("$(") && (has_comment(text) || text.replace("<<<", "").contains("<<")) {
+        if is_rewritten(text) {
             return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
         }
         let balanced = self.parentheses_balance(start, end)?;
         // bash writes `case` patterns without their opening parenthesis.
-        if balanced && text.contains("$(") && text.contains("esac") {
+        if balanced && substitutes(text) && text.contains("esac") {
             return self.fail(ErrorKind::Ambiguous("a substitution in `$((`"));
         }
         Ok(balanced)
@@ -137,6 +137,15 @@ impl Parser<'_> {
         self.bytes = bytes;
         found
     }
+}
+
+/// Whether the text holds a substitution that bash may write out with other parentheses or quotes than it has here.
+pub(crate) fn is_rewritten(text: &str) -> bool {
+    substitutes(text) && (has_comment(text) || text.replace("<<<", "").contains("<<"))
+}
+
+fn substitutes(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
 }
 
 /// Whether a `#` could start a comment in a substitution.

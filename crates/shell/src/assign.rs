@@ -59,9 +59,7 @@ impl Parser<'_> {
         let name_end = index;
         let mut subscript = None;
         if self.at(index) == b'[' {
-            let Some(close) = self.subscript_end(index + 1)? else {
-                return Ok(None);
-            };
+            let close = self.matching(index + 1, b'[', b']')?;
             subscript = Some((index + 1, close));
             index = self.after(close + 1);
         }
@@ -86,14 +84,6 @@ impl Parser<'_> {
             append,
             value: index + 1,
         }))
-    }
-
-    /// Where the `]` for a `[` stands; `None` if it never comes.
-    fn subscript_end(&mut self, start: usize) -> Parsed<Option<usize>> {
-        if !self.bytes.get(start..).unwrap_or_default().contains(&b']') {
-            return Ok(None);
-        }
-        self.matching(start, b'[', b']').map(Some)
     }
 
     fn assignment_from(&mut self, head: Head) -> Parsed<Assignment> {
@@ -144,9 +134,8 @@ impl Parser<'_> {
     }
 
     fn element(&mut self) -> Parsed<Element> {
-        if self.peek() == b'['
-            && let Some(close) = self.subscript_end(self.pos + 1)?
-        {
+        if self.peek() == b'[' {
+            let close = self.matching(self.pos + 1, b'[', b']')?;
             let behind = self.after(close + 1);
             let append = self.at(behind) == b'+';
             let equals = if append {

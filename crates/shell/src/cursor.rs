@@ -112,11 +112,15 @@ impl<'a> Parser<'a> {
 
     /// An error about the character here.
     pub(crate) fn fail<T>(&self, kind: ErrorKind) -> Parsed<T> {
-        let rest = self.text.get(self.pos..).unwrap_or_default();
+        let mut start = self.pos.min(self.text.len());
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let rest = self.text.get(start..).unwrap_or_default();
         let width = rest.chars().next().map_or(0, char::len_utf8);
         Err(ParseError {
             kind,
-            span: self.span_to(self.pos, self.pos + width),
+            span: self.span_to(start, start + width),
         })
     }
 

@@ -47,6 +47,9 @@ impl Parser<'_> {
         }
         let quoted = raw.contains(['\'', '"', '\\']);
         let delimiter = delimiter_text(&word);
+        if self.enclosing.contains(&delimiter) {
+            return self.fail(ErrorKind::Ambiguous("the delimiter of a here document"));
+        }
         self.pending.push(Pending {
             delimiter: delimiter.clone(),
             quoted,
@@ -84,6 +87,7 @@ impl Parser<'_> {
         let next = self.pos;
         let span = self.span_to(start, body.end);
         let mut parts = Parts::default();
+        self.enclosing.push(pending.delimiter.clone());
         if pending.quoted {
             parts.text(&body.text, Quoting::Quoted);
         } else if body.changed {
@@ -96,6 +100,7 @@ impl Parser<'_> {
                 inner.expanded_text(Around::Document, &mut parts)
             })?;
         }
+        self.enclosing.pop();
         self.pos = next;
         Ok(Word {
             parts: parts.list,
@@ -128,10 +133,18 @@ impl Parser<'_> {
                 self.pos = line_start;
                 return self.fail(ErrorKind::Ambiguous("the end of a here document"));
             }
+            if stripped.len() != line.len() && self.enclosing.iter().any(|outer| outer == stripped)
+            {
+                return self.fail(ErrorKind::Ambiguous("the delimiter of a here document"));
+            }
             body.changed |= joined || stripped.len() != line.len();
             body.text.push_str(stripped);
             body.text.push('\n');
             body.end = self.pos;
+        }
+        let unfinished_escape = !pending.quoted && self.at(self.pos.saturating_sub(1)) == b'\\';
+        if unfinished_escape && !body.text.is_empty() {
+            return self.fail(ErrorKind::Ambiguous("a backslash at the end"));
         }
         // The end of the text ends the document; bash adds the newline that is missing.
         body.changed |= self.at(self.pos.saturating_sub(1)) != b'\n' && !body.text.is_empty();

@@ -54,12 +54,9 @@ fn word_names(word: &Word, names: &mut Vec<String>) {
     let name = literal(word);
     let filled = filled(word);
     if filled != name {
-        names.extend(filled.split_ascii_whitespace().map(str::to_owned).next());
         names.push(filled);
     }
-    if !name.is_empty() {
-        names.push(name);
-    } else if matches!(word.parts.as_slice(), [Part::Text { .. }]) {
+    if !name.is_empty() || matches!(word.parts.as_slice(), [Part::Text { .. }]) {
         names.push(name);
     }
     for part in &word.parts {
@@ -77,30 +74,47 @@ fn word_names(word: &Word, names: &mut Vec<String>) {
     }
 }
 
-/// The text of a word whose parameters have the values that stand beside them.
+/// The first field of a word whose parameters have the values that stand beside them.
 fn filled(word: &Word) -> String {
     let mut out = String::new();
-    for part in &word.parts {
-        match part {
-            Part::Parameter(parameter) => {
-                if let Some(
-                    ParameterOperation::Default(word) | ParameterOperation::AssignDefault(word),
-                ) = &parameter.operation
-                {
-                    out.push_str(&filled(word));
-                }
-            }
-            Part::Text { .. }
-            | Part::Glob(_)
-            | Part::Tilde(_)
-            | Part::Range(_)
-            | Part::Alternatives(_)
-            | Part::Substitution { .. }
-            | Part::Process { .. }
-            | Part::Arithmetic { .. } => literal_part(part, &mut out),
-        }
-    }
+    fill(word, &mut out);
     out
+}
+
+/// Adds to `out` up to the first blank that splits; `false` once it was met.
+fn fill(word: &Word, out: &mut String) -> bool {
+    word.parts.iter().all(|part| match part {
+        Part::Text {
+            text,
+            quoting: Quoting::Bare,
+        } => {
+            let text = if out.is_empty() {
+                text.trim_start()
+            } else {
+                text.as_str()
+            };
+            let end = text.find([' ', '\t', '\n']).unwrap_or(text.len());
+            out.push_str(text.get(..end).unwrap_or_default());
+            end == text.len()
+        }
+        Part::Parameter(parameter) => match &parameter.operation {
+            Some(ParameterOperation::Default(word) | ParameterOperation::AssignDefault(word)) => {
+                fill(word, out)
+            }
+            Some(_) | None => true,
+        },
+        Part::Text { .. }
+        | Part::Glob(_)
+        | Part::Tilde(_)
+        | Part::Range(_)
+        | Part::Alternatives(_)
+        | Part::Substitution { .. }
+        | Part::Process { .. }
+        | Part::Arithmetic { .. } => {
+            literal_part(part, out);
+            true
+        }
+    })
 }
 
 fn operand_names(parameter: &Parameter, names: &mut Vec<String>) {

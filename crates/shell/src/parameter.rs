@@ -126,6 +126,9 @@ impl Parser<'_> {
         if self.dialect == Dialect::Sh && matches!(operator, b'/' | b'^' | b',' | b'~' | b'@') {
             self.bash_only()?;
         }
+        if !operator.is_ascii() {
+            return self.fail(ErrorKind::BadSubstitution);
+        }
         self.bump();
         let quoting = parameter.quoting;
         match operator {

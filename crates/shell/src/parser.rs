@@ -12,7 +12,7 @@ use crate::{
 /// Substitutions, compound commands, expansions and groups inside each other.
 const MAX_DEPTH: u32 = 24;
 /// Words and array elements in one command.
-pub(crate) const MAX_WORDS: usize = 8_192;
+pub(crate) const MAX_WORDS: usize = 4_096;
 /// Bytes of look-ahead and re-reading granted per byte of text, and the grant for a short text.
 const STEPS_PER_BYTE: usize = 16;
 const STEPS_FLOOR: usize = 65_536;
@@ -73,6 +73,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) origin: Option<Span>,
     pub(crate) pending: Vec<Pending>,
     pub(crate) bodies: VecDeque<HereDocument>,
+    /// The delimiters of the here documents around this place.
+    pub(crate) enclosing: Vec<String>,
     /// Inside `((` or `$((` that turned out to be no arithmetic.
     pub(crate) documents_forbidden: bool,
     /// Inside `$(…)`, `<(…)` or `${ …; }`.
@@ -102,6 +104,7 @@ impl<'a> Parser<'a> {
             origin: None,
             pending: Vec::new(),
             bodies: VecDeque::new(),
+            enclosing: Vec::new(),
             documents_forbidden: false,
             in_substitution: false,
             in_quoted_operand: false,
@@ -143,6 +146,7 @@ impl<'a> Parser<'a> {
         inner.depth = self.depth;
         inner.steps = self.steps;
         inner.records = self.records;
+        inner.enclosing.clone_from(&self.enclosing);
         inner.origin = Some(self.origin.unwrap_or(origin));
         let result = inner.deeper(read);
         self.steps = inner.steps;

@@ -1,5 +1,6 @@
 //! Words as text.
 
+use crate::arithmetic::is_rewritten;
 use crate::print::Printer;
 use crate::{Arithmetic, HereDocument, Parameter, ParameterOperation, Part, Quoting, Script, Word};
 
@@ -150,7 +151,7 @@ impl<'a> Printer<'a> {
             open += i64::from(byte == b'(') - i64::from(byte == b')');
             open >= 0
         });
-        let plain = !inner.out.contains("esac") && !inner.out.contains("<<");
+        let plain = !is_rewritten(&inner.out) && !inner.out.contains("esac");
         let (before, after) = if balanced && open == 0 && plain {
             ("$((", "))")
         } else {

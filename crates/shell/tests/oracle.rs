@@ -1,6 +1,13 @@
 //! What bash runs, the parser has reported: bash runs generated programs with an empty PATH and a handler that only
 //! writes down which commands it was asked for.
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may stop at the first surprise"
+)]
 
 mod support;
 

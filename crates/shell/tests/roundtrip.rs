@@ -1,13 +1,24 @@
 //! Printing a tree and parsing it again yields the same tree.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may stop at the first surprise"
+)]
 
 mod support;
 
-use doorward_shell::{Dialect, parse, print};
+use doorward_shell::{Command, Dialect, parse, print, walk};
 use support::{Generator, shape};
 
 #[track_caller]
 fn check(text: &str) {
     let first = parse(text, Dialect::Bash);
+    walk(&first.script, &mut |command: &Command| {
+        let span = command.span.start as usize..command.span.end as usize;
+        assert!(text.get(span).is_some(), "{:?} in {text:?}", command.span);
+    });
     if first.error.is_some() {
         return;
     }
@@ -24,8 +35,16 @@ fn check(text: &str) {
 #[test]
 fn generated_programs_survive_printing() {
     let mut generator = Generator::new(7);
-    for _ in 0..20_000 {
+    for _ in 0..5_000 {
         check(&generator.program());
+    }
+}
+
+#[test]
+fn token_soup_survives_printing() {
+    let mut generator = Generator::new(11);
+    for _ in 0..20_000 {
+        check(&generator.soup());
     }
 }
 

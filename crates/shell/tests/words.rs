@@ -1,4 +1,11 @@
 //! What a word is made of, in a short notation.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may stop at the first surprise"
+)]
 
 use doorward_shell::{CommandKind, Dialect, Part, Quoting, Word, parse};
 

@@ -1,5 +1,9 @@
 //! Random shell programs, and trees without their spans.
-#![allow(dead_code, reason = "each test uses its own part")]
+#![allow(
+    dead_code,
+    clippy::indexing_slicing,
+    reason = "each test uses its own part and may stop at a surprise"
+)]
 
 use doorward_shell::Script;
 
@@ -309,6 +313,20 @@ impl Generator {
             }
             return text;
         }
+    }
+
+    /// Tokens in no order at all.
+    pub fn soup(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..=self.random.below(24) {
+            let tokens = if self.random.chance(60) {
+                TOKENS
+            } else {
+                ATOMS
+            };
+            text.push_str(self.random.pick(tokens));
+        }
+        text
     }
 
     fn name(&mut self) -> String {
