@@ -24,7 +24,6 @@ pub static REGISTRIES: &[&str] = &[
 
 /// Documentation, specifications and answers that a developer reads.
 pub static DOCUMENTATION: &[&str] = &[
-    ".readthedocs.io", ".readthedocs.org", ".spec.whatwg.org", ".stackexchange.com", ".wikipedia.org",
     "ai.google.dev", "angular.dev", "angular.io", "api.dart.dev", "api.flutter.dev", "api.osv.dev",
     "api.rubyonrails.org", "arxiv.org", "askubuntu.com", "babeljs.io", "blog.rust-lang.org", "bun.com", "bun.sh",
     "caniuse.com", "cheat.sh", "cheatsheetseries.owasp.org", "choosealicense.com", "chromium.org", "clang.llvm.org",
@@ -53,21 +52,21 @@ pub static DOCUMENTATION: &[&str] = &[
     "orm.drizzle.team", "osv.dev", "owasp.org", "packaging.python.org", "pandas.pydata.org", "peps.python.org",
     "perldoc.perl.org", "php.net", "pip.pypa.io", "platform.openai.com", "playwright.dev", "pnpm.io",
     "postgresql.org", "prettier.io", "prometheus.io", "protobuf.dev", "pubs.opengroup.org", "python-poetry.org",
-    "python.org", "pytorch.org", "react.dev", "reactjs.org", "redis.io", "redux.js.org", "rfc-editor.org",
-    "rollupjs.org", "ruby-doc.org", "rubyonrails.org", "rust-lang.github.io", "rust-lang.org", "rustup.rs",
-    "scikit-learn.org", "scipy.org", "semver.org", "serverfault.com", "sh.rustup.rs", "spdx.org",
-    "spec.openapis.org", "spring.io", "sqlite.org", "stackoverflow.com", "storybook.js.org", "superuser.com",
-    "svelte.dev", "swagger.io", "swift.org", "symfony.com", "tailwindcss.com", "tanstack.com", "tldr.sh", "toml.io",
-    "tools.ietf.org", "typescriptlang.org", "unicode.org", "users.rust-lang.org", "v8.dev", "vercel.com",
-    "vite.dev", "vitejs.dev", "vitest.dev", "vuejs.org", "w3.org", "web.dev", "webassembly.org", "webpack.js.org",
-    "whatwg.org", "wiki.archlinux.org", "wiki.debian.org", "www.chromium.org", "www.cve.org",
-    "www.djangoproject.com", "www.elastic.co", "www.erlang.org", "www.freedesktop.org", "www.git-scm.com",
-    "www.gnu.org", "www.golang.org", "www.haskell.org", "www.ietf.org", "www.json.org", "www.kernel.org",
-    "www.lua.org", "www.mongodb.com", "www.openssl.org", "www.perl.org", "www.php.net", "www.postgresql.org",
-    "www.prisma.io", "www.python.org", "www.rfc-editor.org", "www.ruby-lang.org", "www.rust-lang.org",
-    "www.scala-lang.org", "www.sqlite.org", "www.stackoverflow.com", "www.tensorflow.org", "www.terraform.io",
-    "www.typescriptlang.org", "www.unicode.org", "www.w3.org", "www.wikidata.org", "www.wikipedia.org", "yaml.org",
-    "yarnpkg.com", "ziglang.org", "zod.dev",
+    "python.org", "pytorch.org", "react.dev", "reactjs.org", ".readthedocs.io", ".readthedocs.org", "redis.io",
+    "redux.js.org", "rfc-editor.org", "rollupjs.org", "ruby-doc.org", "rubyonrails.org", "rust-lang.github.io",
+    "rust-lang.org", "rustup.rs", "scikit-learn.org", "scipy.org", "semver.org", "serverfault.com", "sh.rustup.rs",
+    "spdx.org", "spec.openapis.org", ".spec.whatwg.org", "spring.io", "sqlite.org", ".stackexchange.com",
+    "stackoverflow.com", "storybook.js.org", "superuser.com", "svelte.dev", "swagger.io", "swift.org",
+    "symfony.com", "tailwindcss.com", "tanstack.com", "tldr.sh", "toml.io", "tools.ietf.org", "typescriptlang.org",
+    "unicode.org", "users.rust-lang.org", "v8.dev", "vercel.com", "vite.dev", "vitejs.dev", "vitest.dev",
+    "vuejs.org", "w3.org", "web.dev", "webassembly.org", "webpack.js.org", "whatwg.org", "wiki.archlinux.org",
+    "wiki.debian.org", ".wikipedia.org", "www.chromium.org", "www.cve.org", "www.djangoproject.com",
+    "www.elastic.co", "www.erlang.org", "www.freedesktop.org", "www.git-scm.com", "www.gnu.org", "www.golang.org",
+    "www.haskell.org", "www.ietf.org", "www.json.org", "www.kernel.org", "www.lua.org", "www.mongodb.com",
+    "www.openssl.org", "www.perl.org", "www.php.net", "www.postgresql.org", "www.prisma.io", "www.python.org",
+    "www.rfc-editor.org", "www.ruby-lang.org", "www.rust-lang.org", "www.scala-lang.org", "www.sqlite.org",
+    "www.stackoverflow.com", "www.tensorflow.org", "www.terraform.io", "www.typescriptlang.org", "www.unicode.org",
+    "www.w3.org", "www.wikidata.org", "www.wikipedia.org", "yaml.org", "yarnpkg.com", "ziglang.org", "zod.dev",
 ];
 
 /// Hosts of source code.
@@ -82,30 +81,31 @@ pub static CODE_HOSTS: &[&str] = &[
 
 /// Hosts where anybody can receive data: web hooks, tunnels, pastes, file drops, free hosting.
 pub static DROPS: &[&str] = &[
-    ".0x0.st", ".amazonaws.com", ".anonfiles.com", ".api.pastebin.com", ".appspot.com", ".azurewebsites.net",
-    ".backblazeb2.com", ".bashupload.com", ".beeceptor.com", ".blob.core.windows.net", ".bore.pub", ".bpa.st",
-    ".burpcollaborator.net", ".bxss.me", ".canarytokens.com", ".canarytokens.org", ".catbox.moe", ".ceye.io",
-    ".clbin.com", ".cloudfront.net", ".cloudfunctions.net", ".content.dropboxapi.com", ".controlc.com", ".deno.dev",
-    ".devtunnels.ms", ".digitaloceanspaces.com", ".dnsbin.zhack.ca", ".dnslog.cn", ".docs.google.com",
-    ".dpaste.com", ".dpaste.org", ".drive.google.com", ".dropbox.com", ".dropboxapi.com", ".dropmefiles.com",
-    ".envs.sh", ".extendsclass.com", ".file.io", ".filebin.net", ".firebaseapp.com", ".firebaseio.com", ".fly.dev",
-    ".forms.gle", ".formspree.io", ".free.keep.sh", ".getform.io", ".ghostbin.com", ".github.io", ".gitlab.io",
-    ".glitch.me", ".gofile.io", ".hastebin.com", ".herokuapp.com", ".hookbin.com", ".hooks.zapier.com",
-    ".integromat.com", ".interact.sh", ".interactsh.com", ".ix.io", ".jsonbin.io", ".jsonblob.com", ".justpaste.it",
-    ".keep.sh", ".krakenfiles.com", ".kvdb.io", ".lhr.life", ".litterbox.catbox.moe", ".loca.lt", ".localhost.run",
-    ".localtunnel.me", ".mailinator.com", ".maker.ifttt.com", ".mediafire.com", ".mega.nz", ".mockbin.io",
-    ".mockbin.org", ".netlify.app", ".ngrok-free.app", ".ngrok-free.dev", ".ngrok.app", ".ngrok.dev", ".ngrok.io",
-    ".npoint.io", ".ntfy.sh", ".oast.fun", ".oast.live", ".oast.me", ".oast.online", ".oast.pro", ".oast.site",
-    ".oast.us", ".oastify.com", ".on.aws", ".onedrive.live.com", ".onrender.com", ".oshi.at", ".p.ip.fi",
-    ".pages.dev", ".paste.ee", ".paste.mozilla.org", ".paste.rs", ".pastebin.com", ".pastebin.pl", ".pinggy.io",
-    ".pipedream.net", ".pixeldrain.com", ".postb.in", ".privatebin.net", ".ptsv2.com", ".ptsv3.com",
-    ".pushbullet.com", ".pushover.net", ".r2.dev", ".railway.app", ".rentry.co", ".repl.co", ".replit.app",
-    ".replit.dev", ".requestbin.com", ".requestbin.net", ".requestcatcher.com", ".run.app", ".script.google.com",
-    ".send.vis.ee", ".sendspace.com", ".serveo.net", ".sprunge.us", ".storage.googleapis.com", ".supabase.co",
-    ".surge.sh", ".temp.sh", ".termbin.com", ".tmpfiles.org", ".transfer.sh", ".trycloudflare.com", ".ttm.sh",
-    ".tunnelmole.net", ".uguu.se", ".val.run", ".vercel.app", ".web.app", ".webhook.office.com", ".webhook.site",
-    ".wetransfer.com", ".workers.dev", ".wormhole.app", ".x0.at", ".xss.ht", ".zippyshare.com", "api.telegram.org",
-    "discord.com", "discordapp.com", "gist.github.com", "gist.githubusercontent.com", "hooks.slack.com",
+    ".0x0.st", ".amazonaws.com", ".anonfiles.com", ".api.pastebin.com", "api.telegram.org", ".appspot.com",
+    ".azurewebsites.net", ".backblazeb2.com", ".bashupload.com", ".beeceptor.com", ".blob.core.windows.net",
+    ".bore.pub", ".bpa.st", ".burpcollaborator.net", ".bxss.me", ".canarytokens.com", ".canarytokens.org",
+    ".catbox.moe", ".ceye.io", ".clbin.com", ".cloudfront.net", ".cloudfunctions.net", ".content.dropboxapi.com",
+    ".controlc.com", ".deno.dev", ".devtunnels.ms", ".digitaloceanspaces.com", "discord.com", "discordapp.com",
+    ".dnsbin.zhack.ca", ".dnslog.cn", ".docs.google.com", ".dpaste.com", ".dpaste.org", ".drive.google.com",
+    ".dropbox.com", ".dropboxapi.com", ".dropmefiles.com", ".envs.sh", ".extendsclass.com", ".file.io",
+    ".filebin.net", ".firebaseapp.com", ".firebaseio.com", ".fly.dev", ".forms.gle", ".formspree.io",
+    ".free.keep.sh", ".getform.io", ".ghostbin.com", "gist.github.com", "gist.githubusercontent.com", ".github.io",
+    ".gitlab.io", ".glitch.me", ".gofile.io", ".hastebin.com", ".herokuapp.com", ".hookbin.com", "hooks.slack.com",
+    ".hooks.zapier.com", ".integromat.com", ".interact.sh", ".interactsh.com", ".ix.io", ".jsonbin.io",
+    ".jsonblob.com", ".justpaste.it", ".keep.sh", ".krakenfiles.com", ".kvdb.io", ".lhr.life",
+    ".litterbox.catbox.moe", ".loca.lt", ".localhost.run", ".localtunnel.me", ".mailinator.com", ".maker.ifttt.com",
+    ".mediafire.com", ".mega.nz", ".mockbin.io", ".mockbin.org", ".netlify.app", ".ngrok-free.app",
+    ".ngrok-free.dev", ".ngrok.app", ".ngrok.dev", ".ngrok.io", ".npoint.io", ".ntfy.sh", ".oast.fun", ".oast.live",
+    ".oast.me", ".oast.online", ".oast.pro", ".oast.site", ".oast.us", ".oastify.com", ".on.aws",
+    ".onedrive.live.com", ".onrender.com", ".oshi.at", ".p.ip.fi", ".pages.dev", ".paste.ee", ".paste.mozilla.org",
+    ".paste.rs", ".pastebin.com", ".pastebin.pl", ".pinggy.io", ".pipedream.net", ".pixeldrain.com", ".postb.in",
+    ".privatebin.net", ".ptsv2.com", ".ptsv3.com", ".pushbullet.com", ".pushover.net", ".r2.dev", ".railway.app",
+    ".rentry.co", ".repl.co", ".replit.app", ".replit.dev", ".requestbin.com", ".requestbin.net",
+    ".requestcatcher.com", ".run.app", ".script.google.com", ".send.vis.ee", ".sendspace.com", ".serveo.net",
+    ".sprunge.us", ".storage.googleapis.com", ".supabase.co", ".surge.sh", ".temp.sh", ".termbin.com",
+    ".tmpfiles.org", ".transfer.sh", ".trycloudflare.com", ".ttm.sh", ".tunnelmole.net", ".uguu.se", ".val.run",
+    ".vercel.app", ".web.app", ".webhook.office.com", ".webhook.site", ".wetransfer.com", ".workers.dev",
+    ".wormhole.app", ".x0.at", ".xss.ht", ".zippyshare.com",
 ];
 
 /// Names that stand for whatever address is written into them.
@@ -134,21 +134,15 @@ pub static COMMON_DOMAINS: &[&str] = &[
     "technology", "tools", "tr", "tv", "tw", "ua", "uk", "us", "ventures", "vn", "wiki", "works", "za", "zone",
 ];
 
-/// The list names `host` or a domain above it.
+/// The list names `host` or a domain above it. Lists are sorted by name, the leading dot apart.
 pub fn covers(list: &[&str], host: &str) -> bool {
-    let has = |entry: &str, dotted: bool| {
-        list.binary_search_by(|known| match dotted {
-            true => known.bytes().cmp(std::iter::once(b'.').chain(entry.bytes())),
-            false => known.bytes().cmp(entry.bytes()),
-        })
-        .is_ok()
-    };
     let mut domain = Some(host);
     while let Some(name) = domain {
-        if has(name, true) {
+        let entry = list.binary_search_by(|known| known.strip_prefix('.').unwrap_or(known).cmp(name)).ok().and_then(|at| list.get(at));
+        if entry.is_some_and(|entry| name.len() == host.len() || entry.starts_with('.')) {
             return true;
         }
         domain = name.split_once('.').map(|(_, parent)| parent);
     }
-    has(host, false)
+    false
 }

@@ -32,9 +32,17 @@ pub struct Ground<'a> {
     pub folded: &'a str,
     pub ignores_case: bool,
     pub world: &'a dyn World,
+    /// The user's home directory, folded.
+    home: Option<Cow<'a, str>>,
 }
 
-impl Ground<'_> {
+impl<'a> Ground<'a> {
+    pub fn new(path: &'a str, folded: &'a str, world: &'a dyn World) -> Ground<'a> {
+        let ignores_case = world.case_insensitive() || !path.starts_with('/');
+        let home = world.home().map(|home| fold(home).text);
+        Ground { path: if ignores_case { folded } else { path }, folded, ignores_case, world, home }
+    }
+
     fn root<'r>(&self, root: &'r str) -> Cow<'r, str> {
         if self.ignores_case { fold(root).text } else { Cow::Borrowed(root) }
     }
@@ -54,12 +62,13 @@ impl Ground<'_> {
         let mut components = inner.split('/');
         let first = components.next().unwrap_or_default();
         let is_top = components.next().is_none();
-        let holds_home = || self.world.home().map(|home| fold(home).text).is_some_and(|home| under(&home, &root) && home != root);
+        let holds_home = || self.home.as_ref().is_some_and(|home| under(home, &root) && *home != root);
         system::is_never_owned(first) || (is_top && system::is_system(first, None)) || holds_home()
     }
 
-    fn project(&self) -> Option<&str> {
-        let project = self.world.project()?;
+    /// The project, if the path lies in it.
+    fn project(&self) -> Option<&'a str> {
+        let project = self.world.project().filter(|project| self.is_below(project))?;
         (self.world.home() == Some(project) || !self.is_too_wide(project)).then_some(project)
     }
 
@@ -94,7 +103,7 @@ fn place_of(ground: &Ground) -> Location {
     if ground.in_scratch() {
         return Location { temporary: true, ..at(Scope::Scratch, Reach::Workspace, &[]) };
     }
-    if let Some(project) = ground.project().filter(|project| ground.is_below(project)) {
+    if let Some(project) = ground.project() {
         return in_project(ground, project);
     }
     if let Some(root) = ground.temporary_root() {
@@ -161,8 +170,7 @@ fn elsewhere(ground: &Ground) -> Location {
 
 /// Where the part below a home directory begins: the user's own, or what is a home by its place.
 fn home_start(ground: &Ground) -> Option<usize> {
-    let own = ground.world.home().map(|home| fold(home).text).filter(|home| under(ground.folded, home));
-    if let Some(home) = own {
+    if let Some(home) = ground.home.as_ref().filter(|home| under(ground.folded, home)) {
         return Some(home.trim_end_matches('/').len() + 1);
     }
     for homes in ["/home/", "/users/", "c:/users/"] {

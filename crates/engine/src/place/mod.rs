@@ -111,16 +111,14 @@ fn marked(mark: Mark) -> Place {
 }
 
 fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
-    let ignores_case = world.case_insensitive() || !path.starts_with('/');
-    let ground = Ground { path: if ignores_case { folded } else { path }, folded, ignores_case, world };
-    let location = locate(&ground);
+    let location = locate(&Ground::new(path, folded, world));
     let place = Place {
         scope: location.scope,
         reach: location.reach,
         marks: location.marks,
         sensitivity: Sensitivity::None,
     };
-    let mut finder = Finder { folded, fixtures: in_fixtures(folded, &location), location, place };
+    let mut finder = Finder { folded, location, place };
     finder.by_system();
     finder.by_home();
     finder.by_components();
@@ -130,16 +128,10 @@ fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     finder.place
 }
 
-fn in_fixtures(folded: &str, location: &Location) -> bool {
-    let inner = location.project.and_then(|start| folded.get(start..));
-    inner.is_some_and(|inner| inner.split('/').any(shapes::is_fixtures))
-}
-
 /// Collects what the tables say about one path.
 struct Finder<'a> {
     folded: &'a str,
     location: Location,
-    fixtures: bool,
     place: Place,
 }
 
@@ -182,16 +174,14 @@ impl Finder<'_> {
     }
 
     fn by_components(&mut self) {
-        let folded = self.folded;
-        let (_, name) = folded.rsplit_once('/').unwrap_or(("", folded));
+        let is_definition = shapes::is_definition(self.folded);
         let mut start = 0;
-        for component in folded.split('/') {
-            if component.len() > 1 && component.starts_with('.') || matches!(component, "node_modules" | "venv" | "vendor") {
-                self.by_entry(start);
-            } else if component.len() > 4 && component.ends_with(".git") {
-                self.by_bare_repository(start + component.len(), start);
-            } else if let Some(class) = shapes::in_directory(component, name) {
-                self.add(class, start);
+        for component in self.folded.as_bytes().split(|byte| *byte == b'/') {
+            match component {
+                [b'.', _, ..] | b"node_modules" | b"venv" | b"vendor" => self.by_entry(start),
+                [_, .., b'.', b'g', b'i', b't'] => self.by_bare_repository(start + component.len(), start),
+                _ if is_definition && shapes::is_infrastructure(component) => self.add(&class::INFRASTRUCTURE, start),
+                _ => {}
             }
             start += component.len() + 1;
         }
@@ -252,6 +242,11 @@ impl Finder<'_> {
         }
     }
 
+    fn in_fixtures(&self) -> bool {
+        let inner = self.location.project.and_then(|start| self.folded.get(start..));
+        inner.is_some_and(|inner| inner.split('/').any(shapes::is_fixtures))
+    }
+
     /// Adds what a class says, as far as it counts where the path lies.
     fn add(&mut self, class: &'static Class, start: usize) {
         let in_project = self.location.project.is_some_and(|inner| start >= inner);
@@ -259,7 +254,7 @@ impl Finder<'_> {
         let class = match class.holds {
             Holds::OutsideTemp | Holds::Live if self.location.temporary => return,
             Holds::Live if !is_live => &class::COPY,
-            Holds::OutsideFixtures if self.fixtures => &class::FIXTURE,
+            Holds::OutsideFixtures if self.in_fixtures() => &class::FIXTURE,
             Holds::Everywhere | Holds::OutsideTemp | Holds::Live | Holds::OutsideFixtures => class,
         };
         class.marks.iter().for_each(|mark| self.place.marks.add(*mark));

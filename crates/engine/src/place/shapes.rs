@@ -91,13 +91,14 @@ fn is_public(stem: &str) -> bool {
     })
 }
 
-/// Kinds of definition that are known by the directory around them and the language they are written in.
-pub fn in_directory(component: &str, name: &str) -> Option<&'static Class> {
-    let is_definition = name.ends_with(".yml") || name.ends_with(".yaml") || name.ends_with(".tpl");
-    match component {
-        "k8s" | "kubernetes" | "helm" | "ansible" | "playbooks" | "terraform" | "argocd" | "helm-charts" if is_definition => Some(&INFRASTRUCTURE),
-        _ => None,
-    }
+/// Written in the language of deployment definitions.
+pub fn is_definition(path: &str) -> bool {
+    path.ends_with(".yml") || path.ends_with(".yaml") || path.ends_with(".tpl")
+}
+
+/// Directories whose definitions describe running systems.
+pub fn is_infrastructure(component: &[u8]) -> bool {
+    matches!(component, b"k8s" | b"kubernetes" | b"helm" | b"ansible" | b"playbooks" | b"terraform" | b"argocd" | b"helm-charts")
 }
 
 /// Directories of data that tests read.

@@ -93,6 +93,9 @@ pub fn is_never_owned(first: &str) -> bool {
 
 /// Devices that only pass or swallow data.
 pub fn is_harmless_device(path: &str) -> bool {
+    if !(path.starts_with("/dev/") || path.starts_with("/proc/self/fd/") || path == "nul") {
+        return false;
+    }
     match path {
         "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/random" | "/dev/urandom" | "/dev/tty" | "/dev/stdin"
         | "/dev/stdout" | "/dev/stderr" | "/dev/fd" | "/dev/ptmx" | "nul" => true,

@@ -43,18 +43,18 @@ fn short_flag(text: &str, at: usize, flag: &str) -> Option<(Value, &'static str)
         let line = before.rsplit(|byte| matches!(byte, b'\n' | b';' | b'|')).next().unwrap_or(before);
         programs.iter().any(|program| line.windows(program.len()).any(|window| window == program.as_bytes()))
     };
-    match flag {
-        "-u" | "-U" if runs(&["curl", "wget", "http"]) => user_and_password(text, next_word(bytes, at + 2)?),
-        "-p" | "-a" if runs(&["sshpass", "redis-cli", "login"]) => {
-            let value = read(bytes, next_word(bytes, at + 2)?, Manner::Flag);
-            is_secret(text, value, Key::Password).then_some((value, "password"))
-        }
-        _ if flag.starts_with("-p") && flag.len() > 2 && runs(&["mysql", "mariadb", "sshpass"]) => {
-            let value = read(bytes, at + 2, Manner::Flag);
-            is_secret(text, value, Key::Password).then_some((value, "password"))
-        }
-        _ => None,
-    }
+    let (found, programs): (_, &[&str]) = match flag {
+        "-u" | "-U" => (user_and_password(text, next_word(bytes, at + 2)?), &["curl", "wget", "http"]),
+        "-p" | "-a" => (password(text, next_word(bytes, at + 2)?), &["sshpass", "redis-cli", "login"]),
+        _ if flag.starts_with("-p") => (password(text, at + 2), &["mysql", "mariadb", "sshpass"]),
+        _ => return None,
+    };
+    found.filter(|_| runs(programs))
+}
+
+fn password(text: &str, start: usize) -> Option<(Value, &'static str)> {
+    let value = read(text.as_bytes(), start, Manner::Flag);
+    is_secret(text, value, Key::Password).then_some((value, "password"))
 }
 
 fn next_word(bytes: &[u8], at: usize) -> Option<usize> {
