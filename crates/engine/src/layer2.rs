@@ -19,7 +19,7 @@ const MARKS: &[(Mark, f64)] = &[
     (Mark::ChangedBinary, 3.5), (Mark::SessionFile, 0.5), (Mark::Privileged, 3.0), (Mark::Remote, 3.0), (Mark::OutsideProject, 1.5), (Mark::LinkedElsewhere, 2.0),
     (Mark::HardLinked, 1.5), (Mark::Plaintext, 2.0), (Mark::OddAddress, 3.0), (Mark::OddPort, 2.0), (Mark::RareDomain, 2.0), (Mark::AddressLiteral, 2.5),
     (Mark::PrivateAddress, 2.5), (Mark::Upload, 2.5), (Mark::Cloud, 1.0), (Mark::Database, 2.0), (Mark::McpUntrusted, 3.0), (Mark::McpChanged, 4.0),
-    (Mark::McpDestructive, 3.0), (Mark::UnknownTool, 4.0), (Mark::LargeRead, 2.0), (Mark::AgentStart, 3.0), (Mark::Listens, 1.0), (Mark::ProtectedPath, 2.5),
+    (Mark::McpDestructive, 3.0), (Mark::UnknownTool, 4.0), (Mark::LargeRead, 2.0), (Mark::AgentStart, 3.0), (Mark::Listens, 2.5), (Mark::ProtectedPath, 2.5),
     (Mark::Obfuscated, 4.0), (Mark::GrantsPermission, 3.0), (Mark::ProcAlias, 2.5), (Mark::Device, 3.0), (Mark::SubagentTask, 0.5), (Mark::Truncates, 0.5),
     (Mark::Interactive, 1.5), (Mark::InstructionFile, 1.5), (Mark::SystemPackages, 3.0), (Mark::RemoteCode, 4.0), (Mark::NameQuery, 2.0),
 ];

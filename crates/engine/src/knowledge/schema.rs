@@ -81,6 +81,7 @@ words! {
         Sql = "sql" : "SQL on the command line",
         CloudCli = "cloud-cli" : "service, then a verb that says whether it reads",
         Kubectl = "kubectl" : "verb, then resource kind and name",
+        Ps = "ps" : "the letters of ps, where `e` without a dash prints environments",
         Jq = "jq" : "filters of jq and yq, which can read the environment and files",
         Builtin = "builtin" : "a builtin that the interpreter of the shell handles itself",
     }

@@ -135,7 +135,7 @@ fn by_port(parts: &Parts, marks: &mut Marks) {
         marks.add(Mark::Plaintext);
     }
     let Some(port) = parts.port else { return };
-    let is_control = matches!(port, 2375..=2380 | 4243 | 5555 | 6443 | 8001 | 9222 | 9229 | 10250 | 10255 | 16443);
+    let is_control = matches!(port, 2375..=2380 | 4243 | 5555 | 6443 | 7777 | 8001 | 9222 | 9229 | 10250 | 10255 | 16443);
     if is_control && (is_local || marks.has(Mark::PrivateAddress)) {
         marks.add(Mark::ControlPort);
     }

@@ -51,8 +51,8 @@ impl Touch {
     fn operation(self) -> Operation {
         match self {
             Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => Operation::Read,
-            Touch::Write | Touch::Append | Touch::Create | Touch::Edit | Touch::Metadata | Touch::MetadataTree => Operation::Write,
-            Touch::Delete | Touch::DeleteTree | Touch::Move => Operation::Delete,
+            Touch::Write | Touch::Append | Touch::Create | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Move => Operation::Write,
+            Touch::Delete | Touch::DeleteTree => Operation::Delete,
             Touch::Execute => Operation::Execute,
         }
     }
@@ -153,7 +153,7 @@ impl Observer<'_> {
         let base = absolute.get(..at).and_then(|fixed| fixed.rfind('/').and_then(|slash| absolute.get(..slash))).unwrap_or_default();
         let base = if base.is_empty() { "/" } else { base };
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/');
-        let mut marks = Marks::default().with(Mark::CountUnknown);
+        let mut marks = Marks::default().with(Mark::CountUnknown).with(Mark::Wildcard);
         let resolved = path::lexical(base);
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
         let sensitive = super::wild::may_match_sensitive(pattern, &resolved, self.world);
@@ -294,6 +294,9 @@ impl Observer<'_> {
             return self.tree_reversibility(real, effect);
         }
         let tracking = self.world.tracking(real);
+        if matches!(touch, Touch::Write | Touch::Edit) && tracking != Tracking::Rebuildable && effect.scope != Scope::Scratch {
+            effect.marks.add(Mark::Unseen);
+        }
         match (tracking, touch) {
             (Tracking::Clean, _) => Reversibility::Tracked,
             (Tracking::Rebuildable, _) => Reversibility::Rebuildable,

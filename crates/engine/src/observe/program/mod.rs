@@ -219,6 +219,7 @@ impl Runner<'_, '_> {
             self.effects_of(&mut invocation, state);
         }
         self.depth -= 1;
+        self.note_hunting(&invocation);
         self.finish(invocation)
     }
 
@@ -392,6 +393,20 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// Searching a list of the environment for secrets.
+    fn note_hunting(&mut self, invocation: &Invocation) {
+        const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
+        let hunts = invocation.input.origin.environment
+            && invocation.args.operands.iter().any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
+        if hunts {
+            let mut effect = Effect::new(Operation::Read, Target::Resource("secrets in the environment".into()));
+            effect.marks.add(Mark::SecretReturning);
+            effect.by.clone_from(&invocation.by.name);
+            effect.part = invocation.by.part;
+            self.out.effect(effect);
+        }
+    }
+
     /// What comes out: what was read, what was passed through, and where it came from.
     fn finish(&mut self, invocation: Invocation) -> Stream {
         let mut output = invocation.output;
@@ -485,13 +500,22 @@ fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::sch
 
 /// A package that is named on the command line was chosen by the agent.
 fn note_packages(invocation: &mut Invocation) {
-    let is_local = |field: &Field| field.text.starts_with(['.', '/']) && !field.text.contains("://");
-    let mut packages = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Package);
-    if packages.any(|(field, _)| !is_local(field)) {
-        for does in invocation.does.iter_mut().filter(|does| does.marks.has(Mark::InstallDeclared)) {
-            does.marks.remove(Mark::InstallDeclared);
-            does.marks.add(Mark::InstallChosen);
-        }
+    let is_project = |field: &Field| field.text == "." || field.text.starts_with(".[");
+    let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Package).map(|(field, _)| field);
+    let values = invocation.args.given.iter().filter(|given| given.role == Role::Package).filter_map(|given| given.value.as_ref());
+    if operands.chain(values).all(is_project) || invocation.does.iter().any(|does| does.marks.has(Mark::InstallChosen)) {
+        return;
+    }
+    let mut converted = false;
+    for does in invocation.does.iter_mut().filter(|does| does.marks.has(Mark::InstallDeclared)) {
+        does.marks.remove(Mark::InstallDeclared);
+        does.marks.add(Mark::InstallChosen);
+        converted = true;
+    }
+    if !converted {
+        let mut does = Does::usual(Operation::Execute);
+        does.marks.add(Mark::InstallChosen);
+        invocation.does.push(does);
     }
 }
 

@@ -28,6 +28,15 @@ impl Runner<'_, '_> {
             .filter_map(|given| given.value.clone().map(|value| (value, given.role)))
             .collect();
         for (field, role) in values {
+            if matches!(role, Role::CodeSh | Role::Execute) {
+                self.helper_program(&field, invocation, state);
+                continue;
+            }
+            if role == Role::Command {
+                let rest = std::mem::take(&mut invocation.args.rest);
+                self.placed_command(rest, invocation, state);
+                continue;
+            }
             if role == Role::Into {
                 self.into(&field, usize::MAX, invocation, state);
                 continue;
@@ -95,6 +104,40 @@ impl Runner<'_, '_> {
                 | Role::Pid => self.role(field, *role, invocation, state),
             }
         }
+    }
+
+    /// A program that another one is told to start, with arguments and input that cannot be seen.
+    pub fn helper_program(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        const COMPRESSORS: &[&str] = &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
+        let first = field.exact().and_then(|text| text.split_whitespace().next());
+        if first.is_some_and(|first| COMPRESSORS.contains(&first)) && field.text.split_whitespace().count() == 1 {
+            return;
+        }
+        let by = invocation.by.clone();
+        self.out.lower(Degree::Unknown, format!("the program that `{}` is told to run", by.name));
+        self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+        let input = std::mem::replace(&mut invocation.input, Stream::default());
+        self.shell_code(field, invocation, state);
+        invocation.input = input;
+    }
+
+    /// `fd -x command`: the found paths are put in place of `{}` or at the end.
+    fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
+        use crate::observe::shell::field::UNKNOWN;
+        use crate::observe::stream::Shape;
+        let found = Field { text: UNKNOWN.to_string(), dynamic: true, many: true, shape: Shape::ProjectPaths, ..Field::default() };
+        words.retain(|word| word.text != ";");
+        let mut placed = false;
+        for word in &mut words {
+            if word.text.starts_with("{") && word.text.ends_with("}") {
+                *word = Field { span: word.span, ..found.clone() };
+                placed = true;
+            }
+        }
+        if !placed {
+            words.push(found);
+        }
+        self.inner_command(words, invocation, state);
     }
 
     /// The words are a command of their own.
@@ -200,7 +243,13 @@ impl Runner<'_, '_> {
         if field.text == "-" {
             return;
         }
+        let at = self.out.effects.len();
         let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
+        let is_tool = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Lint, Mark::Build, Mark::Test]));
+        let is_seen = touch == Touch::Write && invocation.input.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if is_tool || is_seen {
+            self.out.effects.iter_mut().skip(at).for_each(|effect| effect.marks.remove(Mark::Unseen));
+        }
         let origin = invocation.input.origin.and(invocation.output.origin);
         if origin.secret {
             self.out.flow(FlowKind::SecretToFile, invocation.by.part, invocation.by.part);
@@ -231,6 +280,11 @@ impl Runner<'_, '_> {
         if is_flag && sources.is_empty() {
             self.writes(Touch::Create, field, invocation, state);
             return;
+        }
+        if field.exact().is_some_and(crate::place::is_harmless_device) && invocation.roles.contains(&Role::Move) {
+            for source in &sources {
+                self.plain(Touch::DeleteTree, source, invocation);
+            }
         }
         if !is_directory {
             self.writes(Touch::Write, field, invocation, state);

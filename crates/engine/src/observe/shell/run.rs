@@ -183,6 +183,9 @@ impl<'o, 'w> Runner<'o, 'w> {
                 Stream::unknown(output.origin)
             }
             CommandKind::Loop(body) => {
+                if is_endless(&body.condition) && has_background(&body.body) {
+                    self.out.call_mark(Mark::ForkBomb);
+                }
                 self.forget_assigned(&body.condition, state);
                 self.forget_assigned(&body.body, state);
                 let output = self.repeat(state, |runner, state| {
@@ -367,6 +370,34 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
         }
     }
+}
+
+/// `while :`, `while true`.
+fn is_endless(condition: &Script) -> bool {
+    let [statement] = condition.statements.as_slice() else { return false };
+    let [command] = statement.first.commands.as_slice() else { return false };
+    matches!(&command.kind, CommandKind::Simple(simple) if matches!(simple.words.as_slice(), [word]
+        if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == ":" || text == "true")))
+}
+
+/// Something in the script is started and not waited for.
+fn has_background(script: &Script) -> bool {
+    script.statements.iter().any(|statement| {
+        statement.background
+            || statement.first.commands.iter().any(|command| match &command.kind {
+                CommandKind::Subshell(inner) | CommandKind::Group(inner) => has_background(inner),
+                CommandKind::Simple(_)
+                | CommandKind::If(_)
+                | CommandKind::Loop(_)
+                | CommandKind::For(_)
+                | CommandKind::ArithmeticFor(_)
+                | CommandKind::Case(_)
+                | CommandKind::Arithmetic(_)
+                | CommandKind::Test(_)
+                | CommandKind::Function(_)
+                | CommandKind::Coproc(_) => false,
+            })
+    })
 }
 
 fn calls(statement: &Statement, name: &str) -> bool {

@@ -32,6 +32,8 @@ struct Output {
     standard: bool,
     append: bool,
     by: By,
+    /// Where the effect stands on the sheet.
+    effect: usize,
 }
 
 impl Runner<'_, '_> {
@@ -221,7 +223,7 @@ impl Runner<'_, '_> {
             if reads {
                 redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
             }
-            redirected.outputs.push(Output { path: None, network: true, standard: true, append, by });
+            redirected.outputs.push(Output { path: None, network: true, standard: true, append, by, effect: usize::MAX });
             return;
         }
         if let Some(text) = &field.process {
@@ -236,9 +238,10 @@ impl Runner<'_, '_> {
         }
         if writes {
             let touch = if append { Touch::Append } else { Touch::Write };
+            let effect = self.out.effects.len();
             let written = self.out.touch(touch, field, state.cwd.as_deref(), &by);
             let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
-            redirected.outputs.push(Output { path: written.path, network: false, standard, append, by });
+            redirected.outputs.push(Output { path: written.path, network: false, standard, append, by, effect });
         }
     }
 
@@ -261,6 +264,11 @@ impl Runner<'_, '_> {
                 let kind = if taken.origin.secret { FlowKind::SecretToNetwork } else { FlowKind::DataToNetwork };
                 self.out.flow(kind, target.by.part, target.by.part);
                 continue;
+            }
+            if taken.text.as_deref().is_some_and(|text| !text.trim().is_empty())
+                && let Some(effect) = self.out.effects.get_mut(target.effect)
+            {
+                effect.marks.remove(Mark::Unseen);
             }
             if taken.origin.secret {
                 self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);

@@ -52,7 +52,7 @@ impl Runner<'_, '_> {
             }
             Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
             Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
-            Deed::Runs(command) => self.role(&field(command), Role::CodeSh, invocation, state),
+            Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
             Deed::Environment => {
                 invocation.output.origin.secret |= self.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
             }

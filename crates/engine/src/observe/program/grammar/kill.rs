@@ -23,6 +23,14 @@ impl Runner<'_, '_> {
         }
         let before = self.out.effects.len();
         for field in invocation.args.operands.clone() {
+            if by_number && field.text == "-1" {
+                let mut all = Does::usual(Operation::Mutate);
+                all.scope = Scope::System;
+                all.reach = Reach::Machine;
+                all.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess).with(Mark::Bulk);
+                self.on_resource(&all, "every process", invocation);
+                continue;
+            }
             if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
                 self.role(&field, Role::Pid, invocation, state);
                 continue;

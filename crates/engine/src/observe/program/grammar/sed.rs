@@ -35,7 +35,7 @@ impl Runner<'_, '_> {
             Deed::Reads(file) | Deed::Writes(file) if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
             Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
             Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
-            Deed::Runs(command) => self.role(&field(command), Role::CodeSh, invocation, state),
+            Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
             Deed::RunsInput => {
                 let by = invocation.by.clone();
                 self.runs_data(invocation.input.origin.and(invocation.output.origin), &by);
