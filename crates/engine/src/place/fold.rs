@@ -60,8 +60,14 @@ const fn plain() -> [bool; 256] {
 }
 
 fn is_folded(path: &str) -> bool {
-    let is_plain = |byte: &u8| PLAIN.get(usize::from(*byte)).copied().unwrap_or_default();
-    path.as_bytes().iter().all(is_plain) && !path.ends_with('.') && !path.contains("./")
+    let mut before = 0;
+    for byte in path.bytes() {
+        if !PLAIN.get(usize::from(byte)).copied().unwrap_or_default() || byte == b'/' && before == b'.' {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'.'
 }
 
 /// Other names that a system has for the root of its own files.
