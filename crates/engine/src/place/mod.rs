@@ -8,7 +8,7 @@ mod names;
 mod pointed;
 mod shapes;
 mod system;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
@@ -123,7 +123,7 @@ fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     finder.by_home();
     finder.by_components();
     finder.by_name();
-    pointed::by_environment(folded, world, |class| finder.add(class, 0));
+    pointed::by_environment(folded, place.scope, world, |class| finder.add(class, 0));
     finder.by_settings(world);
     finder.place
 }
