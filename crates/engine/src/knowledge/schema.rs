@@ -41,6 +41,7 @@ words! {
         Host = "host" : "a host that is contacted",
         RemotePath = "remote-path" : "host:path, or a local path that is read",
         RemoteInto = "remote-into" : "host:path, or a local path that is written",
+        Mount = "mount" : "host:inside, a path of this machine that a container gets",
         Resource = "resource" : "the name of something that is not a file",
         Package = "package" : "the name of a package",
         Pid = "pid" : "a process id",

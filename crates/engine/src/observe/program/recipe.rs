@@ -159,7 +159,7 @@ impl Runner<'_, '_> {
             (Some(text), Some(cwd)) => Some(path::join(cwd, text)),
             (Some(_) | None, Some(_) | None) => None,
         };
-        if field.text.contains('@') && !field.text.starts_with(['/', '.']) {
+        if field.text.contains("://") || (field.text.contains('@') && !field.text.starts_with(['/', '.'])) {
             self.out.lower(Degree::Opaque, format!("`{}`, fetched and run by `{}`", field.shown(), by.name));
             self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
             return;

@@ -99,6 +99,7 @@ impl Runner<'_, '_> {
                 | Role::Host
                 | Role::RemotePath
                 | Role::RemoteInto
+                | Role::Mount
                 | Role::Resource
                 | Role::Package
                 | Role::Pid => self.role(field, *role, invocation, state),
@@ -150,11 +151,7 @@ impl Runner<'_, '_> {
         let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
         self.depth -= 1;
         state.written = inner.written;
-        let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
-            all.union(does.marks);
-            all
-        });
-        self.mark_since(marks_at, marks);
+        self.mark_since(marks_at, wrapper_marks(invocation));
         invocation.output = output;
     }
 
@@ -174,11 +171,7 @@ impl Runner<'_, '_> {
             Some(texts) => {
                 let at = self.out.effects.len();
                 let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
-                let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
-                    all.union(does.marks);
-                    all
-                });
-                self.mark_since(at, marks);
+                self.mark_since(at, wrapper_marks(invocation));
                 invocation.output = output;
             }
             None => {
@@ -226,6 +219,7 @@ impl Runner<'_, '_> {
             Role::RemotePath => self.remote(field, Touch::Read, invocation, state),
             Role::RemoteInto => self.remote(field, Touch::Write, invocation, state),
             Role::Pid => self.process(field, invocation),
+            Role::Mount => self.mount(field, invocation),
         }
     }
 
@@ -350,6 +344,29 @@ impl Runner<'_, '_> {
         invocation.output.origin.download |= touch != Touch::Write;
     }
 
+    /// A container that gets the root, the home or the socket of the engine has the rights of the machine.
+    fn mount(&mut self, field: &Field, invocation: &mut Invocation) {
+        let source = if field.text.contains("type=") || field.text.contains("src=") || field.text.contains("source=") {
+            field.text.split(',').find_map(|part| part.strip_prefix("src=").or_else(|| part.strip_prefix("source="))).unwrap_or_default()
+        } else {
+            field.text.split(':').next().unwrap_or_default()
+        };
+        let is_path = source.starts_with(['/', '.', '~']) || source.contains(crate::observe::shell::field::UNKNOWN);
+        if !is_path {
+            return;
+        }
+        let at = self.out.effects.len();
+        self.out.touch(Touch::ReadTree, &field.with_text(source), invocation.cwd.as_deref(), &invocation.by);
+        let grave = [Mark::Root, Mark::HomeRoot, Mark::SystemDirectory, Mark::CredentialStore, Mark::SshMaterial, Mark::Device, Mark::ProcAlias];
+        let socket = source.ends_with("docker.sock") || source.ends_with("containerd.sock") || source.ends_with("podman.sock");
+        for effect in self.out.effects.iter_mut().skip(at) {
+            if socket || effect.marks.has_any(&grave) {
+                effect.marks.add(Mark::ContainerEscape);
+                effect.reach = effect.reach.max(Reach::Machine);
+            }
+        }
+    }
+
     fn process(&mut self, field: &Field, invocation: &Invocation) {
         let own = field.exact().and_then(|text| text.parse().ok()).is_some_and(|pid| self.out.world.session_process(pid))
             || field.text == "%%"
@@ -415,6 +432,15 @@ impl Runner<'_, '_> {
             self.out.effect(effect);
         }
     }
+}
+
+/// What a wrapper says about everything it starts.
+fn wrapper_marks(invocation: &Invocation) -> Marks {
+    let applies = |does: &&crate::knowledge::schema::Does| does.condition != crate::knowledge::schema::Condition::Alone;
+    invocation.does.iter().filter(applies).fold(Marks::default(), |mut all, does| {
+        all.union(does.marks);
+        all
+    })
 }
 
 fn has_remote(invocation: &Invocation) -> bool {

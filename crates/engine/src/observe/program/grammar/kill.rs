@@ -22,6 +22,13 @@ impl Runner<'_, '_> {
             return;
         }
         let before = self.out.effects.len();
+        if !by_number && invocation.args.operands.is_empty() && invocation.args.given.iter().any(|given| given.value.is_some()) {
+            let mut does = Does::usual(Operation::Mutate);
+            does.scope = Scope::System;
+            does.reach = Reach::Machine;
+            does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+            self.on_resource(&does, "processes of a user or group", invocation);
+        }
         for field in invocation.args.operands.clone() {
             if by_number && field.text == "-1" {
                 let mut all = Does::usual(Operation::Mutate);

@@ -114,6 +114,10 @@ fn signal(words: &[Field]) -> Option<Vec<Field>> {
     let mut all = words.to_vec();
     let word = all.get_mut(at)?;
     word.text = format!("--signal={}", word.text.trim_start_matches('-'));
+    // After the signal a number with a dash is a process group.
+    if all.get(at + 1).is_some_and(|next| next.text.starts_with('-') && next.text.bytes().skip(1).all(|byte| byte.is_ascii_digit())) {
+        all.insert(at + 1, Field::literal("--", doorward_shell::Span::default()));
+    }
     Some(all)
 }
 
