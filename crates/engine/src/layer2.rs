@@ -145,9 +145,9 @@ fn scope(scope: Scope) -> f64 {
 fn reversibility(reversibility: Reversibility) -> f64 {
     match reversibility {
         Reversibility::NothingChanges => 0.0,
+        Reversibility::Rebuildable => 0.1,
+        Reversibility::Snapshotted => 0.15,
         Reversibility::Tracked => 0.2,
-        Reversibility::Rebuildable => 0.3,
-        Reversibility::Snapshotted => 0.4,
         Reversibility::Irreversible => 0.6,
     }
 }
