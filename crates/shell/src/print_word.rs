@@ -223,7 +223,7 @@ impl<'a> Printer<'a> {
             ParameterOperation::AssignDefault(word) => (":=", word, place),
             ParameterOperation::Require(word) => (":?", word, place),
             ParameterOperation::Alternative(word) => (":+", word, place),
-            ParameterOperation::Trim(word) => ("##", word, Place::Open),
+            ParameterOperation::Trim(word) => ("%%", word, Place::Open),
             ParameterOperation::Case(word) => ("^^", word, Place::Open),
             ParameterOperation::Replace {
                 pattern,

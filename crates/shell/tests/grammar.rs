@@ -137,6 +137,7 @@ fn names_are_resolved() {
     check("{rm,-rf,x}", "rm rm -rf x");
     check("a=1 b+=2 >f rm", "rm");
     check("2>&1 rm", "rm");
+    check(">&-rm x; <& -rm", "rm rm");
 }
 
 #[test]
