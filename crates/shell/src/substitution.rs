@@ -49,9 +49,9 @@ impl Parser<'_> {
             true => close,
             false => self.matching(inner + 1, b'(', b')')?,
         };
-        let outer = std::mem::replace(&mut self.documents_forbidden, true);
+        let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
         let script = self.substituted()?;
-        self.documents_forbidden = outer;
+        self.in_false_arithmetic = outer;
         if self.pos != end + 1 {
             return self.fail(ErrorKind::Ambiguous("`$((`"));
         }
