@@ -128,6 +128,13 @@ impl Parser<'_> {
             return Ok(RedirectTarget::Word(self.closing_dash()));
         }
         let word = self.word()?;
+        // Digits before another redirect are its descriptor, so this one has no target.
+        let digits = word
+            .literal_bare()
+            .is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        if digits && !duplicates && matches!(self.peek(), b'<' | b'>') {
+            return self.unexpected();
+        }
         if duplicates && self.dialect == Dialect::Sh {
             let text = word.literal_bare().unwrap_or("file");
             if text != "-" && text.parse::<u32>().is_err() {

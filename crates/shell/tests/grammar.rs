@@ -95,7 +95,6 @@ fn substitutions_at_every_site() {
         "e \"${x:-\"$(a)\"}\"",
         "e x$(a)y",
         "e $\"$(a)\"",
-        "e @(x|$(a))",
         "e [$(a)]",
         "e ${ a; }",
         "e ${| a; }",
