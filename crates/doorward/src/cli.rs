@@ -109,6 +109,9 @@ pub struct SetupArguments {
     /// Take the hooks out
     #[arg(long)]
     pub uninstall: bool,
+    /// Only set the mode and begin the record: the hooks come from managed settings or a plugin
+    #[arg(long, conflicts_with_all = ["uninstall", "dry_run"])]
+    pub without_hooks: bool,
     /// Ask nothing
     #[arg(long)]
     pub yes: bool,

@@ -1,5 +1,7 @@
 //! The smaller commands: help, rules, defaults, expectations, demonstration.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
 mod support;
 
 use support::Home;

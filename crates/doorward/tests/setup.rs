@@ -1,5 +1,7 @@
 //! `doorward setup claude`: the change is shown, made, made only once, and taken back byte for byte.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
 mod support;
 
 use support::Home;

@@ -19,8 +19,8 @@ const MARKS: &[(Mark, f64)] = &[
     (Mark::ChangedBinary, 3.5), (Mark::SessionFile, 0.5), (Mark::Privileged, 3.0), (Mark::Remote, 3.0), (Mark::OutsideProject, 1.5), (Mark::LinkedElsewhere, 2.0),
     (Mark::HardLinked, 1.5), (Mark::Plaintext, 2.0), (Mark::OddAddress, 3.0), (Mark::OddPort, 2.0), (Mark::RareDomain, 2.0), (Mark::AddressLiteral, 2.5),
     (Mark::PrivateAddress, 2.5), (Mark::Upload, 2.5), (Mark::Cloud, 1.0), (Mark::Database, 2.0), (Mark::McpUntrusted, 3.0), (Mark::McpChanged, 4.0),
-    (Mark::McpDestructive, 3.0), (Mark::UnknownTool, 4.0), (Mark::LargeRead, 2.0), (Mark::AgentStart, 3.0), (Mark::Listens, 1.0), (Mark::ProtectedPath, 2.5),
-    (Mark::Obfuscated, 4.0), (Mark::GrantsPermission, 3.0), (Mark::ProcAlias, 2.5), (Mark::Device, 3.0), (Mark::SubagentTask, 0.5), (Mark::Truncates, 0.5),
+    (Mark::McpDestructive, 3.0), (Mark::UnknownTool, 4.0), (Mark::LargeRead, 2.0), (Mark::AgentStart, 3.0), (Mark::Listens, 2.5), (Mark::ProtectedPath, 2.5),
+    (Mark::Obfuscated, 4.0), (Mark::GrantsPermission, 3.0), (Mark::ProcAlias, 2.5), (Mark::Device, 3.0), (Mark::SubagentTask, 0.5),
     (Mark::Interactive, 1.5), (Mark::InstructionFile, 1.5), (Mark::SystemPackages, 3.0), (Mark::RemoteCode, 4.0), (Mark::NameQuery, 2.0),
 ];
 
@@ -30,16 +30,23 @@ pub struct Score {
     /// Probability that a person would want to be asked.
     pub ask: f64,
     pub contributions: Vec<(String, f64)>,
+    /// The effect cannot be undone.
+    pub irreversible: bool,
 }
 
 /// What layer 2 says, and how sure it is.
 pub fn opinion(facts: &Facts, policy: &Policy) -> (Opinion, Confidence) {
-    let score = score(facts);
-    let irreversible = facts.effects.iter().any(|effect| effect.reversibility == Reversibility::Irreversible);
-    let wanted = if irreversible { policy.thresholds.irreversible } else { policy.thresholds.confidence };
+    let wanted = |score: &Score| if score.irreversible { policy.thresholds.irreversible } else { policy.thresholds.confidence };
+    let margin = |score: &Score| 1.0 - score.ask - wanted(score);
+    let scores = scores(facts);
+    let Some(score) = scores.iter().min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
+        let because = "layer 2 has nothing to score";
+        return (Opinion::confirm(Source::Score, Clearance::Soft, because), Confidence::HALF);
+    };
+    let wanted = wanted(score);
     let approve = 1.0 - score.ask;
     let sure = Confidence::new(approve.max(score.ask)).unwrap_or(Confidence::HALF);
-    let top = describe(&score);
+    let top = describe(score);
     if approve >= wanted {
         return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top})")), sure);
     }
@@ -47,27 +54,43 @@ pub fn opinion(facts: &Facts, policy: &Policy) -> (Opinion, Confidence) {
     (Opinion::confirm(Source::Score, Clearance::Soft, because), sure)
 }
 
-/// Adds up what the facts weigh; the riskiest effect counts.
-pub fn score(facts: &Facts) -> Score {
-    let worst = facts.effects.iter().map(effect).max_by(|a, b| total(a).total_cmp(&total(b))).unwrap_or_default();
-    let mut contributions = worst;
+/// One score for each effect; a call without effects is scored by how well it was understood.
+pub fn scores(facts: &Facts) -> Vec<Score> {
+    let shared = shared(facts);
+    if facts.effects.is_empty() {
+        return vec![sum(shared, false)];
+    }
+    let one = |effect: &Effect| {
+        let mut contributions = contributions(effect);
+        contributions.extend(shared.iter().cloned());
+        sum(contributions, effect.reversibility == Reversibility::Irreversible)
+    };
+    facts.effects.iter().map(one).collect()
+}
+
+/// What counts for every effect of the call.
+fn shared(facts: &Facts) -> Vec<(String, f64)> {
     let (coverage, name) = match facts.coverage.degree {
         Degree::Full => (0.0, "understood"),
         Degree::Delegated => (0.3, "delegated"),
         Degree::Unknown => (2.5, "partly unknown"),
         Degree::Opaque => (4.0, "opaque"),
     };
-    contributions.push((name.to_owned(), coverage));
+    let mut shared = vec![(name.to_owned(), coverage)];
     if let Some(rate) = facts.counts.override_rate {
-        contributions.push(("overridden before".to_owned(), 1.5 * rate));
+        shared.push(("overridden before".to_owned(), 1.5 * rate));
     }
     if !facts.taint.is_empty() {
-        contributions.push((format!("session: {}", facts.taint.join(", ")), 1.0));
+        shared.push((format!("session: {}", facts.taint.join(", ")), 1.0));
     }
-    let log_odds = BASE + total(&contributions);
+    shared
+}
+
+fn sum(mut contributions: Vec<(String, f64)>, irreversible: bool) -> Score {
+    let log_odds = BASE + contributions.iter().map(|(_, weight)| weight).sum::<f64>();
     contributions.retain(|(_, weight)| *weight > 0.0);
     contributions.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Score { ask: 1.0 / (1.0 + exponential(-log_odds)), contributions }
+    Score { ask: 1.0 / (1.0 + exponential(-log_odds)), contributions, irreversible }
 }
 
 /// e to the power of `x`, by additions and multiplications alone, so that every machine gets the same bits.
@@ -84,12 +107,8 @@ fn exponential(x: f64) -> f64 {
     (0..halvings).fold(sum, |power, _| power * power)
 }
 
-fn total(contributions: &[(String, f64)]) -> f64 {
-    contributions.iter().map(|(_, weight)| weight).sum()
-}
-
 /// The contributions of one effect.
-fn effect(effect: &Effect) -> Vec<(String, f64)> {
+fn contributions(effect: &Effect) -> Vec<(String, f64)> {
     let mut list = vec![
         (effect.operation.to_string(), operation(effect.operation)),
         (format!("scope {}", effect.scope), scope(effect.scope)),
@@ -126,9 +145,9 @@ fn scope(scope: Scope) -> f64 {
 fn reversibility(reversibility: Reversibility) -> f64 {
     match reversibility {
         Reversibility::NothingChanges => 0.0,
+        Reversibility::Rebuildable => 0.1,
+        Reversibility::Snapshotted => 0.15,
         Reversibility::Tracked => 0.2,
-        Reversibility::Rebuildable => 0.3,
-        Reversibility::Snapshotted => 0.4,
         Reversibility::Irreversible => 0.6,
     }
 }

@@ -48,6 +48,8 @@ words! {
         Bulk = "bulk" : "more files or bytes than the bulk limit",
         CountUnknown = "count-unknown" : "how many files are hit is not known",
         Truncates = "truncates" : "the old content is gone",
+        Unseen = "unseen-content" : "the new content of an existing file is not seen in the call",
+        Wildcard = "wildcard" : "hits whatever matches a pattern",
         Creates = "creates" : "makes something that was not there",
         Destroys = "destroys" : "destroys a resource that is not a file",
         Test = "test" : "runs the project's tests",

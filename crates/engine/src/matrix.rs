@@ -42,7 +42,7 @@ pub fn floor(operation: Operation, scope: Scope, reversibility: Reversibility, r
         Operation::Network => network(reversibility, reach),
         Operation::Execute => execute(scope, reversibility),
         Operation::Write => change(scope, reversibility),
-        Operation::Delete => change(scope, reversibility).max(delete(scope)),
+        Operation::Delete => change(scope, reversibility).max(delete(scope, reversibility)),
         Operation::Mutate => change(scope, reversibility),
     };
     by_operation.max(by_reach(operation, scope, reach))
@@ -83,10 +83,14 @@ fn change(scope: Scope, reversibility: Reversibility) -> Floor {
     }
 }
 
-fn delete(scope: Scope) -> Floor {
-    match scope {
-        Scope::Scratch | Scope::File | Scope::Directory => APPROVE,
-        Scope::Project | Scope::OtherRepo | Scope::System | Scope::External => FIRM,
+/// Git restores a tracked file, but nobody notices that it is gone.
+fn delete(scope: Scope, reversibility: Reversibility) -> Floor {
+    match (scope, reversibility) {
+        (Scope::Scratch, _) | (_, Reversibility::NothingChanges) => APPROVE,
+        (Scope::File | Scope::Directory, Reversibility::Tracked) => SOFT,
+        (Scope::File | Scope::Directory, Reversibility::Rebuildable | Reversibility::Snapshotted) => APPROVE,
+        (Scope::File | Scope::Directory, Reversibility::Irreversible) => FIRM,
+        (Scope::Project | Scope::OtherRepo | Scope::System | Scope::External, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted | Reversibility::Irreversible) => FIRM,
     }
 }
 

@@ -48,7 +48,7 @@ impl Reserved {
         )
     }
 
-    fn find(word: &[u8]) -> Option<Self> {
+    pub(crate) fn find(word: &[u8]) -> Option<Self> {
         Some(match word {
             b"if" => Self::If,
             b"then" => Self::Then,

@@ -13,6 +13,7 @@ mod dialect;
 mod dollar;
 mod error;
 mod escape;
+mod glob;
 mod heredoc;
 mod hidden;
 mod lookalike;

@@ -44,10 +44,17 @@ fn stays(word: &Word) -> bool {
         Part::Text { text, quoting } => *quoting == Quoting::Quoted || !text.is_empty(),
         Part::Glob(_) | Part::Tilde(_) | Part::Range(_) | Part::Process { .. } => true,
         Part::Alternatives(words) => words.iter().all(stays),
-        Part::Parameter(parameter) => parameter.quoting == Quoting::Quoted,
+        Part::Parameter(parameter) => parameter.quoting == Quoting::Quoted && !is_list(parameter),
         Part::Substitution { quoting, .. } => *quoting == Quoting::Quoted,
         Part::Arithmetic { .. } => true,
     })
+}
+
+/// `$@` and `${array[@]}`, which are no word at all when empty, even in quotes.
+fn is_list(parameter: &Parameter) -> bool {
+    let at =
+        |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if text == "@");
+    parameter.name == "@" || parameter.indirect || parameter.subscript.as_ref().is_some_and(at)
 }
 
 fn word_names(word: &Word, names: &mut Vec<String>) {

@@ -1,5 +1,6 @@
 //! Words inside `${…}` and subscripts: blanks belong to them, a bracket ends them.
 
+use crate::arithmetic::is_rewritten;
 use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
@@ -98,6 +99,9 @@ struct Passed {
 impl Parser<'_> {
     /// The text of `[…]` from `start` to `end`, which is stepped over.
     pub(crate) fn subscript(&mut self, start: usize, end: usize) -> Parsed<Word> {
+        if is_rewritten(self.slice(start, end)) {
+            return self.fail(ErrorKind::Ambiguous("a substitution in a subscript"));
+        }
         self.pos = start;
         let word = self.within(end, |parser| parser.operand(Operand::subscript()))?;
         self.pos = end + 1;

@@ -146,13 +146,9 @@ impl<'a> Printer<'a> {
     fn dollar_arithmetic(&mut self, arithmetic: &'a Arithmetic) {
         let mut inner = Printer::default();
         inner.arithmetic(arithmetic);
-        let mut open = 0_i64;
-        let balanced = inner.out.bytes().all(|byte| {
-            open += i64::from(byte == b'(') - i64::from(byte == b')');
-            open >= 0
-        });
+        let balanced = is_balanced(&inner.out);
         let plain = !is_rewritten(&inner.out) && !inner.out.contains("esac");
-        let (before, after) = if balanced && open == 0 && plain {
+        let (before, after) = if balanced && plain {
             ("$((", "))")
         } else {
             ("$[", "]")
@@ -256,6 +252,22 @@ impl<'a> Printer<'a> {
         self.put(symbol);
         self.parts(operand, place);
     }
+}
+
+/// Whether the parentheses that no backslash escapes pair up.
+fn is_balanced(text: &str) -> bool {
+    let mut open = 0_i64;
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'(' => open += 1,
+            b')' if open == 0 => return false,
+            b')' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 fn is_plain(text: &str) -> bool {

@@ -1,9 +1,10 @@
 //! Simple commands, and functions defined as `name() …`.
 
+use crate::command::Reserved;
 use crate::cursor::ends_word;
 use crate::error::Parsed;
 use crate::parser::{MAX_WORDS, Parser};
-use crate::{Command, CommandKind, ErrorKind, Redirect, Simple};
+use crate::{Command, CommandKind, ErrorKind, Redirect, Simple, Word};
 
 impl Parser<'_> {
     pub(crate) fn simple(&mut self) -> Parsed<Command> {
@@ -28,7 +29,27 @@ impl Parser<'_> {
         self.record(&command);
         function?;
         self.other_shell(&command)?;
+        self.stays_simple(&command)?;
         Ok(command)
+    }
+
+    /// bash 5.2 writes a substitution out again before it runs it, redirects last: a word that was plain behind a
+    /// redirect is then a reserved one.
+    fn stays_simple(&self, command: &Command) -> Parsed<()> {
+        let CommandKind::Simple(simple) = &command.kind else {
+            return Ok(());
+        };
+        let first = simple
+            .words
+            .first()
+            .and_then(Word::literal_bare)
+            .unwrap_or_default();
+        let moved =
+            self.in_substitution && !command.redirects.is_empty() && simple.assignments.is_empty();
+        match moved && Reserved::find(first.as_bytes()).is_some() {
+            true => self.fail(ErrorKind::Ambiguous("a reserved word behind a redirect")),
+            false => Ok(()),
+        }
     }
 
     /// Fills in assignments, words and redirects; yields a function if it turns out to be one.

@@ -45,7 +45,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(label: &str) -> Self {
         let path = env::temp_dir().join(format!("doorward-oracle-{}-{label}", std::process::id()));
-        fs::create_dir_all(path.join("w")).unwrap();
+        fs::create_dir_all(&path).unwrap();
         fs::write(path.join("handler.sh"), HANDLER).unwrap();
         Folder(path)
     }
@@ -149,7 +149,9 @@ fn judge(program: &str, folder: &Path, tally: &mut Tally) {
         .filter(|name| !names.contains(*name) && !is_computed(name, program))
         .collect();
     if !missed.is_empty() {
-        tally.misses.push(format!("{missed:?} in {program:?}"));
+        let miss = format!("{missed:?} in {program:?}");
+        eprintln!("missed {miss}");
+        tally.misses.push(miss);
     }
 }
 
@@ -161,8 +163,12 @@ fn is_computed(name: &str, program: &str) -> bool {
     ];
     let special = specials.iter().any(|special| program.contains(special));
     let assigned = program.contains(":=") || program.contains("i in") || program.contains("v=");
+    let glued = ["$((", "$[", "${#", "$#"].iter().any(|special| {
+        let before = |at: usize| program[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        program.match_indices(special).any(|(at, _)| before(at))
+    });
     let is_file = name.starts_with('f') && name.len() <= 2;
-    is_file || name.contains("/dev/fd/") || ((special || assigned) && !is_marker(name))
+    is_file || name.contains("/dev/fd/") || ((special || assigned) && (glued || !is_marker(name)))
 }
 
 /// `q10` to `q99`, the names that the generator gives out.
@@ -189,11 +195,14 @@ fn is_harmless(program: &str) -> bool {
 fn bash(program: &str, folder: &Path) -> (BTreeSet<String>, String) {
     // Background jobs may outlive their program, so each program has a log of its own.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let log = folder.join(format!("log{}", COUNT.fetch_add(1, Ordering::Relaxed)));
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let log = folder.join(format!("log{number}"));
+    let work = folder.join(format!("w{number}"));
+    fs::create_dir(&work).unwrap();
     let errors = folder.join("errors");
     let mut child = Command::new("/bin/bash")
         .args(["-c", program])
-        .current_dir(folder.join("w"))
+        .current_dir(&work)
         .env_clear()
         .env("BASH_ENV", folder.join("handler.sh"))
         .env("PATH", "/nonexistent-q")
@@ -222,9 +231,20 @@ fn bash(program: &str, folder: &Path) -> (BTreeSet<String>, String) {
     }
     let ran = fs::read(&log).unwrap_or_default();
     let _ = fs::remove_file(&log);
+    // A pattern in the place of a command runs the file that it matches.
+    let files: BTreeSet<String> = fs::read_dir(&work)
+        .map(|files| {
+            files
+                .flatten()
+                .map(|file| file.file_name().to_string_lossy().into_owned())
+                .collect()
+        })
+        .unwrap_or_default();
+    let _ = fs::remove_dir_all(&work);
     let names = ran.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let names = names
         .map(|name| String::from_utf8_lossy(name).into_owned())
+        .filter(|name| !files.contains(name))
         .collect();
     (
         names,

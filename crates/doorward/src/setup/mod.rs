@@ -21,6 +21,9 @@ pub use write::replace;
 /// Runs the command.
 pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
+    if arguments.without_hooks {
+        return begin(&places, arguments);
+    }
     let settings = claude::settings_file(places.home());
     if arguments.uninstall { uninstall(&settings, arguments) } else { install(&places, &settings, arguments) }
 }
@@ -40,8 +43,7 @@ fn install(places: &Places, settings: &Path, arguments: &SetupArguments) -> Resu
         return Ok(ExitCode::SUCCESS);
     }
     let mode = mode(places, arguments)?;
-    let config = configured(places, mode)?;
-    crate::record::begin(places)?;
+    settle(places, mode)?;
     if old != new {
         // What stood there before doorward came is what uninstalling brings back.
         if let Some(before) = before.filter(|before| !claude::is_installed(before)) {
@@ -49,11 +51,25 @@ fn install(places: &Places, settings: &Path, arguments: &SetupArguments) -> Resu
         }
         write::replace(settings, &new)?;
     }
+    writeln!(out, "installed for Claude Code in mode `{mode}`: {}", mode.what())?;
+    prove(&mut out, &program, mode)
+}
+
+/// Begins the record and sets the mode for hooks that somebody else installs: managed settings, a plugin.
+fn begin(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
+    let mode = mode(places, arguments)?;
+    settle(places, mode)?;
+    writeln!(anstream::stdout(), "mode `{mode}` for Claude Code; its settings are as they were")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settle(places: &Places, mode: Mode) -> Result<()> {
+    let config = configured(places, mode)?;
+    crate::record::begin(places)?;
     if write::text(&places.config_file())?.as_deref() != Some(config.as_str()) {
         write::replace(&places.config_file(), &config)?;
     }
-    writeln!(out, "installed for Claude Code in mode `{mode}`: {}", mode.what())?;
-    prove(&mut out, &program, mode)
+    Ok(())
 }
 
 /// The mode that was asked for, or chosen by a person, or in force already.

@@ -3,6 +3,9 @@
 /// Files and directories in one walk: as many as a snapshot may hold.
 pub const WALK: u64 = 2_000;
 
+/// Files of one walk that cannot be had back: ten times what counts as very many.
+pub const LOST: u64 = 200;
+
 /// Names in one directory.
 pub const NAMES: usize = 4_096;
 

@@ -109,7 +109,7 @@ pub fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
     let mut waiting = vec![path.to_owned()];
     while let Some(path) = waiting.pop() {
         seen += 1;
-        if seen > bounds::WALK {
+        if seen > bounds::WALK || unrestorable > bounds::LOST {
             return Tally::More { files, bytes };
         }
         let metadata = match std::fs::symlink_metadata(&path) {

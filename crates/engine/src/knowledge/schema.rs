@@ -41,6 +41,7 @@ words! {
         Host = "host" : "a host that is contacted",
         RemotePath = "remote-path" : "host:path, or a local path that is read",
         RemoteInto = "remote-into" : "host:path, or a local path that is written",
+        Mount = "mount" : "host:inside, a path of this machine that a container gets",
         Resource = "resource" : "the name of something that is not a file",
         Package = "package" : "the name of a package",
         Pid = "pid" : "a process id",
@@ -81,6 +82,7 @@ words! {
         Sql = "sql" : "SQL on the command line",
         CloudCli = "cloud-cli" : "service, then a verb that says whether it reads",
         Kubectl = "kubectl" : "verb, then resource kind and name",
+        Ps = "ps" : "the letters of ps, where `e` without a dash prints environments",
         Jq = "jq" : "filters of jq and yq, which can read the environment and files",
         Builtin = "builtin" : "a builtin that the interpreter of the shell handles itself",
     }

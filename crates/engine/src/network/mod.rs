@@ -10,7 +10,7 @@ pub use parts::{device_path, remote_path};
 
 use crate::marks::{Mark, Marks};
 use crate::world::World;
-use hosts::covers;
+use hosts::Kind;
 use number::Network;
 use parts::Parts;
 
@@ -45,7 +45,8 @@ pub fn host(text: &str, world: &dyn World) -> Address {
 fn address(parts: Parts, world: &dyn World) -> Address {
     let mut marks = Marks::default();
     let number = if parts.is_bare6 { number::bare_version6(&parts.host) } else { number::number(&parts.host) };
-    let is_odd = parts.is_odd || number.is_some_and(|number| !number.is_usual) || covers(hosts::REBINDERS, &parts.host);
+    let known = if number.is_none() { Known::of(&parts.host) } else { Known::default() };
+    let is_odd = parts.is_odd || number.is_some_and(|number| !number.is_usual) || known.rebinder;
     if is_odd {
         marks.add(Mark::OddAddress);
     }
@@ -56,7 +57,11 @@ fn address(parts: Parts, world: &dyn World) -> Address {
         }
         None => by_name(&parts.host, is_odd, &mut marks),
     }
-    by_lists(&parts.host, is_odd, world, &mut marks);
+    if known.metadata {
+        marks.add(Mark::MetadataAddress);
+    }
+    let known = if is_odd { Known { drop: known.drop, ..Known::default() } } else { known };
+    by_lists(&parts.host, known, world, &mut marks);
     by_port(&parts, &mut marks);
     if parts.rest_length > LONG || parts.longest_run > RUN || parts.host.split('.').any(|label| label.len() > LABEL) {
         marks.add(Mark::CarriesData);
@@ -79,9 +84,6 @@ fn by_name(host: &str, is_odd: bool, marks: &mut Marks) {
         marks.add(Mark::Loopback);
         return;
     }
-    if covers(hosts::METADATA, host) {
-        marks.add(Mark::MetadataAddress);
-    }
     let Some((_, domain)) = host.rsplit_once('.') else {
         marks.add(Mark::PrivateAddress);
         return;
@@ -95,25 +97,50 @@ fn by_name(host: &str, is_odd: bool, marks: &mut Marks) {
     }
 }
 
-fn by_lists(host: &str, is_odd: bool, world: &dyn World, marks: &mut Marks) {
+/// What the lists say about a name.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    registry: bool,
+    /// Registry, documentation or code.
+    listed: bool,
+    drop: bool,
+    rebinder: bool,
+    metadata: bool,
+}
+
+impl Known {
+    fn of(host: &str) -> Known {
+        let mut known = Known::default();
+        for kind in hosts::kinds(host) {
+            match kind {
+                Kind::Registry => (known.registry, known.listed) = (true, true),
+                Kind::Documentation | Kind::CodeHost => known.listed = true,
+                Kind::Drop => known.drop = true,
+                Kind::Rebinder => known.rebinder = true,
+                Kind::Metadata => known.metadata = true,
+            }
+        }
+        known
+    }
+}
+
+fn by_lists(host: &str, known: Known, world: &dyn World, marks: &mut Marks) {
     let settings = world.settings();
     let names = |list: &[String]| list.iter().any(|entry| is_within(host, entry));
     let is_denied = names(&settings.denied_hosts);
-    let is_allowed = names(&settings.allowed_hosts) && !is_odd;
     if is_denied {
         marks.add(Mark::DeniedHost);
     }
     if marks.has(Mark::Loopback) && !is_denied {
         return;
     }
-    let is_registry = !is_odd && covers(hosts::REGISTRIES, host);
-    if is_registry {
+    if known.registry {
         marks.add(Mark::Registry);
     }
-    let is_listed = is_registry || !is_odd && [hosts::DOCUMENTATION, hosts::CODE_HOSTS].iter().any(|list| covers(list, host));
-    let is_listed = (is_listed || is_allowed) && !is_denied && !marks.has(Mark::MetadataAddress);
+    let is_allowed = names(&settings.allowed_hosts) && !marks.has(Mark::OddAddress);
+    let is_listed = (known.listed || is_allowed) && !is_denied && !marks.has(Mark::MetadataAddress);
     marks.add(if is_listed { Mark::ListedHost } else { Mark::UnlistedHost });
-    if !is_listed && covers(hosts::DROPS, host) {
+    if !is_listed && known.drop {
         marks.add(Mark::DropHost);
     }
 }
@@ -135,7 +162,7 @@ fn by_port(parts: &Parts, marks: &mut Marks) {
         marks.add(Mark::Plaintext);
     }
     let Some(port) = parts.port else { return };
-    let is_control = matches!(port, 2375..=2380 | 4243 | 5555 | 6443 | 8001 | 9222 | 9229 | 10250 | 10255 | 16443);
+    let is_control = matches!(port, 2375..=2380 | 4243 | 5555 | 6443 | 7777 | 8001 | 9222 | 9229 | 10250 | 10255 | 16443);
     if is_control && (is_local || marks.has(Mark::PrivateAddress)) {
         marks.add(Mark::ControlPort);
     }

@@ -217,11 +217,15 @@ fn remote_paths() {
 }
 
 #[test]
-fn lists_are_sorted() {
-    use super::hosts::*;
-    let lists = [REGISTRIES, DOCUMENTATION, CODE_HOSTS, DROPS, REBINDERS, METADATA, COMMON_DOMAINS];
-    for list in lists {
-        assert!(list.windows(2).all(|pair| pair[0].trim_start_matches('.') < pair[1].trim_start_matches('.')), "not sorted: {:?}", list.first());
+fn lists_hold_each_name_once() {
+    use super::hosts::{COMMON_DOMAINS, DOMAINS, NAMES};
+    assert!(COMMON_DOMAINS.windows(2).all(|pair| pair[0] < pair[1]));
+    for table in [&NAMES, &DOMAINS] {
+        let names: Vec<&str> = table.names().collect();
+        for name in &names {
+            assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "`{name}` is listed twice");
+            assert!(!name.starts_with('.') && table.find(name).is_some(), "`{name}` is not found");
+        }
     }
 }
 

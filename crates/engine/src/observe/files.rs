@@ -70,6 +70,9 @@ impl Observer<'_> {
     /// Marks what the text brings into the file that the effects from `at` on are about.
     fn enters(&mut self, at: usize, path: &str, text: &str) {
         let found = content::marks(path, text);
+        for effect in self.effects.iter_mut().skip(at) {
+            effect.marks.remove(Mark::Unseen);
+        }
         if found.is_empty() {
             return;
         }

@@ -132,6 +132,10 @@ impl Observer<'_> {
         *left -= 1;
         match value {
             Value::Object(fields) => fields.iter().for_each(|(key, value)| self.argument(key, value, cwd, left)),
+            Value::Array(items) if matches!(key.to_ascii_lowercase().as_str(), "argv" | "args" | "cmd" | "command") && items.iter().all(Value::is_string) => {
+                let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                self.text_argument("command", &words.join(" "), cwd);
+            }
             Value::Array(items) => items.iter().for_each(|item| self.argument(key, item, cwd, left)),
             Value::String(text) => self.text_argument(key, text, cwd),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}

@@ -1,7 +1,7 @@
 //! One path, one operation: where it leads, what class of place it is, whether it can be had back.
 
 use super::observer::{By, Observer};
-use super::shell::field::{Field, UNKNOWN};
+use super::shell::field::Field;
 use super::stream::Shape;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
@@ -35,7 +35,6 @@ pub enum Touch {
     Move,
     Metadata,
     MetadataTree,
-    Execute,
     Upload,
 }
 
@@ -51,9 +50,8 @@ impl Touch {
     fn operation(self) -> Operation {
         match self {
             Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => Operation::Read,
-            Touch::Write | Touch::Append | Touch::Create | Touch::Edit | Touch::Metadata | Touch::MetadataTree => Operation::Write,
-            Touch::Delete | Touch::DeleteTree | Touch::Move => Operation::Delete,
-            Touch::Execute => Operation::Execute,
+            Touch::Write | Touch::Append | Touch::Create | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Move => Operation::Write,
+            Touch::Delete | Touch::DeleteTree => Operation::Delete,
         }
     }
 
@@ -71,7 +69,6 @@ impl Touch {
             | Touch::Edit
             | Touch::DeleteTree
             | Touch::MetadataTree
-            | Touch::Execute
             | Touch::Upload => self,
         }
     }
@@ -92,7 +89,6 @@ impl Touch {
             | Touch::Edit
             | Touch::Metadata
             | Touch::MetadataTree
-            | Touch::Execute
             | Touch::Upload => Follow::Last,
         }
     }
@@ -153,7 +149,7 @@ impl Observer<'_> {
         let base = absolute.get(..at).and_then(|fixed| fixed.rfind('/').and_then(|slash| absolute.get(..slash))).unwrap_or_default();
         let base = if base.is_empty() { "/" } else { base };
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/');
-        let mut marks = Marks::default().with(Mark::CountUnknown);
+        let mut marks = Marks::default().with(Mark::CountUnknown).with(Mark::Wildcard);
         let resolved = path::lexical(base);
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
         let sensitive = super::wild::may_match_sensitive(pattern, &resolved, self.world);
@@ -251,8 +247,7 @@ impl Observer<'_> {
             | Touch::DeleteTree
             | Touch::Move
             | Touch::Metadata
-            | Touch::MetadataTree
-            | Touch::Execute => {}
+            | Touch::MetadataTree => {}
         }
     }
 
@@ -260,7 +255,6 @@ impl Observer<'_> {
     fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
         match touch {
             Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => return Reversibility::NothingChanges,
-            Touch::Execute => return Reversibility::Tracked,
             Touch::Write
             | Touch::Append
             | Touch::Create
@@ -294,6 +288,9 @@ impl Observer<'_> {
             return self.tree_reversibility(real, effect);
         }
         let tracking = self.world.tracking(real);
+        if matches!(touch, Touch::Write | Touch::Edit) && tracking != Tracking::Rebuildable && effect.scope != Scope::Scratch {
+            effect.marks.add(Mark::Unseen);
+        }
         match (tracking, touch) {
             (Tracking::Clean, _) => Reversibility::Tracked,
             (Tracking::Rebuildable, _) => Reversibility::Rebuildable,
@@ -353,9 +350,4 @@ fn is_wide(directory: &str, home: Option<&str>) -> bool {
     directory == "/"
         || ["/etc", "/root", "/home", "/proc", "/Users"].iter().any(|wide| path::under(directory, wide) && !home.is_some_and(|home| path::under(directory, home)))
         || home.is_some_and(|home| directory == home || path::under(home, directory))
-}
-
-/// A path written with the marker for unknown text is never resolved.
-pub fn is_unknown(text: &str) -> bool {
-    text.contains(UNKNOWN)
 }

@@ -9,7 +9,7 @@ use super::table::Table;
 pub const DEPTH: usize = 6;
 
 /// Entries that count wherever their first component appears in a path.
-pub static ANYWHERE: Table = Table::new(&[
+pub static ANYWHERE: Table<Class> = Table::new(&[
     (&CREDENTIAL, &[
         ".aws", ".azure", ".gcloud", ".oci", ".cloudflared", ".password-store", ".kube/config", ".kube/configs",
         ".kube", ".docker/config.json", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials",
@@ -143,7 +143,7 @@ pub static ANYWHERE: Table = Table::new(&[
 ]);
 
 /// Entries below a home directory that do not begin with a dot.
-pub static HOME: Table = Table::new(&[
+pub static HOME: Table<Class> = Table::new(&[
     (&PROGRAMS, &["bin", "go/bin", "sbin", "scripts/bin", "homebrew/bin", "miniconda3/bin", "anaconda3/bin"]),
     (&PROFILE, &["documents/powershell", "documents/windowspowershell"]),
 ]);

@@ -45,18 +45,29 @@ pub fn is_hidden(character: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Bytes that folding leaves alone wherever they stand.
+static PLAIN: [bool; 256] = plain();
+
+#[expect(clippy::indexing_slicing, reason = "runs in the compiler, which refuses an index out of bounds")]
+const fn plain() -> [bool; 256] {
+    let mut plain = [false; 256];
+    let mut byte = 0x21u8;
+    while byte < 0x7f {
+        plain[byte as usize] = !byte.is_ascii_uppercase() && !matches!(byte, b'\\' | b':' | b'~');
+        byte += 1;
+    }
+    plain
+}
+
 fn is_folded(path: &str) -> bool {
-    let mut before = b'/';
-    for &byte in path.as_bytes() {
-        if byte == b'/' && matches!(before, b'.' | b' ') {
-            return false;
-        }
-        if !(0x20..0x7f).contains(&byte) || byte.is_ascii_uppercase() || matches!(byte, b'\\' | b':' | b'~') {
+    let mut before = 0;
+    for byte in path.bytes() {
+        if !PLAIN.get(usize::from(byte)).copied().unwrap_or_default() || byte == b'/' && before == b'.' {
             return false;
         }
         before = byte;
     }
-    !matches!(before, b'.' | b' ')
+    before != b'.'
 }
 
 /// Other names that a system has for the root of its own files.

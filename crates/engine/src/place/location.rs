@@ -57,12 +57,12 @@ impl<'a> Ground<'a> {
 
     /// A directory of the system, or one that contains the home directory, holds too much to be anybody's own.
     fn is_too_wide(&self, root: &str) -> bool {
-        let root = fold(root).text;
+        let root = self.root(root);
         let inner = root.trim_matches('/');
         let mut components = inner.split('/');
         let first = components.next().unwrap_or_default();
         let is_top = components.next().is_none();
-        let holds_home = || self.home.as_ref().is_some_and(|home| under(home, &root) && *home != root);
+        let holds_home = || self.world.home().map(|home| self.root(home)).is_some_and(|home| under(&home, &root) && home != root);
         system::is_never_owned(first) || (is_top && system::is_system(first, None)) || holds_home()
     }
 

@@ -8,11 +8,10 @@ mod names;
 mod pointed;
 mod shapes;
 mod system;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub use fold::is_hidden;
 pub use system::is_harmless_device;
 
 use crate::effect::{Reach, Scope, Sensitivity};
@@ -123,7 +122,7 @@ fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     finder.by_home();
     finder.by_components();
     finder.by_name();
-    pointed::by_environment(folded, world, |class| finder.add(class, 0));
+    pointed::by_environment(folded, place.scope, world, |class| finder.add(class, 0));
     finder.by_settings(world);
     finder.place
 }

@@ -3,7 +3,7 @@
 use super::class::*;
 use super::table::Table;
 
-pub static NAMES: Table = Table::new(&[
+pub static NAMES: Table<Class> = Table::new(&[
     (&CREDENTIAL, &[
         ".boto", ".databricks.cfg", ".databrickscfg", ".dbshell", ".dockercfg", ".dockerconfigjson",
         ".erlang.cookie", ".git-credentials", ".gitcookies", ".htpasswd", ".mongorc.js", ".my.cnf", ".mylogin.cnf",

@@ -1,8 +1,9 @@
 //! Places that only the environment or the settings of this machine name.
 
 use super::below::{ANYWHERE, DEPTH};
-use super::class::{CREDENTIAL, Class, LOOKED_UP, SSH};
+use super::class::{CREDENTIAL, Class, LOOKED_UP};
 use super::fold::fold;
+use crate::effect::Scope;
 use crate::path::{parent, under};
 use crate::world::World;
 
@@ -17,15 +18,20 @@ const MOVED: &[(&str, &str)] = &[
     ("CARGO_HOME", ".cargo"),
 ];
 
-/// Variables that name one file of credentials.
+/// Variables that name one file of credentials; the first ones are used in projects too.
 const CREDENTIALS: &[&str] = &[
     "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_SHARED_CREDENTIALS_FILE", "NETRC", "PGPASSFILE",
-    "NPM_CONFIG_USERCONFIG",
+    "NPM_CONFIG_USERCONFIG", "SSH_AUTH_SOCK",
 ];
+const IN_PROJECTS: usize = 2;
 
 /// Calls `found` for what the environment says about a folded path.
-pub fn by_environment(folded: &str, world: &dyn World, mut found: impl FnMut(&'static Class)) {
-    for (variable, usual) in MOVED {
+pub fn by_environment(folded: &str, scope: Scope, world: &dyn World, mut found: impl FnMut(&'static Class)) {
+    let (moved, credentials) = match scope {
+        Scope::Scratch | Scope::File | Scope::Directory | Scope::Project => (0, IN_PROJECTS),
+        Scope::OtherRepo | Scope::System | Scope::External => (MOVED.len(), CREDENTIALS.len()),
+    };
+    for (variable, usual) in MOVED.iter().take(moved) {
         let Some(value) = world.environment(variable) else { continue };
         let root = fold(&value).text;
         if root.len() > 1 && under(folded, &root) {
@@ -34,14 +40,9 @@ pub fn by_environment(folded: &str, world: &dyn World, mut found: impl FnMut(&'s
             entry.into_iter().for_each(|(class, _)| found(class));
         }
     }
-    let named = |variable: &str| {
-        world.environment(variable).is_some_and(|value| value.split(':').any(|file| fold(file).text == folded))
-    };
-    if CREDENTIALS.iter().any(|variable| named(variable)) {
+    let names = |value: &str| value.split(':').any(|file| fold(file).text == folded);
+    if CREDENTIALS.iter().take(credentials).any(|variable| world.environment(variable).is_some_and(|value| names(&value))) {
         found(&CREDENTIAL);
-    }
-    if named("SSH_AUTH_SOCK") {
-        found(&SSH);
     }
     if let Some(value) = world.environment("PATH") {
         let directory = parent(folded);

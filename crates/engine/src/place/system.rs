@@ -7,7 +7,7 @@ use super::table::Table;
 pub const DEPTH: usize = 7;
 
 /// Below the root, without the leading slash; a longer entry replaces a shorter one.
-pub static SYSTEM: Table = Table::new(&[
+pub static SYSTEM: Table<Class> = Table::new(&[
     (&CREDENTIAL, &[
         "etc/shadow", "etc/shadow-", "etc/gshadow", "etc/gshadow-", "etc/master.passwd", "etc/spwd.db", "etc/security/opasswd",
         "etc/krb5.keytab", "etc/ppp/chap-secrets", "etc/ppp/pap-secrets", "etc/networkmanager/system-connections",

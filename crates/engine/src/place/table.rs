@@ -1,9 +1,7 @@
 //! Names grouped by class, found by one hash that the compiler has already spread out.
 
-use super::class::Class;
-
 /// Names that share a class.
-pub type Group = (&'static Class, &'static [&'static str]);
+pub type Group<T> = (&'static T, &'static [&'static str]);
 
 /// Slots of a table: a power of two, at least twice the names of the largest one.
 const SLOTS: usize = 2048;
@@ -12,14 +10,14 @@ const SLOTS: usize = 2048;
 type Slot = (u8, u8);
 
 /// All groups of one kind of name, indexed at compile time.
-pub struct Table {
-    groups: &'static [Group],
+pub struct Table<T: 'static> {
+    groups: &'static [Group<T>],
     slots: [Slot; SLOTS],
 }
 
-impl Table {
+impl<T> Table<T> {
     #[expect(clippy::indexing_slicing, reason = "runs in the compiler, which refuses an index out of bounds")]
-    pub const fn new(groups: &'static [Group]) -> Table {
+    pub const fn new(groups: &'static [Group<T>]) -> Table<T> {
         let mut slots = [(0, 0); SLOTS];
         let mut group = 0;
         while group < groups.len() {
@@ -40,12 +38,12 @@ impl Table {
     }
 
     /// The class of exactly this name.
-    pub fn find(&self, name: &str) -> Option<&'static Class> {
+    pub fn find(&self, name: &str) -> Option<&'static T> {
         self.probe(name, spread(name.bytes().fold(SEED, stir)))
     }
 
     /// The longest entry that is `path` or lies above it, and how long it is.
-    pub fn find_above(&self, path: &str, depth: usize) -> Option<(&'static Class, usize)> {
+    pub fn find_above(&self, path: &str, depth: usize) -> Option<(&'static T, usize)> {
         let mut deepest = None;
         let mut state = SEED;
         let mut left = depth;
@@ -62,11 +60,11 @@ impl Table {
         self.entry(path, path.len(), state).or(deepest)
     }
 
-    fn entry(&self, path: &str, end: usize, state: u32) -> Option<(&'static Class, usize)> {
+    fn entry(&self, path: &str, end: usize, state: u32) -> Option<(&'static T, usize)> {
         Some((self.probe(path.get(..end)?, spread(state))?, end))
     }
 
-    fn probe(&self, name: &str, mut slot: usize) -> Option<&'static Class> {
+    fn probe(&self, name: &str, mut slot: usize) -> Option<&'static T> {
         loop {
             let (class, known) = self.at(slot)?;
             if known == name {
@@ -81,7 +79,7 @@ impl Table {
         self.groups.iter().flat_map(|(_, names)| names.iter().copied())
     }
 
-    fn at(&self, slot: usize) -> Option<(&'static Class, &'static str)> {
+    fn at(&self, slot: usize) -> Option<(&'static T, &'static str)> {
         let (group, name) = self.slots.get(slot)?;
         let (class, names) = self.groups.get(usize::from(*group).checked_sub(1)?)?;
         Some((class, names.get(usize::from(*name).checked_sub(1)?)?))

@@ -10,7 +10,7 @@ pub fn is_placeholder(value: &str) -> bool {
 pub fn is_template(value: &[u8]) -> bool {
     let opens = matches!(value.first(), None | Some(b'$' | b'<' | b'{' | b'%' | b'[' | b'(' | b'*' | b'@' | b'/' | b'~' | b'`' | b'&' | b'\\' | b'#'));
     let ends = matches!(value.last(), Some(b'(' | b'{' | b'['));
-    let inside = [b"${".as_slice(), b"$(", b"{{", b"}}", b"...", b"()", b"::", b"=>", b"://"].iter().any(|part| holds(value, part));
+    let inside = [b"${".as_slice(), b"$(", b"{{", b"}}", b"...", b"()", b"::", b"=>", b"://", b"path/to"].iter().any(|part| holds(value, part));
     let refers = [b"arn:".as_slice(), b"op:", b"vault:", b"env:", b"file:", b"ref:", b"./", b"../"].iter().any(|start| value.starts_with(start));
     opens || ends || inside || refers
 }

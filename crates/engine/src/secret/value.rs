@@ -66,7 +66,7 @@ pub fn is_delimiter(byte: u8) -> bool {
 /// The value is a secret, given what its name says and how it stands.
 pub fn is_secret(text: &str, value: Value, key: Key) -> bool {
     let Some(bytes) = text.as_bytes().get(value.start..value.end).filter(|bytes| bytes.len() >= 4) else { return false };
-    let looks = !is_template(bytes) && looks_secret(bytes, value.manner, key);
+    let looks = looks_secret(bytes, value.manner, key) && !is_template(bytes);
     // The window may end inside a character; what is cut off there says nothing.
     looks && std::str::from_utf8(bytes).map_or(true, |window| !is_placeholder(window))
 }

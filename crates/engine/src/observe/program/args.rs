@@ -22,6 +22,8 @@ pub struct Args {
     pub chain: Vec<Entry>,
     pub given: Vec<Given>,
     pub operands: Vec<Field>,
+    /// The words behind a flag that takes a whole command.
+    pub rest: Vec<Field>,
     /// Flags that no table knows.
     pub unknown: Vec<String>,
     /// Words that may be flags but cannot be read.
@@ -196,6 +198,11 @@ fn further(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
 
 fn take(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
     match found.takes {
+        Takes::Value(Role::Command) => {
+            args.rest = next.to_vec();
+            give(args, found, next.first().cloned());
+            next.len()
+        }
         Takes::Value(_) => {
             let first = next.first();
             give(args, found, first.cloned());

@@ -183,6 +183,7 @@ impl Runner<'_, '_> {
     /// Judges a known program with its words.
     pub fn invoke<'a>(&mut self, entry: Entry, words: &[Field], state: &mut State<'a>, input: Stream, by: By) -> Stream {
         self.depth += 1;
+        let started = self.out.effects.len();
         let prepared = self.prepare(&entry, words, state);
         let args = args::read(entry, prepared.as_deref().unwrap_or(words), self.out.knowledge);
         let name = by.name.clone();
@@ -219,6 +220,8 @@ impl Runner<'_, '_> {
             self.effects_of(&mut invocation, state);
         }
         self.depth -= 1;
+        self.note_hunting(&invocation);
+        self.note_guard(started, &invocation);
         self.finish(invocation)
     }
 
@@ -230,7 +233,9 @@ impl Runner<'_, '_> {
         }
         if let Some(sub) = &invocation.args.unknown_sub {
             self.out.lower(Degree::Unknown, format!("the subcommand `{sub}` of `{name}`"));
-            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnknownProgram));
+            let own = invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward");
+            let mark = if own { Mark::PersonOnly } else { Mark::UnknownProgram };
+            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(mark));
         }
         if !invocation.args.unknown.is_empty() {
             let mut effect = Effect::new(Operation::Execute, Target::Program(name.clone()));
@@ -349,6 +354,9 @@ impl Runner<'_, '_> {
                 Condition::Alone if !alone => continue,
                 Condition::Always | Condition::WithOperands | Condition::Alone => {}
             }
+            if does.marks.has(Mark::NameQuery) && self.asks_loopback_only(invocation) {
+                continue;
+            }
             if does.marks.has(Mark::EnvironmentDump) {
                 self.environment_dump(&mut does, invocation);
             }
@@ -371,6 +379,12 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// Every host that is named is this machine.
+    fn asks_loopback_only(&self, invocation: &Invocation) -> bool {
+        let mut hosts = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
+        hosts.peek().is_some() && hosts.all(|(field, _)| field.exact().is_some_and(|text| crate::network::host(text, self.out.world).marks.has(Mark::Loopback)))
+    }
+
     /// Printing the environment matters only if it holds something secret.
     fn environment_dump(&mut self, does: &mut Does, invocation: &mut Invocation) {
         let secret = self.out.world.environment_all().iter().any(|(name, value)| {
@@ -389,6 +403,37 @@ impl Runner<'_, '_> {
     pub fn network_flows(&mut self, secret: bool, by: &By) {
         if secret {
             self.out.flow(FlowKind::SecretToNetwork, by.part, by.part);
+        }
+    }
+
+    /// doorward is named in something that does more than read.
+    fn note_guard(&mut self, at: usize, invocation: &Invocation) {
+        const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
+        let names = |field: &Field| NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock");
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward") || !invocation.args.operands.iter().any(names) {
+            return;
+        }
+        let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
+        for effect in self.out.effects.iter_mut().skip(at) {
+            let acts = effect.marks.has_any(&stops) || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
+            let hidden = effect.target == Target::Unknown && effect.operation != Operation::Read && invocation.args.operands.iter().any(|field| field.text.contains("doorward.sock"));
+            if acts || hidden {
+                effect.marks.add(Mark::GuardStop);
+            }
+        }
+    }
+
+    /// Searching a list of the environment for secrets.
+    fn note_hunting(&mut self, invocation: &Invocation) {
+        const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
+        let hunts = invocation.input.origin.environment
+            && invocation.args.operands.iter().any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
+        if hunts {
+            let mut effect = Effect::new(Operation::Read, Target::Resource("secrets in the environment".into()));
+            effect.marks.add(Mark::SecretReturning);
+            effect.by.clone_from(&invocation.by.name);
+            effect.part = invocation.by.part;
+            self.out.effect(effect);
         }
     }
 
@@ -468,7 +513,8 @@ fn without_change(role: Role) -> Role {
         | Role::Url
         | Role::UrlUpload
         | Role::Host
-        | Role::RemotePath => role,
+        | Role::RemotePath
+        | Role::Mount => role,
     }
 }
 
@@ -485,13 +531,22 @@ fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::sch
 
 /// A package that is named on the command line was chosen by the agent.
 fn note_packages(invocation: &mut Invocation) {
-    let is_local = |field: &Field| field.text.starts_with(['.', '/']) && !field.text.contains("://");
-    let mut packages = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Package);
-    if packages.any(|(field, _)| !is_local(field)) {
-        for does in invocation.does.iter_mut().filter(|does| does.marks.has(Mark::InstallDeclared)) {
-            does.marks.remove(Mark::InstallDeclared);
-            does.marks.add(Mark::InstallChosen);
-        }
+    let is_project = |field: &Field| field.text == "." || field.text.starts_with(".[");
+    let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Package).map(|(field, _)| field);
+    let values = invocation.args.given.iter().filter(|given| given.role == Role::Package).filter_map(|given| given.value.as_ref());
+    if operands.chain(values).all(is_project) || invocation.does.iter().any(|does| does.marks.has(Mark::InstallChosen)) {
+        return;
+    }
+    let mut converted = false;
+    for does in invocation.does.iter_mut().filter(|does| does.marks.has(Mark::InstallDeclared)) {
+        does.marks.remove(Mark::InstallDeclared);
+        does.marks.add(Mark::InstallChosen);
+        converted = true;
+    }
+    if !converted {
+        let mut does = Does::usual(Operation::Execute);
+        does.marks.add(Mark::InstallChosen);
+        invocation.does.push(does);
     }
 }
 

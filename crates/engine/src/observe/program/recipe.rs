@@ -59,8 +59,13 @@ impl Runner<'_, '_> {
             .map(String::as_str)
             .chain(state.written.keys().map(String::as_str))
             .filter(|file| path::under(file, project))
-            .find(|file| patterns.iter().any(|pattern| decides(pattern, file)))
+            .find(|file| patterns.iter().any(|pattern| decides(pattern, file)) || self.runs_on_load(file))
             .map(|file| path::name(file).to_owned())
+    }
+
+    /// Tools load such a file by themselves, whatever they are told to run.
+    fn runs_on_load(&self, file: &str) -> bool {
+        crate::place::classify(file, self.out.world).marks.has(Mark::RunsOnLoad)
     }
 
     /// A program that lies in the project.
@@ -71,6 +76,10 @@ impl Runner<'_, '_> {
         }
         let tracking = self.out.world.tracking(file);
         let mut marks = Marks::default().with(Mark::ProjectBinary).with(Mark::RunsProject);
+        let name = path::name(file).to_ascii_lowercase();
+        if ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word)) {
+            marks.add(Mark::Deploy);
+        }
         match tracking {
             Tracking::Clean | Tracking::Rebuildable if self.out.world.project_trusted() => {
                 self.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
@@ -150,6 +159,11 @@ impl Runner<'_, '_> {
             (Some(text), Some(cwd)) => Some(path::join(cwd, text)),
             (Some(_) | None, Some(_) | None) => None,
         };
+        if field.text.contains("://") || (field.text.contains('@') && !field.text.starts_with(['/', '.'])) {
+            self.out.lower(Degree::Opaque, format!("`{}`, fetched and run by `{}`", field.shown(), by.name));
+            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
+            return;
+        }
         let Some(absolute) = absolute else {
             self.out.lower(Degree::Opaque, format!("which file `{}` runs", by.name));
             self.out.unknown(Operation::Execute, &by, Marks::default());

@@ -28,6 +28,15 @@ impl Runner<'_, '_> {
             .filter_map(|given| given.value.clone().map(|value| (value, given.role)))
             .collect();
         for (field, role) in values {
+            if matches!(role, Role::CodeSh | Role::Execute) {
+                self.helper_program(&field, invocation, state);
+                continue;
+            }
+            if role == Role::Command {
+                let rest = std::mem::take(&mut invocation.args.rest);
+                self.placed_command(rest, invocation, state);
+                continue;
+            }
             if role == Role::Into {
                 self.into(&field, usize::MAX, invocation, state);
                 continue;
@@ -90,11 +99,46 @@ impl Runner<'_, '_> {
                 | Role::Host
                 | Role::RemotePath
                 | Role::RemoteInto
+                | Role::Mount
                 | Role::Resource
                 | Role::Package
                 | Role::Pid => self.role(field, *role, invocation, state),
             }
         }
+    }
+
+    /// A program that another one is told to start, with arguments and input that cannot be seen.
+    pub fn helper_program(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        const COMPRESSORS: &[&str] = &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
+        let first = field.exact().and_then(|text| text.split_whitespace().next());
+        if first.is_some_and(|first| COMPRESSORS.contains(&first)) && field.text.split_whitespace().count() == 1 {
+            return;
+        }
+        let by = invocation.by.clone();
+        self.out.lower(Degree::Unknown, format!("the program that `{}` is told to run", by.name));
+        self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+        let input = std::mem::take(&mut invocation.input);
+        self.shell_code(field, invocation, state);
+        invocation.input = input;
+    }
+
+    /// `fd -x command`: the found paths are put in place of `{}` or at the end.
+    fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
+        use crate::observe::shell::field::UNKNOWN;
+        use crate::observe::stream::Shape;
+        let found = Field { text: UNKNOWN.to_string(), dynamic: true, many: true, shape: Shape::ProjectPaths, ..Field::default() };
+        words.retain(|word| word.text != ";");
+        let mut placed = false;
+        for word in &mut words {
+            if word.text.starts_with("{") && word.text.ends_with("}") {
+                *word = Field { span: word.span, ..found.clone() };
+                placed = true;
+            }
+        }
+        if !placed {
+            words.push(found);
+        }
+        self.inner_command(words, invocation, state);
     }
 
     /// The words are a command of their own.
@@ -107,11 +151,7 @@ impl Runner<'_, '_> {
         let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
         self.depth -= 1;
         state.written = inner.written;
-        let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
-            all.union(does.marks);
-            all
-        });
-        self.mark_since(marks_at, marks);
+        self.mark_since(marks_at, wrapper_marks(invocation));
         invocation.output = output;
     }
 
@@ -131,11 +171,7 @@ impl Runner<'_, '_> {
             Some(texts) => {
                 let at = self.out.effects.len();
                 let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
-                let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
-                    all.union(does.marks);
-                    all
-                });
-                self.mark_since(at, marks);
+                self.mark_since(at, wrapper_marks(invocation));
                 invocation.output = output;
             }
             None => {
@@ -183,6 +219,7 @@ impl Runner<'_, '_> {
             Role::RemotePath => self.remote(field, Touch::Read, invocation, state),
             Role::RemoteInto => self.remote(field, Touch::Write, invocation, state),
             Role::Pid => self.process(field, invocation),
+            Role::Mount => self.mount(field, invocation),
         }
     }
 
@@ -200,7 +237,13 @@ impl Runner<'_, '_> {
         if field.text == "-" {
             return;
         }
+        let at = self.out.effects.len();
         let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
+        let is_tool = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Lint, Mark::Build, Mark::Test]));
+        let is_seen = touch == Touch::Write && invocation.input.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if is_tool || is_seen {
+            self.out.effects.iter_mut().skip(at).for_each(|effect| effect.marks.remove(Mark::Unseen));
+        }
         let origin = invocation.input.origin.and(invocation.output.origin);
         if origin.secret {
             self.out.flow(FlowKind::SecretToFile, invocation.by.part, invocation.by.part);
@@ -231,6 +274,11 @@ impl Runner<'_, '_> {
         if is_flag && sources.is_empty() {
             self.writes(Touch::Create, field, invocation, state);
             return;
+        }
+        if field.exact().is_some_and(crate::place::is_harmless_device) && invocation.roles.contains(&Role::Move) {
+            for source in &sources {
+                self.plain(Touch::DeleteTree, source, invocation);
+            }
         }
         if !is_directory {
             self.writes(Touch::Write, field, invocation, state);
@@ -277,16 +325,14 @@ impl Runner<'_, '_> {
     /// `host:path` is on another machine, anything else here.
     fn remote(&mut self, field: &Field, touch: Touch, invocation: &mut Invocation, state: &mut State<'_>) {
         let Some((host, _)) = crate::network::remote_path(field.prefix()) else {
-            return match touch {
-                Touch::Write => self.writes(Touch::Write, field, invocation, state),
-                _ => {
-                    self.reads(Touch::ReadTree, field, invocation, state);
-                    if invocation.roles.contains(&Role::RemoteInto) && invocation.output.origin.secret && has_remote(invocation) {
-                        let by = invocation.by.clone();
-                        self.network_flows(true, &by);
-                    }
-                }
-            };
+            if touch == Touch::Write {
+                return self.writes(Touch::Write, field, invocation, state);
+            }
+            self.reads(Touch::ReadTree, field, invocation, state);
+            let leaves = invocation.roles.contains(&Role::RemoteInto) && has_remote(invocation);
+            let secret = invocation.output.origin.secret;
+            let by = invocation.by.clone();
+            return self.network_flows(leaves && secret, &by);
         };
         let host = field.with_text(host);
         let by = invocation.by.clone();
@@ -294,6 +340,29 @@ impl Runner<'_, '_> {
         self.out.connect_host(&host, exchange, &by);
         self.network_flows(exchange == Exchange::Send && invocation.output.origin.secret, &by);
         invocation.output.origin.download |= touch != Touch::Write;
+    }
+
+    /// A container that gets the root, the home or the socket of the engine has the rights of the machine.
+    fn mount(&mut self, field: &Field, invocation: &mut Invocation) {
+        let source = if field.text.contains("type=") || field.text.contains("src=") || field.text.contains("source=") {
+            field.text.split(',').find_map(|part| part.strip_prefix("src=").or_else(|| part.strip_prefix("source="))).unwrap_or_default()
+        } else {
+            field.text.split(':').next().unwrap_or_default()
+        };
+        let is_path = source.starts_with(['/', '.', '~']) || source.contains(crate::observe::shell::field::UNKNOWN);
+        if !is_path {
+            return;
+        }
+        let at = self.out.effects.len();
+        self.out.touch(Touch::ReadTree, &field.with_text(source), invocation.cwd.as_deref(), &invocation.by);
+        let grave = [Mark::Root, Mark::HomeRoot, Mark::SystemDirectory, Mark::CredentialStore, Mark::SshMaterial, Mark::Device, Mark::ProcAlias];
+        let socket = source.ends_with("docker.sock") || source.ends_with("containerd.sock") || source.ends_with("podman.sock");
+        for effect in self.out.effects.iter_mut().skip(at) {
+            if socket || effect.marks.has_any(&grave) {
+                effect.marks.add(Mark::ContainerEscape);
+                effect.reach = effect.reach.max(Reach::Machine);
+            }
+        }
     }
 
     fn process(&mut self, field: &Field, invocation: &Invocation) {
@@ -361,6 +430,15 @@ impl Runner<'_, '_> {
             self.out.effect(effect);
         }
     }
+}
+
+/// What a wrapper says about everything it starts.
+fn wrapper_marks(invocation: &Invocation) -> Marks {
+    let applies = |does: &&crate::knowledge::schema::Does| does.condition != crate::knowledge::schema::Condition::Alone;
+    invocation.does.iter().filter(applies).fold(Marks::default(), |mut all, does| {
+        all.union(does.marks);
+        all
+    })
 }
 
 fn has_remote(invocation: &Invocation) -> bool {

@@ -21,8 +21,13 @@ impl Runner<'_, '_> {
     pub fn builtin<'a>(&mut self, name: &str, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
         match name {
             ":" | "true" | "false" | "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "bg" | "fg" | "disown" | "times"
-            | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compgen" | "complete" | "compopt" | "logout" | "suspend" => {
-                self.quiet(name, state)
+            | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compopt" | "logout" | "suspend" => self.quiet(name, state),
+            "compgen" | "complete" => {
+                if words.iter().any(|word| word.may_be_flag() || word.text.starts_with("-C") || word.text.starts_with("-F") || word.text.starts_with("-W")) {
+                    self.out.lower(Degree::Opaque, format!("`{name}` may run text"));
+                    self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
+                }
+                Some(Stream::default())
             }
             "cd" | "pushd" => self.change_directory(words, state),
             "popd" => {

@@ -32,6 +32,8 @@ struct Output {
     standard: bool,
     append: bool,
     by: By,
+    /// Where the effect stands on the sheet.
+    effect: usize,
 }
 
 impl Runner<'_, '_> {
@@ -216,12 +218,12 @@ impl Runner<'_, '_> {
             RedirectOperator::DuplicateOutput => (false, true, false),
             RedirectOperator::HereDocument | RedirectOperator::HereString => return,
         };
-        if let Some(network) = socket(field.prefix()) {
-            self.out.socket(network, &by, writes);
+        if let Some((host, port)) = crate::network::device_path(field.prefix()) {
+            self.out.socket(host, port, &by, writes);
             if reads {
                 redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
             }
-            redirected.outputs.push(Output { path: None, network: true, standard: true, append, by });
+            redirected.outputs.push(Output { path: None, network: true, standard: true, append, by, effect: usize::MAX });
             return;
         }
         if let Some(text) = &field.process {
@@ -236,9 +238,10 @@ impl Runner<'_, '_> {
         }
         if writes {
             let touch = if append { Touch::Append } else { Touch::Write };
+            let effect = self.out.effects.len();
             let written = self.out.touch(touch, field, state.cwd.as_deref(), &by);
             let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
-            redirected.outputs.push(Output { path: written.path, network: false, standard, append, by });
+            redirected.outputs.push(Output { path: written.path, network: false, standard, append, by, effect });
         }
     }
 
@@ -261,6 +264,11 @@ impl Runner<'_, '_> {
                 let kind = if taken.origin.secret { FlowKind::SecretToNetwork } else { FlowKind::DataToNetwork };
                 self.out.flow(kind, target.by.part, target.by.part);
                 continue;
+            }
+            if taken.text.as_deref().is_some_and(|text| !text.trim().is_empty())
+                && let Some(effect) = self.out.effects.get_mut(target.effect)
+            {
+                effect.marks.remove(Mark::Unseen);
             }
             if taken.origin.secret {
                 self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);
@@ -287,10 +295,4 @@ impl Runner<'_, '_> {
 fn is_descriptor(field: &Field) -> bool {
     let text = field.text.strip_suffix('-').unwrap_or(&field.text);
     !field.dynamic && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// `/dev/tcp/host/port` is a socket to bash.
-pub fn socket(path: &str) -> Option<&str> {
-    let rest = path.strip_prefix("/dev/")?;
-    rest.strip_prefix("tcp/").or_else(|| rest.strip_prefix("udp/"))
 }

@@ -22,7 +22,22 @@ impl Runner<'_, '_> {
             return;
         }
         let before = self.out.effects.len();
+        if !by_number && invocation.args.operands.is_empty() && invocation.args.given.iter().any(|given| given.value.is_some()) {
+            let mut does = Does::usual(Operation::Mutate);
+            does.scope = Scope::System;
+            does.reach = Reach::Machine;
+            does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+            self.on_resource(&does, "processes of a user or group", invocation);
+        }
         for field in invocation.args.operands.clone() {
+            if by_number && field.text == "-1" {
+                let mut all = Does::usual(Operation::Mutate);
+                all.scope = Scope::System;
+                all.reach = Reach::Machine;
+                all.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess).with(Mark::Bulk);
+                self.on_resource(&all, "every process", invocation);
+                continue;
+            }
             if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
                 self.role(&field, Role::Pid, invocation, state);
                 continue;
@@ -56,7 +71,7 @@ mod tests {
                 ("kill 4242", "full", "mutate process 4242 +process-signal"),
                 ("kill -9 99", "full", "mutate process 99 +foreign-process"),
                 ("kill -SIGTERM %1", "full", "mutate process %1 +process-signal"),
-                ("kill -s KILL -- -1", "full", "mutate process -1 +foreign-process"),
+                ("kill -s KILL -- -1", "full", "mutate every process +foreign-process +bulk"),
                 ("kill -9 -- -4242", "full", "mutate process -4242 +foreign-process"),
                 ("pkill -HUP -f 'node server'", "full", "mutate processes named node server +foreign-process"),
                 ("killall -9 node", "full", "mutate processes named node +foreign-process"),

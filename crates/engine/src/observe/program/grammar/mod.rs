@@ -72,7 +72,7 @@ impl Runner<'_, '_> {
             Grammar::CloudCli => self.cloud_cli(invocation, state),
             Grammar::Kubectl => self.kubectl(invocation),
             // The interpreter of the shell has dealt with these.
-            Grammar::Cd | Grammar::Builtin => {}
+            Grammar::Cd | Grammar::Builtin | Grammar::Ps => {}
         }
     }
 

@@ -12,6 +12,7 @@ impl Runner<'_, '_> {
             Grammar::Find => Some(all_operands(words)),
             Grammar::Kill => signal(words),
             Grammar::Chmod => mode(words),
+            Grammar::Ps => environments(words),
             Grammar::Tar => old_cluster(entry, words),
             Grammar::Git => self.written_out(entry, words, state),
             Grammar::Interpreter => module_arguments(entry, words),
@@ -113,6 +114,10 @@ fn signal(words: &[Field]) -> Option<Vec<Field>> {
     let mut all = words.to_vec();
     let word = all.get_mut(at)?;
     word.text = format!("--signal={}", word.text.trim_start_matches('-'));
+    // After the signal a number with a dash is a process group.
+    if all.get(at + 1).is_some_and(|next| next.text.starts_with('-') && next.text.bytes().skip(1).all(|byte| byte.is_ascii_digit())) {
+        all.insert(at + 1, Field::literal("--", doorward_shell::Span::default()));
+    }
     Some(all)
 }
 
@@ -155,4 +160,15 @@ fn old_cluster(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
     }
     all.extend(rest.cloned());
     Some(all)
+}
+
+/// `ps auxe`: the letter `e` without a dash asks for the environment of every process.
+fn environments(words: &[Field]) -> Option<Vec<Field>> {
+    let first = words.first()?;
+    let letters = first.exact().filter(|text| !text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
+    letters.contains('e').then(|| {
+        let mut words = words.to_vec();
+        words.push(first.with_text("--environment"));
+        words
+    })
 }

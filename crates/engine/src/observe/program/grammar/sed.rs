@@ -35,7 +35,7 @@ impl Runner<'_, '_> {
             Deed::Reads(file) | Deed::Writes(file) if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
             Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
             Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
-            Deed::Runs(command) => self.role(&field(command), Role::CodeSh, invocation, state),
+            Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
             Deed::RunsInput => {
                 let by = invocation.by.clone();
                 self.runs_data(invocation.input.origin.and(invocation.output.origin), &by);
@@ -100,7 +100,7 @@ mod tests {
             &[
                 ("sed 'w out.txt' notes.txt", "full", "read notes.txt; write out.txt"),
                 ("sed 's/a/b/w /etc/x' notes.txt", "full", "read notes.txt; write /etc/x"),
-                ("sed '1e rm -r build' notes.txt", "full", "read notes.txt; delete build"),
+                ("sed '1e rm -r build' notes.txt", "unknown", "read notes.txt; execute something unknown +inline-code; delete build"),
                 ("echo id | sed 's/^/x/e'", "opaque", "execute something unknown +shell-code"),
                 ("sed -e p -e 's/.*/x/e' notes.txt", "opaque", "read notes.txt; execute something unknown"),
                 ("sed \"s/x/$Y/\" notes.txt", "opaque", "read notes.txt; execute something unknown"),

@@ -11,7 +11,15 @@ impl Runner<'_, '_> {
     /// `sh -c text`, `sh file`, `… | sh`.
     pub fn shell_program(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let takes_text = invocation.args.has("-c");
-        let operands = invocation.args.operands.clone();
+        let mut operands = invocation.args.operands.clone();
+        // The table gives `-c` the next word; to a shell it is the first word that is no flag.
+        if let Some(value) = invocation.args.given.iter_mut().find(|given| given.name == "-c").and_then(|given| given.value.take()) {
+            if value.text.starts_with(['-', '+']) && !operands.is_empty() {
+                self.out.lower(crate::coverage::Degree::Unknown, format!("the flag `{}` behind `-c`", value.shown()));
+            } else {
+                operands.insert(0, value);
+            }
+        }
         invocation.done = true;
         invocation.does.clear();
         match operands.first() {
