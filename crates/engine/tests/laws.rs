@@ -251,3 +251,16 @@ fn writing_a_command_differently_never_loosens() {
     }
     assert!(broken.is_empty(), "{} cases:\n{}", broken.len(), broken.join("\n"));
 }
+
+#[test]
+fn advice_is_never_denied() {
+    let policy = Policy::built_in();
+    let template = corpus::rows().remove(0);
+    for rule in &policy.rules {
+        for command in rule.instead.split('`').skip(1).step_by(2) {
+            let call = template.call_of(Tool::Bash { command: command.to_owned(), background: false });
+            let verdict = judge(&template.facts_of(&call), &policy).verdict;
+            assert!(verdict < Verdict::Block, "{} advises `{command}`, which is denied", rule.id);
+        }
+    }
+}

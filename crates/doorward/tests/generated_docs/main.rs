@@ -15,10 +15,8 @@ fn folder() -> PathBuf {
 /// Compares a page with what is committed, or writes it.
 fn check(name: &str, body: &str) {
     let path = folder().join(name);
-    let page = format!(
-        "<!-- generated: UPDATE=1 cargo test -p doorward --test generated_docs -->\n\n{}\n",
-        body.trim_end()
-    );
+    let page =
+        format!("<!-- generated: UPDATE=1 cargo test -p doorward --test generated_docs -->\n\n{}\n", body.trim_end());
     if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(folder()).unwrap();
         std::fs::write(path, page).unwrap();

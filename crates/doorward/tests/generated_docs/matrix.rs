@@ -42,7 +42,11 @@ fn operation_table(operation: Operation) -> String {
         for (losses, floors) in lines {
             let mut row = vec![
                 if scopes.len() == Scope::ALL.len() { "any".into() } else { joined(scopes, Scope::as_str) },
-                if losses.len() == Reversibility::ALL.len() { "any".into() } else { joined(losses, Reversibility::as_str) },
+                if losses.len() == Reversibility::ALL.len() {
+                    "any".into()
+                } else {
+                    joined(losses, Reversibility::as_str)
+                },
             ];
             row.extend(floors.iter().map(|floor| shown(*floor)));
             rows.push(row);

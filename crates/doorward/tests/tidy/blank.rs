@@ -26,6 +26,7 @@ fn literal_end(text: &[char], at: usize) -> Option<usize> {
         ['/', '/', ..] => Some(find(text, at, |rest| rest[0] == '\n')),
         ['/', '*', ..] => Some(find(text, at + 2, |rest| rest.starts_with(&['*', '/'])) + 2),
         ['r', '"' | '#', ..] if !is_inside_name => raw_end(text, at),
+        ['b', 'r', '"' | '#', ..] if !is_inside_name => raw_end(text, at + 1),
         ['"', ..] => Some(escaped_end(text, at + 1, '"')),
         ['\'', '\\', ..] => Some(escaped_end(text, at + 1, '\'')),
         ['\'', _, '\'', ..] => Some(at + 3),
@@ -56,7 +57,7 @@ fn raw_end(text: &[char], at: usize) -> Option<usize> {
 
 #[test]
 fn comments_and_literals_are_blanked() {
-    let source = "let a = \"{\\\"\"; // {\nlet b = '{'; let c: &'a str = r#\"{\"#; /* { */ fn d() {}";
+    let source = "let a = \"{\\\"\"; // {\nlet b = '{'; let c: &'a str = br#\"{\"{\"#; /* { */ fn d() {}";
     let left = blank(source);
     assert_eq!(left.matches('{').count(), 1, "{left}");
     assert!(left.contains("&'a str") && left.lines().count() == 2);
