@@ -3,7 +3,8 @@
 use super::super::Invocation;
 use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
-use crate::knowledge::schema::{Does, Role};
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::{Does, Entry, Role, Takes};
 use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -46,13 +47,68 @@ const SECRET: &[&str] = &[
     "list-keys", "list-connection-strings", "show-connection-string", "generate-sas", "get-upload-credentials", "create-service-specific-credential", "get-credentials-for-identity", "get-role-credentials", "access", "generate-data-key", "get-token",
 ];
 
+/// Short flags of Azure's client that name something: location, container, project, server, registry, type and the like.
+const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
+
+/// Verbs of aws that write what they get to the file named last.
+const STREAMED: &[&str] = &[
+    "get-object", "get-object-torrent", "get-export", "get-sdk", "export-api", "get-job-output", "get-package-version-asset", "get-thing-shadow", "get-media", "get-media-for-fragment-list", "get-clip",
+    "get-configuration", "get-hosted-configuration-version", "get-latest-configuration", "get-chunk", "get-snapshot-block", "describe-input-device-thumbnail", "get-read-set", "get-reference", "get-raw-message-content",
+    "get-profile", "get-map-tile", "get-map-glyphs", "get-map-sprites", "get-map-style-descriptor", "get-static-map", "get-tile", "get-glyphs", "get-sprites", "get-style-descriptor", "get-session-output", "get-model-template",
+];
+
+/// Joins a flag that no table knows with its value, so that the value is not taken for a verb: `--name list`.
+pub fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<Field>> {
+    let mut chain = vec![entry.clone()];
+    let mut all: Vec<Field> = Vec::with_capacity(words.len());
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let text = word.text.as_str();
+        if !text.starts_with('-') {
+            let next = chain.last().filter(|last| last.subs.iter().any(|sub| sub == text)).and_then(|last| knowledge.entry(&format!("{} {text}", last.key)));
+            chain.extend(next);
+            all.push(word.clone());
+            continue;
+        }
+        all.push(word.clone());
+        let known = chain.iter().flat_map(|entry| &entry.flags).find(|flag| flag.name == text).map(|flag| flag.takes);
+        let is_value = |value: &&Field| !value.text.starts_with('-') && !value.may_be_flag() && !value.text.contains("file://") && !value.text.contains("fileb://");
+        match known {
+            Some(Takes::Value(_)) => {
+                all.extend(words.get(at).cloned());
+                at += 1;
+            }
+            None if text.starts_with("--") && text.len() > 2 && !text.contains('=') => {
+                if let (Some(value), Some(flag)) = (words.get(at).filter(is_value), all.last_mut()) {
+                    *flag = value.with_text(format!("{text}={}", value.text));
+                    at += 1;
+                }
+            }
+            Some(Takes::Nothing | Takes::Glued(_)) | None => {}
+        }
+    }
+    (all.len() < words.len()).then_some(all)
+}
+
 impl Runner<'_, '_> {
+    /// `aws s3api get-object --bucket b --key k file`: the last word names the file that is written.
+    fn streamed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let words = invocation.args.operands.clone();
+        if !invocation.by.name.starts_with("aws") || !words.iter().any(|word| STREAMED.contains(&word.text.as_str())) {
+            return;
+        }
+        if let Some(file) = words.last().filter(|last| !STREAMED.contains(&last.text.as_str())) {
+            self.writes(Touch::Write, file, invocation, state);
+        }
+    }
+
     pub fn cloud_cli(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         self.cloud_files(invocation, state);
         if self.cloud_copy(invocation, state) {
             return;
         }
-        let described = invocation.args.entry().is_some_and(|entry| entry.grammar.is_none() || entry.subs.is_empty() && invocation.args.chain.len() > 1);
+        let described = invocation.args.entry().is_none_or(|entry| entry.grammar.is_none());
         if described || invocation.args.operands.is_empty() {
             return;
         }
@@ -60,9 +116,12 @@ impl Runner<'_, '_> {
             return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
         };
         invocation.args.unknown_sub = None;
-        if invocation.args.unknown.iter().all(|flag| flag.starts_with("--") && !flag.contains("file") && !flag.contains("script")) {
+        let only_names = |flag: &String| !["file", "script", "output", "dest", "folder", "-dir"].iter().any(|word| flag.contains(word));
+        let names = |flag: &String| if flag.starts_with("--") { only_names(flag) } else { verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az") };
+        if invocation.args.unknown.iter().all(names) {
             invocation.args.unknown.clear();
         }
+        self.streamed(invocation, state);
         match verb {
             Verb::Read => {}
             Verb::Secret => invocation.does.push(effect(Operation::Read, Mark::SecretReturning)),
@@ -203,6 +262,10 @@ mod tests {
                 ("az vm list", "full", "network az"),
                 ("az group delete -n x", "full", "mutate az +destroys"),
                 ("gcloud compute $X", "opaque", "network gcloud"),
+                ("gcloud frob wibble --mode list", "unknown", "network gcloud; execute something unknown"),
+                ("az vm list --show-details -l west", "full", "network az"),
+                ("az vm list --output-file x", "unknown", "network az; execute az +unknown-program"),
+                ("aws glacier get-job-output --vault-name v --job-id 1 out.bin", "full", "network aws; write out.bin"),
             ],
         );
     }
