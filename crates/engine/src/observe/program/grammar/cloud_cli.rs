@@ -25,7 +25,7 @@ enum Verb {
 
 const READING: &[&str] = &[
     "list", "ls", "describe", "get", "show", "head", "search", "lookup", "query", "scan", "batch-get", "view", "read", "tail", "status", "wait", "check", "exists", "validate", "preview", "history", "count",
-    "info", "filter", "estimate", "simulate", "summarize", "get-value", "list-keys-metadata", "top", "help", "test-metric-filter", "select",
+    "info", "filter", "estimate", "simulate", "summarize", "get-value", "list-keys-metadata", "top", "help", "test-metric-filter", "select", "logs", "version", "detect",
 ];
 
 const DESTROYING: &[&str] = &["delete", "terminate", "remove", "destroy", "purge", "drop", "rb", "rm", "deregister", "detach", "revoke", "disable", "release", "cancel", "batch-delete", "schedule-key-deletion", "empty", "forget", "abandon", "unset", "clear"];
@@ -49,6 +49,12 @@ const SECRET: &[&str] = &[
 
 /// Short flags of Azure's client that name something: location, container, project, server, registry, type and the like.
 const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
+
+/// Words in the name of a flag whose value is a file or directory here.
+const LOCAL_FILES: &[&str] = &["file", "files", "outfile", "script", "scripts", "output", "dest", "destination", "folder", "dir", "directory", "outdir", "localpath"];
+
+/// Verbs of two words that read, though the first alone would not say so.
+const READING_PAIRS: &[&str] = &["admin-get", "admin-list", "transact-get", "batch-get", "batch-describe", "test-dns"];
 
 /// Verbs of aws that write what they get to the file named last.
 const STREAMED: &[&str] = &[
@@ -108,6 +114,14 @@ impl Runner<'_, '_> {
         if self.cloud_copy(invocation, state) {
             return;
         }
+        let asks_help = invocation.args.has_any(&["--help", "-h"])
+            || (invocation.args.given.is_empty() && invocation.args.unknown.is_empty() && invocation.args.operands.last().is_some_and(|word| word.text == "help") && invocation.by.name.starts_with("aws"));
+        if asks_help {
+            invocation.args.unknown_sub = None;
+            invocation.does.clear();
+            invocation.done = true;
+            return;
+        }
         let described = invocation.args.entry().is_none_or(|entry| entry.grammar.is_none());
         if described || invocation.args.operands.is_empty() {
             return;
@@ -116,7 +130,7 @@ impl Runner<'_, '_> {
             return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
         };
         invocation.args.unknown_sub = None;
-        let only_names = |flag: &String| !["file", "script", "output", "dest", "folder", "-dir"].iter().any(|word| flag.contains(word));
+        let only_names = |flag: &String| !flag.split('-').any(|word| LOCAL_FILES.contains(&word));
         let names = |flag: &String| if flag.starts_with("--") { only_names(flag) } else { verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az") };
         if invocation.args.unknown.iter().all(names) {
             invocation.args.unknown.clear();
@@ -135,7 +149,8 @@ impl Runner<'_, '_> {
     /// The gravest verb among the first words.
     fn cloud_verb(&mut self, invocation: &Invocation) -> Option<Verb> {
         let aws = invocation.by.name.starts_with("aws");
-        let from = usize::from(invocation.args.chain.len() == 1);
+        let preview = invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
+        let from = if invocation.args.chain.len() == 1 { 1 + usize::from(preview && !aws) } else { 0 };
         let words = invocation.args.operands.get(from..).unwrap_or_default();
         let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
         let mut found = None;
@@ -180,8 +195,7 @@ impl Runner<'_, '_> {
             }
         }
         if !there(&to) && to.text != "-" {
-            let whole = invocation.by.name.ends_with("sync") || invocation.args.has("--recursive");
-            self.writes(if whole { Touch::Create } else { Touch::Write }, &to, invocation, state);
+            self.writes(Touch::Write, &to, invocation, state);
             if !invocation.by.name.ends_with("mv") {
                 invocation.does = vec![Does { marks: Marks::default().with(Mark::Cloud).with(Mark::Download), ..Does::usual(Operation::Network) }];
             }
@@ -212,7 +226,9 @@ fn verb(word: &str, dashed: bool) -> Option<Verb> {
     let start = word.split('-').next().unwrap_or(word);
     let pair: String = word.split('-').take(2).collect::<Vec<_>>().join("-");
     let known = |list: &[&str]| list.contains(&word) || list.contains(&pair.as_str()) || (list.contains(&start) && (dashed || word.contains('-')));
-    if SECRET.contains(&word) {
+    if dashed && READING_PAIRS.contains(&pair.as_str()) && !SECRET.contains(&word) {
+        Some(Verb::Read)
+    } else if SECRET.contains(&word) {
         Some(Verb::Secret)
     } else if LOCAL.contains(&word) {
         Some(Verb::Local)
@@ -262,6 +278,10 @@ mod tests {
                 ("az vm list", "full", "network az"),
                 ("az group delete -n x", "full", "mutate az +destroys"),
                 ("gcloud compute $X", "opaque", "network gcloud"),
+                ("gcloud beta run services list", "full", "network gcloud"),
+                ("gcloud beta run deploy", "full", "mutate gcloud +external-write"),
+                ("aws ec2 terminate-instances help", "full", ""),
+                ("aws iam get-instance-profile --instance-profile-name list", "full", "network aws"),
                 ("gcloud frob wibble --mode list", "unknown", "network gcloud; execute something unknown"),
                 ("az vm list --show-details -l west", "full", "network az"),
                 ("az vm list --output-file x", "unknown", "network az; execute az +unknown-program"),
