@@ -105,7 +105,7 @@ pub fn programs() -> String {
         .map(|(name, subs)| {
             let what = pack.entry(name).map(|entry| entry.what).unwrap_or_default();
             let subs = if *subs == 0 { String::new() } else { subs.to_string() };
-            vec![format!("`{name}`"), what, subs]
+            vec![format!("`{name}`"), what.into_owned(), subs]
         })
         .collect();
     format!(
