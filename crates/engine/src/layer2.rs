@@ -94,7 +94,9 @@ pub fn scores(facts: &Facts) -> Vec<Score> {
     }
     let one = |effect: &Effect| {
         let mut contributions = contributions(effect);
-        contributions.extend(shared.iter().cloned());
+        // A recipe of the project makes its run uncertain, not the file that takes its output.
+        let counts = |name: &str| name != "delegated" || effect.operation == Operation::Execute;
+        contributions.extend(shared.iter().filter(|(name, _)| counts(name)).cloned());
         sum(contributions, effect.reversibility == Reversibility::Irreversible)
     };
     facts.effects.iter().map(one).collect()
@@ -165,7 +167,8 @@ fn operation(operation: Operation) -> f64 {
 
 fn scope(scope: Scope) -> f64 {
     match scope {
-        Scope::Scratch | Scope::File => 0.0,
+        Scope::Scratch => -0.4,
+        Scope::File => 0.0,
         Scope::Directory => 0.3,
         Scope::Project => 0.4,
         Scope::External => 0.6,

@@ -9,6 +9,8 @@ pub struct Origin {
     pub download: bool,
     /// It lists the environment.
     pub environment: bool,
+    /// It has no end.
+    pub endless: bool,
 }
 
 impl Origin {
@@ -18,6 +20,7 @@ impl Origin {
             secret: self.secret || other.secret,
             download: self.download || other.download,
             environment: self.environment || other.environment,
+            endless: self.endless || other.endless,
         }
     }
 }

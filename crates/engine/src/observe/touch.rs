@@ -214,6 +214,9 @@ impl Observer<'_> {
                 effect.scope = Scope::Directory;
             }
         }
+        if touch == Touch::ReadTree && effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) {
+            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
+        }
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
         self.note_reading(touch, &real, &mut effect);
         effect.by.clone_from(&by.name);

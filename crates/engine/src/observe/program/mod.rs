@@ -368,6 +368,9 @@ impl Runner<'_, '_> {
             effect.marks = does.marks;
             effect.by.clone_from(&invocation.by.name);
             effect.part = invocation.by.part;
+            if does.operation == Operation::Network && does.marks.has(Mark::Upload) {
+                effect.marks.union(self.host_marks(invocation));
+            }
             if does.operation == Operation::Network {
                 self.network_flows(secret || invocation.input.origin.secret, &invocation.by);
                 invocation.output.origin.download = true;
@@ -377,6 +380,17 @@ impl Runner<'_, '_> {
             }
             self.out.effect(effect);
         }
+    }
+
+    /// What is known about the hosts that are named.
+    fn host_marks(&self, invocation: &Invocation) -> Marks {
+        let mut marks = Marks::default();
+        for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
+            if *role == Role::Host {
+                marks.union(crate::network::host(field.known().unwrap_or_default(), self.out.world).marks);
+            }
+        }
+        marks
     }
 
     /// Every host that is named is this machine.
@@ -440,9 +454,15 @@ impl Runner<'_, '_> {
     /// What comes out: what was read, what was passed through, and where it came from.
     fn finish(&mut self, invocation: Invocation) -> Stream {
         let mut output = invocation.output;
+        let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
         if invocation.passes_input {
             output.origin = output.origin.and(invocation.input.origin);
+            if matches!(program.as_str(), "cat" | "tee") && invocation.args.given.is_empty() {
+                output.text = invocation.input.text;
+            }
         }
+        output.origin.endless |= program == "yes";
+        output.origin.endless &= !matches!(program.as_str(), "head" | "dd" | "timeout" | "wc" | "grep" | "sha256sum" | "md5sum");
         for field in &invocation.args.operands {
             output.origin = output.origin.and(field.origin);
         }

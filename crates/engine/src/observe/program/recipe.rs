@@ -15,6 +15,9 @@ use crate::path;
 use crate::permissions::wildcard;
 use crate::world::{Content, Tracking};
 
+/// Words that ask a script to destroy something.
+const DESTROYING: &[&str] = &["flush", "drop", "drop-db", "drop_db", "purge", "destroy", "wipe", "truncate", "nuke", "reset-db", "db:drop", "db:reset", "teardown"];
+
 /// Longer scripts are not looked through.
 const SCRIPT_LIMIT: usize = 256 * 1024;
 
@@ -80,6 +83,9 @@ impl Runner<'_, '_> {
         if ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word)) {
             marks.add(Mark::Deploy);
         }
+        if words.iter().any(|word| word.exact().is_some_and(|text| DESTROYING.contains(&text))) {
+            marks.add(Mark::Destroys);
+        }
         match tracking {
             Tracking::Clean | Tracking::Rebuildable if self.out.world.project_trusted() => {
                 self.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
@@ -92,7 +98,6 @@ impl Runner<'_, '_> {
                 return self.run_file(file, state, input, by, Mark::ProjectBinary);
             }
         }
-        let _ = words;
         self.executes_file(file, by, marks);
     }
 
@@ -125,7 +130,8 @@ impl Runner<'_, '_> {
         let place = crate::place::classify(file, self.out.world);
         let mut effect = Effect::new(Operation::Execute, Target::Program(file.to_owned()));
         effect.scope = place.scope.max(Scope::Project);
-        effect.reach = place.reach.max(Reach::Project);
+        // Running a shared file changes nothing for the others.
+        effect.reach = if place.reach == Reach::Shared { Reach::Project } else { place.reach.max(Reach::Project) };
         effect.reversibility = Reversibility::Tracked;
         effect.marks = place.marks;
         effect.marks.union(marks);
@@ -173,7 +179,8 @@ impl Runner<'_, '_> {
         let inside = self.out.world.project().is_some_and(|project| path::under(&real, project));
         let input = Stream::unknown(Default::default());
         if inside {
-            self.project_script(&real, role, state, &input, &by);
+            let words = invocation.args.operands.clone();
+            self.project_script(&real, &words, role, state, &by);
         } else if role == Role::Config && self.out.world.tracking(&real) == Tracking::Outside {
             self.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));
             self.executes_file(&real, &by, Marks::default().with(Mark::OutsideProject));
@@ -182,7 +189,8 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn project_script(&mut self, real: &str, role: Role, state: &mut State<'_>, input: &Stream, by: &By) {
+    fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {
+        let input = &Stream::unknown(Default::default());
         let look = self.out.world.look(real);
         let changed = look.changed_since_trust || look.created_this_session || state.written.contains_key(real);
         let tracked = matches!(self.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
@@ -193,7 +201,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("`{}`, which is not part of the trusted project", path::name(real)));
             return self.executes_file(real, by, Marks::default().with(Mark::SessionFile));
         }
-        self.project_program(real, &[], state, input, by);
+        self.project_program(real, words, state, input, by);
     }
 }
 

@@ -230,6 +230,7 @@ impl Runner<'_, '_> {
         let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
         let stream = self.file_stream(touched.path.as_deref(), touched.sensitive || field.origin.secret, state);
         invocation.output.origin = invocation.output.origin.and(stream.origin);
+        invocation.output.origin.endless |= matches!(field.text.as_str(), "/dev/zero" | "/dev/urandom" | "/dev/random");
         invocation.passes_input = false;
     }
 

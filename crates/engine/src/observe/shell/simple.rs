@@ -270,6 +270,11 @@ impl Runner<'_, '_> {
             {
                 effect.marks.remove(Mark::Unseen);
             }
+            if taken.origin.endless
+                && let Some(effect) = self.out.effects.get_mut(target.effect)
+            {
+                effect.marks.add(Mark::Exhaustion);
+            }
             if taken.origin.secret {
                 self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);
             }
