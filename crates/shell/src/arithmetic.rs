@@ -150,7 +150,7 @@ pub(crate) fn has_document(text: &str) -> bool {
 }
 
 pub(crate) fn substitutes(text: &str) -> bool {
-    text.contains("$(") || text.contains('`')
+    text.contains("$(") || text.contains("$[") || text.contains('`')
 }
 
 /// Whether a `#` could start a comment in a substitution.

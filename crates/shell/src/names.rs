@@ -42,7 +42,9 @@ fn simple_names(simple: &Simple, names: &mut Vec<String>) {
 fn stays(word: &Word) -> bool {
     word.parts.iter().any(|part| match part {
         Part::Text { text, quoting } => *quoting == Quoting::Quoted || !text.is_empty(),
-        Part::Glob(_) | Part::Tilde(_) | Part::Range(_) | Part::Process { .. } => true,
+        Part::Glob(_) | Part::Tilde(_) | Part::Range(_) => true,
+        // bash drops `>()`.
+        Part::Process { script, .. } => !script.statements.is_empty(),
         Part::Alternatives(words) => words.iter().all(stays),
         Part::Parameter(parameter) => parameter.quoting == Quoting::Quoted && !is_list(parameter),
         Part::Substitution { quoting, .. } => *quoting == Quoting::Quoted,

@@ -146,7 +146,8 @@ impl<'a> Printer<'a> {
     fn dollar_arithmetic(&mut self, arithmetic: &'a Arithmetic) {
         let mut inner = Printer::default();
         inner.arithmetic(arithmetic);
-        let balanced = is_balanced(&inner.out);
+        let quotes = inner.out.contains(['\'', '"']) && is_balanced(&inner.out, b'[', b']');
+        let balanced = !quotes && is_balanced(&inner.out, b'(', b')');
         let case = substitutes(&inner.out) && inner.out.contains("esac");
         let plain = !case && !is_rewritten(&inner.out);
         let (before, after) = if balanced && plain {
@@ -255,16 +256,16 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Whether the parentheses that no backslash escapes pair up.
-fn is_balanced(text: &str) -> bool {
+/// Whether the brackets that no backslash escapes pair up.
+fn is_balanced(text: &str, opening: u8, closing: u8) -> bool {
     let mut open = 0_i64;
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         match byte {
             b'\\' => drop(bytes.next()),
-            b'(' => open += 1,
-            b')' if open == 0 => return false,
-            b')' => open -= 1,
+            _ if byte == opening => open += 1,
+            _ if byte == closing && open == 0 => return false,
+            _ if byte == closing => open -= 1,
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
-use crate::{Dialect, ErrorKind, Part, Quoting, Word};
+use crate::{Dialect, ErrorKind, Part, Quoting, Word, arithmetic};
 
 /// Where a word stands, which decides what is special in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,9 +125,8 @@ impl Parser<'_> {
             self.pos = end;
             return Ok(true);
         }
-        let expands = byte == b'`' || (matches!(byte, b'$' | b'<' | b'>') && self.second() == b'(');
-        if draft.open > 0 && expands {
-            return self.fail(ErrorKind::Ambiguous("a substitution in a pattern"));
+        if draft.open > 0 {
+            self.no_substitution(byte)?;
         }
         match byte {
             0 => return Ok(false),
@@ -143,6 +142,26 @@ impl Parser<'_> {
             _ => self.glob(draft, byte)?,
         }
         Ok(true)
+    }
+
+    /// bash loses its way in a substitution between the parentheses of a pattern.
+    fn no_substitution(&mut self, byte: u8) -> Parsed<()> {
+        let second = self.second();
+        let substitutes = match byte {
+            b'`' => true,
+            b'<' | b'>' => second == b'(',
+            b'$' if second == b'{' => {
+                let start = self.after(self.pos + 1) + 1;
+                let end = self.matching(start, 0, b'}')?;
+                arithmetic::substitutes(self.slice(start, end))
+            }
+            b'$' => matches!(second, b'(' | b'['),
+            _ => false,
+        };
+        match substitutes {
+            true => self.fail(ErrorKind::Ambiguous("a substitution in a pattern")),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn bare(&self, draft: &mut Draft, text: &str) {
