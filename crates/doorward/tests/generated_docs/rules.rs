@@ -99,19 +99,26 @@ pub fn programs() -> String {
         let (name, is_sub) = key.split_once(' ').map_or((key, 0), |(name, _)| (name, 1));
         *programs.entry(name).or_default() += is_sub;
     }
-    let subcommands: usize = programs.values().sum();
-    let rows: Vec<Vec<String>> = programs
+    // Names with the same meaning share a row.
+    let mut meanings: BTreeMap<(String, usize), Vec<&str>> = BTreeMap::new();
+    for (name, subs) in &programs {
+        let what = pack.entry(name).map(|entry| entry.what).unwrap_or_default();
+        meanings.entry((what, *subs)).or_default().push(name);
+    }
+    let subcommands: usize = meanings.keys().map(|(_, subs)| subs).sum();
+    let mut rows: Vec<Vec<String>> = meanings
         .iter()
-        .map(|(name, subs)| {
-            let what = pack.entry(name).map(|entry| entry.what).unwrap_or_default();
+        .map(|((what, subs), names)| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let subs = if *subs == 0 { String::new() } else { subs.to_string() };
-            vec![format!("`{name}`"), what, subs]
+            vec![names.join(" "), what.clone(), subs]
         })
         .collect();
+    rows.sort();
     format!(
-        "# Programs\n\n{} names of programs with {subcommands} subcommands are described, flag by flag, in \
-         `crates/engine/programs/`. A program, subcommand or flag that is not described is *unknown* and asks.\n\n{}",
-        programs.len(),
+        "# Programs\n\n{} programs with {subcommands} subcommands are described, flag by flag, in `crates/engine/programs/`. A program, \
+         subcommand or flag that is not described is *unknown* and asks.\n\n{}",
+        rows.len(),
         table(&["program", "what it does", "subcommands"], &rows)
     )
 }
@@ -120,7 +127,7 @@ pub fn features() -> String {
     let limits = Policy::built_in().thresholds;
     let rows: Vec<Vec<String>> = weights()
         .iter()
-        .map(|weight| vec![weight.feature.to_owned(), weight.value.to_owned(), format!("{:+.1}", weight.log_odds)])
+        .map(|weight| vec![weight.feature.to_owned(), weight.value.to_owned(), format!("{:+.2}", weight.log_odds)])
         .collect();
     format!(
         "# The scorecard of layer 2\n\nWhat layer 1 leaves open is scored: the weights of the riskiest effect are added up, in log-odds that a \
