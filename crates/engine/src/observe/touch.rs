@@ -306,6 +306,11 @@ impl Observer<'_> {
     }
 
     fn tree_reversibility(&self, real: &str, effect: &mut Effect) -> Reversibility {
+        // Nobody needs to count what lies below the root.
+        if effect.marks.has_any(&[Mark::Root, Mark::HomeRoot, Mark::SystemDirectory]) {
+            effect.marks.add(Mark::CountUnknown);
+            return Reversibility::Irreversible;
+        }
         match self.world.tally(real) {
             Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match self.world.tracking(real) {
                 Tracking::Rebuildable => Reversibility::Rebuildable,

@@ -3,7 +3,8 @@
 use super::super::Invocation;
 use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
-use crate::knowledge::schema::{Does, Role};
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::{Does, Entry, Role, Takes};
 use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -24,7 +25,7 @@ enum Verb {
 
 const READING: &[&str] = &[
     "list", "ls", "describe", "get", "show", "head", "search", "lookup", "query", "scan", "batch-get", "view", "read", "tail", "status", "wait", "check", "exists", "validate", "preview", "history", "count",
-    "info", "filter", "estimate", "simulate", "summarize", "get-value", "list-keys-metadata", "top", "help", "test-metric-filter", "select",
+    "info", "filter", "estimate", "simulate", "summarize", "get-value", "list-keys-metadata", "top", "help", "test-metric-filter", "select", "logs", "version", "detect",
 ];
 
 const DESTROYING: &[&str] = &["delete", "terminate", "remove", "destroy", "purge", "drop", "rb", "rm", "deregister", "detach", "revoke", "disable", "release", "cancel", "batch-delete", "schedule-key-deletion", "empty", "forget", "abandon", "unset", "clear"];
@@ -46,13 +47,82 @@ const SECRET: &[&str] = &[
     "list-keys", "list-connection-strings", "show-connection-string", "generate-sas", "get-upload-credentials", "create-service-specific-credential", "get-credentials-for-identity", "get-role-credentials", "access", "generate-data-key", "get-token",
 ];
 
+/// Short flags of Azure's client that name something: location, container, project, server, registry, type and the like.
+const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
+
+/// Words in the name of a flag whose value is a file or directory here.
+const LOCAL_FILES: &[&str] = &["file", "files", "outfile", "script", "scripts", "output", "dest", "destination", "folder", "dir", "directory", "outdir", "localpath"];
+
+/// Verbs of two words that read, though the first alone would not say so.
+const READING_PAIRS: &[&str] = &["admin-get", "admin-list", "transact-get", "batch-get", "batch-describe", "test-dns"];
+
+/// Verbs of aws that write what they get to the file named last.
+const STREAMED: &[&str] = &[
+    "get-object", "get-object-torrent", "get-export", "get-sdk", "export-api", "get-job-output", "get-package-version-asset", "get-thing-shadow", "get-media", "get-media-for-fragment-list", "get-clip",
+    "get-configuration", "get-hosted-configuration-version", "get-latest-configuration", "get-chunk", "get-snapshot-block", "describe-input-device-thumbnail", "get-read-set", "get-reference", "get-raw-message-content",
+    "get-profile", "get-map-tile", "get-map-glyphs", "get-map-sprites", "get-map-style-descriptor", "get-static-map", "get-tile", "get-glyphs", "get-sprites", "get-style-descriptor", "get-session-output", "get-model-template",
+];
+
+/// Joins a flag that no table knows with its value, so that the value is not taken for a verb: `--name list`.
+pub fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<Field>> {
+    let mut chain = vec![entry.clone()];
+    let mut all: Vec<Field> = Vec::with_capacity(words.len());
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let text = word.text.as_str();
+        if !text.starts_with('-') {
+            let next = chain.last().filter(|last| last.subs.iter().any(|sub| sub == text)).and_then(|last| knowledge.entry(&format!("{} {text}", last.key)));
+            chain.extend(next);
+            all.push(word.clone());
+            continue;
+        }
+        all.push(word.clone());
+        let known = chain.iter().flat_map(|entry| &entry.flags).find(|flag| flag.name == text).map(|flag| flag.takes);
+        let is_value = |value: &&Field| !value.text.starts_with('-') && !value.may_be_flag() && !value.text.contains("file://") && !value.text.contains("fileb://");
+        match known {
+            Some(Takes::Value(_)) => {
+                all.extend(words.get(at).cloned());
+                at += 1;
+            }
+            None if text.starts_with("--") && text.len() > 2 && !text.contains('=') => {
+                if let (Some(value), Some(flag)) = (words.get(at).filter(is_value), all.last_mut()) {
+                    *flag = value.with_text(format!("{text}={}", value.text));
+                    at += 1;
+                }
+            }
+            Some(Takes::Nothing | Takes::Glued(_)) | None => {}
+        }
+    }
+    (all.len() < words.len()).then_some(all)
+}
+
 impl Runner<'_, '_> {
+    /// `aws s3api get-object --bucket b --key k file`: the last word names the file that is written.
+    fn streamed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let words = invocation.args.operands.clone();
+        if !invocation.by.name.starts_with("aws") || !words.iter().any(|word| STREAMED.contains(&word.text.as_str())) {
+            return;
+        }
+        if let Some(file) = words.last().filter(|last| !STREAMED.contains(&last.text.as_str())) {
+            self.writes(Touch::Write, file, invocation, state);
+        }
+    }
+
     pub fn cloud_cli(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         self.cloud_files(invocation, state);
         if self.cloud_copy(invocation, state) {
             return;
         }
-        let described = invocation.args.entry().is_some_and(|entry| entry.grammar.is_none() || entry.subs.is_empty() && invocation.args.chain.len() > 1);
+        let asks_help = invocation.args.has_any(&["--help", "-h"])
+            || (invocation.args.given.is_empty() && invocation.args.unknown.is_empty() && invocation.args.operands.last().is_some_and(|word| word.text == "help") && invocation.by.name.starts_with("aws"));
+        if asks_help {
+            invocation.args.unknown_sub = None;
+            invocation.does.clear();
+            invocation.done = true;
+            return;
+        }
+        let described = invocation.args.entry().is_none_or(|entry| entry.grammar.is_none());
         if described || invocation.args.operands.is_empty() {
             return;
         }
@@ -60,9 +130,12 @@ impl Runner<'_, '_> {
             return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
         };
         invocation.args.unknown_sub = None;
-        if invocation.args.unknown.iter().all(|flag| flag.starts_with("--") && !flag.contains("file") && !flag.contains("script")) {
+        let only_names = |flag: &String| !flag.split('-').any(|word| LOCAL_FILES.contains(&word));
+        let names = |flag: &String| if flag.starts_with("--") { only_names(flag) } else { verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az") };
+        if invocation.args.unknown.iter().all(names) {
             invocation.args.unknown.clear();
         }
+        self.streamed(invocation, state);
         match verb {
             Verb::Read => {}
             Verb::Secret => invocation.does.push(effect(Operation::Read, Mark::SecretReturning)),
@@ -76,7 +149,8 @@ impl Runner<'_, '_> {
     /// The gravest verb among the first words.
     fn cloud_verb(&mut self, invocation: &Invocation) -> Option<Verb> {
         let aws = invocation.by.name.starts_with("aws");
-        let from = usize::from(invocation.args.chain.len() == 1);
+        let preview = invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
+        let from = if invocation.args.chain.len() == 1 { 1 + usize::from(preview && !aws) } else { 0 };
         let words = invocation.args.operands.get(from..).unwrap_or_default();
         let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
         let mut found = None;
@@ -121,8 +195,7 @@ impl Runner<'_, '_> {
             }
         }
         if !there(&to) && to.text != "-" {
-            let whole = invocation.by.name.ends_with("sync") || invocation.args.has("--recursive");
-            self.writes(if whole { Touch::Create } else { Touch::Write }, &to, invocation, state);
+            self.writes(Touch::Write, &to, invocation, state);
             if !invocation.by.name.ends_with("mv") {
                 invocation.does = vec![Does { marks: Marks::default().with(Mark::Cloud).with(Mark::Download), ..Does::usual(Operation::Network) }];
             }
@@ -153,7 +226,9 @@ fn verb(word: &str, dashed: bool) -> Option<Verb> {
     let start = word.split('-').next().unwrap_or(word);
     let pair: String = word.split('-').take(2).collect::<Vec<_>>().join("-");
     let known = |list: &[&str]| list.contains(&word) || list.contains(&pair.as_str()) || (list.contains(&start) && (dashed || word.contains('-')));
-    if SECRET.contains(&word) {
+    if dashed && READING_PAIRS.contains(&pair.as_str()) && !SECRET.contains(&word) {
+        Some(Verb::Read)
+    } else if SECRET.contains(&word) {
         Some(Verb::Secret)
     } else if LOCAL.contains(&word) {
         Some(Verb::Local)
@@ -203,6 +278,14 @@ mod tests {
                 ("az vm list", "full", "network az"),
                 ("az group delete -n x", "full", "mutate az +destroys"),
                 ("gcloud compute $X", "opaque", "network gcloud"),
+                ("gcloud beta run services list", "full", "network gcloud"),
+                ("gcloud beta run deploy", "full", "mutate gcloud +external-write"),
+                ("aws ec2 terminate-instances help", "full", ""),
+                ("aws iam get-instance-profile --instance-profile-name list", "full", "network aws"),
+                ("gcloud frob wibble --mode list", "unknown", "network gcloud; execute something unknown"),
+                ("az vm list --show-details -l west", "full", "network az"),
+                ("az vm list --output-file x", "unknown", "network az; execute az +unknown-program"),
+                ("aws glacier get-job-output --vault-name v --job-id 1 out.bin", "full", "network aws; write out.bin"),
             ],
         );
     }

@@ -14,6 +14,7 @@ impl Runner<'_, '_> {
             Grammar::Chmod => mode(words),
             Grammar::Ps => environments(words),
             Grammar::Tar => old_cluster(entry, words),
+            Grammar::CloudCli => super::cloud_cli::joined(entry, words, self.out.knowledge),
             Grammar::Git => self.written_out(entry, words, state),
             Grammar::Interpreter => module_arguments(entry, words),
             Grammar::Sed
@@ -29,7 +30,6 @@ impl Runner<'_, '_> {
             | Grammar::Make
             | Grammar::PackageScript
             | Grammar::Sql
-            | Grammar::CloudCli
             | Grammar::Kubectl
             | Grammar::Jq
             | Grammar::Builtin => None,

@@ -88,6 +88,10 @@ impl Runner<'_, '_> {
             effect.marks.add(Mark::CountUnknown);
             effect.marks.add(Mark::Recursive);
             effect.marks.remove(Mark::ProjectRoot);
+            // Outside scratch it may replace files, and nobody sees by what.
+            if effect.scope != crate::effect::Scope::Scratch {
+                effect.marks.add(Mark::Unseen);
+            }
         }
         if anywhere {
             self.out.lower(Degree::Opaque, "an archive that is unpacked to any path it names");
