@@ -102,7 +102,7 @@ pub fn programs() -> String {
     // Names with the same meaning share a row.
     let mut meanings: BTreeMap<(String, usize), Vec<&str>> = BTreeMap::new();
     for (name, subs) in &programs {
-        let what = pack.entry(name).map(|entry| entry.what).unwrap_or_default();
+        let what = pack.entry(name).map(|entry| entry.what.to_string()).unwrap_or_default();
         meanings.entry((what, *subs)).or_default().push(name);
     }
     let subcommands: usize = meanings.keys().map(|(_, subs)| subs).sum();
