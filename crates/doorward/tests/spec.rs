@@ -1,5 +1,7 @@
 //! The chapters of `spec/` hold, row by row.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
 mod support;
 
 use std::path::{Path, PathBuf};

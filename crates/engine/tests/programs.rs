@@ -1,5 +1,7 @@
 //! Every example of every program file has exactly the effects that the file says.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

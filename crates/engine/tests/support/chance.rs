@@ -65,13 +65,40 @@ impl Chance {
         effect
     }
 
+    /// An effect that a rule is about: only there do rules and dimensions meet.
+    pub fn effect_near(&mut self, rules: &[Rule]) -> Effect {
+        let mut effect = self.effect();
+        let when = &rules[self.below(rules.len())].when;
+        effect.operation = self.asked(when.operation, Operation::ALL, effect.operation);
+        effect.scope = self.asked(when.scope, Scope::ALL, effect.scope);
+        effect.reversibility = self.asked(when.reversibility, Reversibility::ALL, effect.reversibility);
+        effect.reach = self.asked(when.reach, Reach::ALL, effect.reach);
+        effect.sensitivity = self.asked(when.sensitivity, Sensitivity::ALL, effect.sensitivity);
+        let any: Vec<Mark> = when.any.iter().collect();
+        effect.marks.union(when.all);
+        if !any.is_empty() {
+            effect.marks.add(self.pick(&any));
+        }
+        when.none.iter().for_each(|mark| effect.marks.remove(mark));
+        effect
+    }
+
+    /// One of the words that a rule asks for, or the one that is there if it asks for none.
+    fn asked<T: Copy>(&mut self, mask: Mask, all: &[T], now: T) -> T {
+        let words: Vec<T> =
+            all.iter().zip(0u8..).filter(|(_, index)| mask.0 & (1 << index) != 0).map(|(word, _)| *word).collect();
+        if words.is_empty() { now } else { self.pick(&words) }
+    }
+
     pub fn flow(&mut self) -> Flow {
         Flow { kind: self.pick(FlowKind::ALL), from: Part::default(), to: Part::default() }
     }
 
-    pub fn facts(&mut self) -> Facts {
+    /// Facts by chance, half of their effects near one of the rules.
+    pub fn facts(&mut self, rules: &[Rule]) -> Facts {
         let degree = if self.one_in(3) { self.pick(Degree::ALL) } else { Degree::Full };
-        let effects: Vec<Effect> = (0..self.below(4)).map(|_| self.effect()).collect();
+        let effects: Vec<Effect> =
+            (0..self.below(4)).map(|_| if self.one_in(2) { self.effect_near(rules) } else { self.effect() }).collect();
         let flows = if self.one_in(4) { vec![self.flow()] } else { Vec::new() };
         Facts {
             tool: self.pick(&["bash", "write", "read", "mcp", "Frobnicate"]).to_owned(),
@@ -92,6 +119,19 @@ impl Chance {
             cancelled: self.one_in(20),
             project_trusted: !self.one_in(5),
         }
+    }
+
+    /// One effect near a rule and nothing else: whatever changes the verdict then is that effect.
+    pub fn calm_facts(&mut self, rules: &[Rule]) -> Facts {
+        let mut facts = self.facts(rules);
+        facts.effects = vec![self.effect_near(rules)];
+        facts.flows.clear();
+        facts.taint.clear();
+        facts.coverage = Coverage::full();
+        facts.intent = Intent::default();
+        facts.counts = Counts::default();
+        facts.cancelled = false;
+        facts
     }
 
     fn counts(&mut self) -> Counts {
