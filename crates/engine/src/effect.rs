@@ -34,9 +34,9 @@ words! {
     /// Whether what is changed can be had back.
     Reversibility {
         NothingChanges = "nothing-changes" : "there is nothing to undo",
-        Tracked = "tracked" : "git restores it",
         Rebuildable = "rebuildable" : "ignored build output that a build makes again",
         Snapshotted = "snapshotted" : "doorward has a copy",
+        Tracked = "tracked" : "git restores it, once somebody notices",
         Irreversible = "irreversible" : "nothing brings it back",
     }
 }

@@ -10,6 +10,12 @@ use crate::verdict::{Clearance, Confidence, Opinion, Source};
 /// The score of a call with no risk at all, in log-odds.
 const BASE: f64 = -4.2;
 
+/// What it adds, in log-odds, if everything similar was overridden in the last 30 days.
+const OVERRIDDEN: f64 = 1.5;
+
+/// What it adds, in log-odds, if something happened before in the session that makes the next calls riskier.
+const TAINTED: f64 = 1.0;
+
 /// Marks that add risk of their own, in log-odds. What is not listed adds nothing.
 const MARKS: &[(Mark, f64)] = &[
     (Mark::UnlistedHost, 3.0), (Mark::UnknownProgram, 2.5), (Mark::InlineCode, 2.5), (Mark::ChangedRecipe, 3.5), (Mark::UntrustedProject, 4.0),
@@ -32,6 +38,32 @@ pub struct Score {
     pub contributions: Vec<(String, f64)>,
     /// The effect cannot be undone.
     pub irreversible: bool,
+}
+
+/// One line of the scorecard.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weight {
+    pub feature: &'static str,
+    pub value: &'static str,
+    pub log_odds: f64,
+}
+
+/// The whole scorecard, for the documentation.
+pub fn weights() -> Vec<Weight> {
+    fn of<T: Copy>(feature: &'static str, all: &[T], name: fn(T) -> &'static str, weigh: fn(T) -> f64) -> Vec<Weight> {
+        all.iter().map(|word| Weight { feature, value: name(*word), log_odds: weigh(*word) }).collect()
+    }
+    let mut list = vec![Weight { feature: "base", value: "every call", log_odds: BASE }];
+    list.extend(of("action type", Operation::ALL, Operation::as_str, operation));
+    list.extend(of("resource scope", Scope::ALL, Scope::as_str, scope));
+    list.extend(of("reversibility", Reversibility::ALL, Reversibility::as_str, reversibility));
+    list.extend(of("blast radius", Reach::ALL, Reach::as_str, reach));
+    list.extend(of("content sensitivity", Sensitivity::ALL, Sensitivity::as_str, sensitivity));
+    list.push(Weight { feature: "override rate", value: "all similar calls of 30 days", log_odds: OVERRIDDEN });
+    list.extend(of("coverage", Degree::ALL, Degree::as_str, coverage));
+    list.push(Weight { feature: "session", value: "tainted", log_odds: TAINTED });
+    list.extend(MARKS.iter().map(|(mark, weight)| Weight { feature: "mark", value: mark.as_str(), log_odds: *weight }));
+    list
 }
 
 /// What layer 2 says, and how sure it is.
@@ -70,18 +102,18 @@ pub fn scores(facts: &Facts) -> Vec<Score> {
 
 /// What counts for every effect of the call.
 fn shared(facts: &Facts) -> Vec<(String, f64)> {
-    let (coverage, name) = match facts.coverage.degree {
-        Degree::Full => (0.0, "understood"),
-        Degree::Delegated => (0.3, "delegated"),
-        Degree::Unknown => (2.5, "partly unknown"),
-        Degree::Opaque => (4.0, "opaque"),
+    let name = match facts.coverage.degree {
+        Degree::Full => "understood",
+        Degree::Delegated => "delegated",
+        Degree::Unknown => "partly unknown",
+        Degree::Opaque => "opaque",
     };
-    let mut shared = vec![(name.to_owned(), coverage)];
+    let mut shared = vec![(name.to_owned(), coverage(facts.coverage.degree))];
     if let Some(rate) = facts.counts.override_rate {
-        shared.push(("overridden before".to_owned(), 1.5 * rate));
+        shared.push(("overridden before".to_owned(), OVERRIDDEN * rate));
     }
     if !facts.taint.is_empty() {
-        shared.push((format!("session: {}", facts.taint.join(", ")), 1.0));
+        shared.push((format!("session: {}", facts.taint.join(", ")), TAINTED));
     }
     shared
 }
@@ -145,9 +177,9 @@ fn scope(scope: Scope) -> f64 {
 fn reversibility(reversibility: Reversibility) -> f64 {
     match reversibility {
         Reversibility::NothingChanges => 0.0,
+        Reversibility::Rebuildable => 0.1,
+        Reversibility::Snapshotted => 0.15,
         Reversibility::Tracked => 0.2,
-        Reversibility::Rebuildable => 0.3,
-        Reversibility::Snapshotted => 0.4,
         Reversibility::Irreversible => 0.6,
     }
 }
@@ -170,6 +202,15 @@ fn sensitivity(sensitivity: Sensitivity) -> f64 {
         Sensitivity::Personal => 2.5,
         Sensitivity::Credential => 5.0,
         Sensitivity::Key => 6.0,
+    }
+}
+
+fn coverage(degree: Degree) -> f64 {
+    match degree {
+        Degree::Full => 0.0,
+        Degree::Delegated => 0.3,
+        Degree::Unknown => 2.5,
+        Degree::Opaque => 4.0,
     }
 }
 

@@ -141,10 +141,15 @@ impl Parser<'_> {
 
 /// Whether the text holds a substitution that bash may write out with other parentheses or quotes than it has here.
 pub(crate) fn is_rewritten(text: &str) -> bool {
-    substitutes(text) && (has_comment(text) || text.replace("<<<", "").contains("<<"))
+    has_document(text) || (substitutes(text) && has_comment(text))
 }
 
-fn substitutes(text: &str) -> bool {
+/// Whether a here document may stand in a substitution.
+pub(crate) fn has_document(text: &str) -> bool {
+    substitutes(text) && text.replace("<<<", "").contains("<<")
+}
+
+pub(crate) fn substitutes(text: &str) -> bool {
     text.contains("$(") || text.contains('`')
 }
 

@@ -3,7 +3,7 @@
 use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::Parser;
-use crate::{Command, CommandKind, Coproc, Dialect, ErrorKind, Function};
+use crate::{Command, CommandKind, Coproc, Dialect, ErrorKind, Function, Word};
 
 /// Words with a meaning of their own in command position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,6 +252,12 @@ impl Parser<'_> {
         let body = Box::new(self.command()?);
         if matches!(body.kind, CommandKind::Function(_) | CommandKind::Coproc(_)) {
             return self.unexpected();
+        }
+        if let CommandKind::Simple(simple) = &body.kind
+            && let Some(second) = simple.words.get(1).and_then(Word::literal_bare)
+            && Reserved::find(second.as_bytes()).is_some()
+        {
+            return self.fail(ErrorKind::Ambiguous("a reserved word behind `coproc`"));
         }
         // bash 5.2 writes a substitution out again before it runs it, with a name that it then takes for the command.
         let substituted = self.in_substitution || self.origin.is_some();

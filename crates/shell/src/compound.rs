@@ -21,9 +21,9 @@ impl Parser<'_> {
             if let Some(arithmetic) = self.arithmetic_command()? {
                 return Ok(CommandKind::Arithmetic(arithmetic));
             }
-            let outer = std::mem::replace(&mut self.documents_forbidden, true);
+            let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
             let body = self.subshell()?;
-            self.documents_forbidden = outer;
+            self.in_false_arithmetic = outer;
             return Ok(body);
         }
         self.subshell()

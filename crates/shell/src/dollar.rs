@@ -42,6 +42,14 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether the `$` here expands nothing.
+    pub(crate) fn dollar_is_lone(&mut self) -> bool {
+        let next = self.second();
+        let expands =
+            matches!(next, b'(' | b'{' | b'[') || starts_name(next) || next.is_ascii_digit();
+        !expands && !is_special(next)
+    }
+
     fn dollar_quote(&mut self, parts: &mut Parts) -> Parsed<()> {
         self.bash_only()?;
         match self.peek() {

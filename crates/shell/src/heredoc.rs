@@ -31,7 +31,7 @@ struct Body {
 impl Parser<'_> {
     /// Behind `<<`: queues the document and yields a placeholder that [`fill`] replaces.
     pub(crate) fn document_operator(&mut self) -> Parsed<RedirectTarget> {
-        if self.documents_forbidden {
+        if self.in_false_arithmetic {
             return self.fail(ErrorKind::Ambiguous("a here document in `((`"));
         }
         let strip_tabs = self.eat(b'-');

@@ -1,6 +1,6 @@
 //! Words inside `${…}` and subscripts: blanks belong to them, a bracket ends them.
 
-use crate::arithmetic::is_rewritten;
+use crate::arithmetic::has_document;
 use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
@@ -99,8 +99,8 @@ struct Passed {
 impl Parser<'_> {
     /// The text of `[…]` from `start` to `end`, which is stepped over.
     pub(crate) fn subscript(&mut self, start: usize, end: usize) -> Parsed<Word> {
-        if is_rewritten(self.slice(start, end)) {
-            return self.fail(ErrorKind::Ambiguous("a substitution in a subscript"));
+        if has_document(self.slice(start, end)) {
+            return self.fail(ErrorKind::Ambiguous("a here document in a subscript"));
         }
         self.pos = start;
         let word = self.within(end, |parser| parser.operand(Operand::subscript()))?;
@@ -160,6 +160,9 @@ impl Parser<'_> {
             b'$' => self.dollar(how.quoting, parts)?,
             b'`' => self.backticks(how.quoting, parts)?,
             b'<' | b'>' if bare && self.second() == b'(' => self.process(parts)?,
+            b'<' | b'>' if self.second() == b'(' => {
+                return self.fail(ErrorKind::Ambiguous("a parenthesis behind `<` or `>`"));
+            }
             b'*' | b'?' if how.globs => {
                 parts.glob(self.slice(self.pos, self.pos + 1));
                 self.bump();

@@ -76,7 +76,7 @@ pub(crate) struct Parser<'a> {
     /// The delimiters of the here documents around this place.
     pub(crate) enclosing: Vec<String>,
     /// Inside `((` or `$((` that turned out to be no arithmetic.
-    pub(crate) documents_forbidden: bool,
+    pub(crate) in_false_arithmetic: bool,
     /// Inside `$(…)`, `<(…)` or `${ …; }`.
     pub(crate) in_substitution: bool,
     /// Inside the operand of a double-quoted `${…}`.
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
             pending: Vec::new(),
             bodies: VecDeque::new(),
             enclosing: Vec::new(),
-            documents_forbidden: false,
+            in_false_arithmetic: false,
             in_substitution: false,
             in_quoted_operand: false,
             known_ends: HashMap::new(),

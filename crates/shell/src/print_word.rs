@@ -1,6 +1,6 @@
 //! Words as text.
 
-use crate::arithmetic::is_rewritten;
+use crate::arithmetic::{is_rewritten, substitutes};
 use crate::print::Printer;
 use crate::{Arithmetic, HereDocument, Parameter, ParameterOperation, Part, Quoting, Script, Word};
 
@@ -147,7 +147,8 @@ impl<'a> Printer<'a> {
         let mut inner = Printer::default();
         inner.arithmetic(arithmetic);
         let balanced = is_balanced(&inner.out);
-        let plain = !is_rewritten(&inner.out) && !inner.out.contains("esac");
+        let case = substitutes(&inner.out) && inner.out.contains("esac");
+        let plain = !case && !is_rewritten(&inner.out);
         let (before, after) = if balanced && plain {
             ("$((", "))")
         } else {
@@ -223,7 +224,7 @@ impl<'a> Printer<'a> {
             ParameterOperation::AssignDefault(word) => (":=", word, place),
             ParameterOperation::Require(word) => (":?", word, place),
             ParameterOperation::Alternative(word) => (":+", word, place),
-            ParameterOperation::Trim(word) => ("##", word, Place::Open),
+            ParameterOperation::Trim(word) => ("%%", word, Place::Open),
             ParameterOperation::Case(word) => ("^^", word, Place::Open),
             ParameterOperation::Replace {
                 pattern,

@@ -3,7 +3,9 @@
 use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::Parser;
-use crate::{Dialect, ErrorKind, Fd, Redirect, RedirectOperator, RedirectTarget};
+use crate::{
+    Dialect, ErrorKind, Fd, Part, Quoting, Redirect, RedirectOperator, RedirectTarget, Word,
+};
 
 /// Longest first.
 const OPERATORS: [(&[u8], RedirectOperator); 12] = [
@@ -118,9 +120,21 @@ impl Parser<'_> {
         if ends_word(self.peek()) && !self.at_process() {
             return self.fail(ErrorKind::Missing("the target of a redirect"));
         }
+        let duplicates = matches!(
+            operator,
+            RedirectOperator::DuplicateOutput | RedirectOperator::DuplicateInput
+        );
+        if duplicates && self.peek() == b'-' {
+            return Ok(RedirectTarget::Word(self.closing_dash()));
+        }
         let word = self.word()?;
-        let duplicates = operator == RedirectOperator::DuplicateOutput
-            || operator == RedirectOperator::DuplicateInput;
+        // Digits before another redirect are its descriptor, so this one has no target.
+        let digits = word
+            .literal_bare()
+            .is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        if digits && !duplicates && matches!(self.peek(), b'<' | b'>') {
+            return self.unexpected();
+        }
         if duplicates && self.dialect == Dialect::Sh {
             let text = word.literal_bare().unwrap_or("file");
             if text != "-" && text.parse::<u32>().is_err() {
@@ -128,5 +142,19 @@ impl Parser<'_> {
             }
         }
         Ok(RedirectTarget::Word(word))
+    }
+
+    /// The `-` of `>&-`, a token of its own: what follows it is the next word.
+    fn closing_dash(&mut self) -> Word {
+        let start = self.pos;
+        self.bump();
+        let part = Part::Text {
+            text: "-".to_owned(),
+            quoting: Quoting::Bare,
+        };
+        Word {
+            parts: vec![part],
+            span: self.span(start),
+        }
     }
 }

@@ -49,9 +49,9 @@ impl Parser<'_> {
             true => close,
             false => self.matching(inner + 1, b'(', b')')?,
         };
-        let outer = std::mem::replace(&mut self.documents_forbidden, true);
+        let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
         let script = self.substituted()?;
-        self.documents_forbidden = outer;
+        self.in_false_arithmetic = outer;
         if self.pos != end + 1 {
             return self.fail(ErrorKind::Ambiguous("`$((`"));
         }
@@ -70,13 +70,28 @@ impl Parser<'_> {
         let writes = self.at(start) == b'>';
         self.bump();
         self.peek();
-        let script = self.substituted()?;
+        let script = match self.second() == b'(' {
+            true => self.counted_substitution()?,
+            false => self.substituted()?,
+        };
         parts.push(Part::Process {
             script,
             writes,
             span: self.span(start),
         });
         Ok(())
+    }
+
+    /// `((` behind `<` or `>`: bash looks for the end by counting parentheses, and reads the text later.
+    fn counted_substitution(&mut self) -> Parsed<Script> {
+        let end = self.matching(self.pos + 1, b'(', b')')?;
+        let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
+        let script = self.substituted()?;
+        self.in_false_arithmetic = outer;
+        match self.pos == end + 1 {
+            true => Ok(script),
+            false => self.fail(ErrorKind::Ambiguous("`((`")),
+        }
     }
 
     /// A script in parentheses, standing at the opening one.

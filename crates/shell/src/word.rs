@@ -125,6 +125,10 @@ impl Parser<'_> {
             self.pos = end;
             return Ok(true);
         }
+        let expands = byte == b'`' || (matches!(byte, b'$' | b'<' | b'>') && self.second() == b'(');
+        if draft.open > 0 && expands {
+            return self.fail(ErrorKind::Ambiguous("a substitution in a pattern"));
+        }
         match byte {
             0 => return Ok(false),
             b'<' | b'>' if self.second() == b'(' => self.process(&mut draft.parts)?,

@@ -95,7 +95,6 @@ fn substitutions_at_every_site() {
         "e \"${x:-\"$(a)\"}\"",
         "e x$(a)y",
         "e $\"$(a)\"",
-        "e @(x|$(a))",
         "e [$(a)]",
         "e ${ a; }",
         "e ${| a; }",
@@ -137,6 +136,7 @@ fn names_are_resolved() {
     check("{rm,-rf,x}", "rm rm -rf x");
     check("a=1 b+=2 >f rm", "rm");
     check("2>&1 rm", "rm");
+    check(">&-rm x; <& -rm", "rm rm");
 }
 
 #[test]

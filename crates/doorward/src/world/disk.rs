@@ -182,6 +182,7 @@ impl World for DiskWorld {
         let known = Known {
             cwd: &self.cwd,
             project: self.project.as_deref(),
+            home: Some(&self.home),
             directories: &self.directories,
             listed_at: self.trusted_at,
         };

@@ -14,11 +14,19 @@ const SYSTEM: &[&str] = &[
     "/usr/games", "/usr/share", "/opt/homebrew/bin", "/opt/homebrew/Cellar", "/snap/bin", "/nix/store", "/run/current-system/sw/bin",
 ];
 
+/// Directories below the home where tool chains put their programs. Whoever can write there can already run code as
+/// the user; a listed directory additionally notices when a program changes.
+const TOOL_CHAINS: &[&str] = &[
+    ".cargo/bin", ".rustup/toolchains", ".nvm/versions", ".local/bin", "go/bin", ".bun/bin", ".deno/bin", ".volta", ".pyenv", ".rbenv",
+    ".asdf", ".local/share/mise", ".local/share/pnpm", ".npm-global", ".dotnet", ".sdkman", ".ghcup/bin", ".juliaup/bin", ".opam",
+];
+
 /// What decides about a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub cwd: &'a str,
     pub project: Option<&'a str>,
+    pub home: Option<&'a str>,
     /// Directories of tool chains that the user listed, and when.
     pub directories: &'a [String],
     pub listed_at: Option<SystemTime>,
@@ -62,7 +70,21 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
             Identity::Changed(shown())
         };
     }
+    if known.home.is_some_and(|home| is_tool_chain(path, &real, home)) {
+        return Identity::Trusted(shown());
+    }
     Identity::Unlisted(shown())
+}
+
+/// The program lies in a tool chain's directory of the user's own, and nobody else can change it.
+fn is_tool_chain(path: &Path, real: &Path, home: &str) -> bool {
+    let home = Path::new(home);
+    let lies = |path: &Path| TOOL_CHAINS.iter().any(|directory| path.starts_with(home.join(directory)));
+    let owner = home.metadata().map(|found| found.uid());
+    let is_own = |path: &Path| {
+        path.metadata().is_ok_and(|found| found.mode() & 0o022 == 0 && owner.as_ref().is_ok_and(|owner| *owner == found.uid() || found.uid() == 0))
+    };
+    is_plain(path) && lies(path) && is_own(path) && is_own(real) && path.parent().is_some_and(is_own)
 }
 
 fn is_plain(path: &Path) -> bool {
@@ -103,7 +125,7 @@ mod tests {
         let directories = [home.path().to_str().unwrap().to_owned()];
         let project_path = project.path().to_str().unwrap();
         let mut known =
-            Known { cwd: "/", project: Some(project_path), directories: &directories, listed_at: Some(SystemTime::now()) };
+            Known { cwd: "/", project: Some(project_path), home: None, directories: &directories, listed_at: Some(SystemTime::now()) };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);
         assert!(matches!(shell, Identity::Trusted(_)), "{shell:?}");
@@ -115,5 +137,12 @@ mod tests {
         assert_eq!(identify("listed", Some(&path), &known), Identity::Changed(listed.clone()));
         known.directories = &[];
         assert_eq!(identify("listed", Some(&path), &known), Identity::Unlisted(listed));
+        let chain = home.path().join(".cargo/bin");
+        std::fs::create_dir_all(&chain).unwrap();
+        let cargo = tool(&chain, "cargo");
+        known.home = home.path().to_str();
+        assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
+        std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o777)).unwrap();
+        assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Unlisted(cargo));
     }
 }

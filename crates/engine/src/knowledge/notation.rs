@@ -15,7 +15,7 @@ pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {
         } else if let Some(name) = token.strip_prefix("operands=") {
             changes.operands = Some(role(name)?);
         } else if let Some(name) = token.strip_prefix('!') {
-            changes.extra = Some(name.to_owned());
+            changes.extra = Some(name.to_owned().into());
         } else if let Some(name) = token.strip_prefix('?') {
             takes = Takes::Glued(role(name)?);
         } else {
@@ -52,8 +52,8 @@ pub fn operand(text: &str) -> Result<Operand, String> {
         match token {
             "given" | "unless" => list = Some(token),
             flag if flag.starts_with('-') => match list {
-                Some("given") => operand.given.push(flag.to_owned()),
-                Some(_) => operand.unless.push(flag.to_owned()),
+                Some("given") => operand.given.push(flag.to_owned().into()),
+                Some(_) => operand.unless.push(flag.to_owned().into()),
                 None => return Err(format!("`{flag}` stands before `given` or `unless`")),
             },
             other => return Err(format!("`{other}` is neither a flag, `given` nor `unless`")),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::rule::{Mask, Rule, Stage, When};
-use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Grammar, Operand, Role, Style, Takes};
+use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Grammar, Operand, Role, Style, Takes, Text};
 use super::tool::{Risk, ToolEntry};
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::Marks;
@@ -65,8 +65,8 @@ impl Reader {
         std::str::from_utf8(self.take(length)?).ok()
     }
 
-    fn string(&mut self) -> Option<String> {
-        self.text().map(str::to_owned)
+    fn string(&mut self) -> Option<Text> {
+        self.text().map(Cow::Borrowed)
     }
 
     fn list<T>(&mut self, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {

@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::file::{Complaint, File};
 use super::notation;
-use super::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes};
+use super::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes, Text};
 
 /// A program file: its names, its entries (the program first) and its examples.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ fn example<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Example, 
 /// Reads one command and, through `sub`, the commands below it.
 fn command<'a>(file: File<'a>, table: &DeTable<'a>, key: &str, entries: &mut Vec<Entry>) -> Result<(), Complaint> {
     let is_program = entries.is_empty();
-    let mut entry = Entry { key: key.to_owned(), inherits: true, ..Entry::default() };
+    let mut entry = Entry { key: key.to_owned().into(), inherits: true, ..Entry::default() };
     let mut subs = None;
     for (name, value) in table.iter() {
         match name.get_ref().as_ref() {
@@ -98,7 +98,7 @@ fn command<'a>(file: File<'a>, table: &DeTable<'a>, key: &str, entries: &mut Vec
     let mut names = Vec::new();
     for (name, value) in subs.iter() {
         for spelling in name.get_ref().split_whitespace() {
-            names.push(spelling.to_owned());
+            names.push(spelling.to_owned().into());
             command(file, file.inner(value)?, &format!("{key} {spelling}"), entries)?;
         }
     }
@@ -118,7 +118,7 @@ fn field<'a>(
 ) -> Result<(), Complaint> {
     let complain = |message: String| file.at(value, message);
     match key {
-        "what" => entry.what = file.string(value)?.to_owned(),
+        "what" => entry.what = file.string(value)?.to_owned().into(),
         "style" => {
             let text = file.string(value)?;
             entry.style = Some(Style::parse(text).ok_or_else(|| complain(format!("`{text}` is not a style")))?);
@@ -130,8 +130,8 @@ fn field<'a>(
         "stops" => entry.stops = file.boolean(value)?,
         "numbers" => entry.numbers = file.boolean(value)?,
         "inherits" => entry.inherits = file.boolean(value)?,
-        "delegates" => entry.delegates = file.strings(value)?,
-        "env" => entry.env = file.strings(value)?,
+        "delegates" => entry.delegates = texts(file.strings(value)?),
+        "env" => entry.env = texts(file.strings(value)?),
         "operands" => {
             for item in file.array(value)? {
                 entry.operands.push(notation::operand(file.string(item)?).map_err(|message| file.at(item, message))?);
@@ -148,13 +148,17 @@ fn field<'a>(
         "extra" => {
             for (name, value) in file.inner(value)?.iter() {
                 let does = notation::does(file.string(value)?).map_err(|message| file.at(value, message))?;
-                entry.extras.push((name.get_ref().to_string(), does));
+                entry.extras.push((name.get_ref().to_string().into(), does));
             }
         }
         "flags" => flags(file, entry, value)?,
         other => return Err(file.at(name, format!("`{other}` is not a key of a program"))),
     }
     Ok(())
+}
+
+fn texts(list: Vec<String>) -> Vec<Text> {
+    list.into_iter().map(Text::Owned).collect()
 }
 
 fn flags<'a>(file: File<'a>, entry: &mut Entry, value: &Spanned<DeValue<'a>>) -> Result<(), Complaint> {
@@ -182,7 +186,7 @@ fn flag(entry: &mut Entry, name: &str, takes: Takes, more: Vec<Role>, changes: C
     if entry.flags.iter().any(|flag| flag.name == name) {
         return Err(format!("`{name}` is listed twice"));
     }
-    entry.flags.push(Flag { name: name.to_owned(), takes, more, changes });
+    entry.flags.push(Flag { name: name.to_owned().into(), takes, more, changes });
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! What a program file says: flags, operands, subcommands and the effects they have.
 
+use std::borrow::Cow;
+
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::Marks;
 use crate::words::words;
@@ -88,12 +90,15 @@ words! {
     }
 }
 
+/// Text that is borrowed from the pack, or owned while a file is read.
+pub type Text = Cow<'static, str>;
+
 /// One program: its own command and its subcommands are separate entries, keyed by their words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// `git`, `git stash`, `git stash push`.
-    pub key: String,
-    pub what: String,
+    pub key: Text,
+    pub what: Text,
     pub style: Option<Style>,
     pub grammar: Option<Grammar>,
     /// Flags end at the first operand.
@@ -108,20 +113,20 @@ pub struct Entry {
     pub default: Option<Operand>,
     pub does: Vec<Does>,
     /// Named effects that flags add.
-    pub extras: Vec<(String, Does)>,
+    pub extras: Vec<(Text, Does)>,
     /// Files of the project whose change since trust makes the recipe unknown.
-    pub delegates: Vec<String>,
+    pub delegates: Vec<Text>,
     /// Environment variables that may be set for it without effect.
-    pub env: Vec<String>,
+    pub env: Vec<Text>,
     /// Names of subcommands.
-    pub subs: Vec<String>,
+    pub subs: Vec<Text>,
 }
 
 /// One spelling of a flag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
     /// With its dashes: `-o`, `--output`.
-    pub name: String,
+    pub name: Text,
     pub takes: Takes,
     /// Roles of further values, each a word of its own.
     pub more: Vec<Role>,
@@ -157,7 +162,7 @@ pub struct Changes {
     /// Operands that have an effect get this role instead.
     pub operands: Option<Role>,
     /// Name of an extra effect.
-    pub extra: Option<String>,
+    pub extra: Option<Text>,
 }
 
 impl Changes {
@@ -173,9 +178,9 @@ pub struct Operand {
     pub role: Role,
     pub count: Count,
     /// Flags that must be there for the position to exist.
-    pub given: Vec<String>,
+    pub given: Vec<Text>,
     /// Flags that remove the position.
-    pub unless: Vec<String>,
+    pub unless: Vec<Text>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,8 +45,7 @@ impl Observer<'_> {
     }
 
     /// `/dev/tcp/host/port`.
-    pub fn socket(&mut self, rest: &str, by: &By, writes: bool) {
-        let (host, port) = rest.split_once('/').unwrap_or((rest, ""));
+    pub fn socket(&mut self, host: &str, port: &str, by: &By, writes: bool) {
         let address = network::host(&format!("{host}:{port}"), self.world);
         self.contact(&address, if writes { Exchange::Send } else { Exchange::Fetch }, by);
     }

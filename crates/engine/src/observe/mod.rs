@@ -7,6 +7,7 @@ mod hidden;
 mod names;
 mod observer;
 mod program;
+mod redact;
 mod shell;
 mod stream;
 mod tools;
@@ -32,6 +33,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
     if call.truncated {
         out.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
+    let subject = redact::all(subject, &mut out);
     let history = world.history();
     let pattern = crate::pattern::of(call.tool.name(), &out.effects);
     Facts {

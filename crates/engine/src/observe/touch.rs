@@ -1,7 +1,7 @@
 //! One path, one operation: where it leads, what class of place it is, whether it can be had back.
 
 use super::observer::{By, Observer};
-use super::shell::field::{Field, UNKNOWN};
+use super::shell::field::Field;
 use super::stream::Shape;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
@@ -35,7 +35,6 @@ pub enum Touch {
     Move,
     Metadata,
     MetadataTree,
-    Execute,
     Upload,
 }
 
@@ -53,7 +52,6 @@ impl Touch {
             Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => Operation::Read,
             Touch::Write | Touch::Append | Touch::Create | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Move => Operation::Write,
             Touch::Delete | Touch::DeleteTree => Operation::Delete,
-            Touch::Execute => Operation::Execute,
         }
     }
 
@@ -71,7 +69,6 @@ impl Touch {
             | Touch::Edit
             | Touch::DeleteTree
             | Touch::MetadataTree
-            | Touch::Execute
             | Touch::Upload => self,
         }
     }
@@ -92,7 +89,6 @@ impl Touch {
             | Touch::Edit
             | Touch::Metadata
             | Touch::MetadataTree
-            | Touch::Execute
             | Touch::Upload => Follow::Last,
         }
     }
@@ -251,8 +247,7 @@ impl Observer<'_> {
             | Touch::DeleteTree
             | Touch::Move
             | Touch::Metadata
-            | Touch::MetadataTree
-            | Touch::Execute => {}
+            | Touch::MetadataTree => {}
         }
     }
 
@@ -260,7 +255,6 @@ impl Observer<'_> {
     fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
         match touch {
             Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => return Reversibility::NothingChanges,
-            Touch::Execute => return Reversibility::Tracked,
             Touch::Write
             | Touch::Append
             | Touch::Create
@@ -312,6 +306,11 @@ impl Observer<'_> {
     }
 
     fn tree_reversibility(&self, real: &str, effect: &mut Effect) -> Reversibility {
+        // Nobody needs to count what lies below the root.
+        if effect.marks.has_any(&[Mark::Root, Mark::HomeRoot, Mark::SystemDirectory]) {
+            effect.marks.add(Mark::CountUnknown);
+            return Reversibility::Irreversible;
+        }
         match self.world.tally(real) {
             Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match self.world.tracking(real) {
                 Tracking::Rebuildable => Reversibility::Rebuildable,
@@ -356,9 +355,4 @@ fn is_wide(directory: &str, home: Option<&str>) -> bool {
     directory == "/"
         || ["/etc", "/root", "/home", "/proc", "/Users"].iter().any(|wide| path::under(directory, wide) && !home.is_some_and(|home| path::under(directory, home)))
         || home.is_some_and(|home| directory == home || path::under(home, directory))
-}
-
-/// A path written with the marker for unknown text is never resolved.
-pub fn is_unknown(text: &str) -> bool {
-    text.contains(UNKNOWN)
 }

@@ -12,7 +12,6 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub use fold::is_hidden;
 pub use system::is_harmless_device;
 
 use crate::effect::{Reach, Scope, Sensitivity};

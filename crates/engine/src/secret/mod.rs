@@ -12,7 +12,6 @@ mod siphash;
 mod tests;
 mod value;
 
-pub use placeholder::is_placeholder;
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -61,7 +61,7 @@ impl Args {
     /// Finds a flag in the innermost table, then outward as far as tables inherit.
     fn find(&self, name: &str) -> Option<&Flag> {
         for entry in self.chain.iter().rev() {
-            if let Ok(at) = entry.flags.binary_search_by(|flag| flag.name.as_str().cmp(name)) {
+            if let Ok(at) = entry.flags.binary_search_by(|flag| (*flag.name).cmp(name)) {
                 return entry.flags.get(at);
             }
             if !entry.inherits {
@@ -186,7 +186,7 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
 fn further(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
     for (role, value) in found.more.iter().zip(next) {
         args.given.push(Given {
-            name: found.name.clone(),
+            name: found.name.to_string(),
             value: Some(value.clone()),
             role: *role,
             changes: Changes::default(),
@@ -246,5 +246,5 @@ fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {
         args.ended = true;
     }
     let level = args.chain.len();
-    args.given.push(Given { name: flag.name.clone(), value, role, changes: flag.changes.clone(), level });
+    args.given.push(Given { name: flag.name.to_string(), value, role, changes: flag.changes.clone(), level });
 }

@@ -521,7 +521,7 @@ fn without_change(role: Role) -> Role {
 /// Adds the named effects of the flags that `which` picks.
 fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::schema::Changes) -> bool) {
     let given = invocation.args.given.iter().filter(|given| which(&given.changes));
-    let wanted: Vec<&String> = given.filter_map(|given| given.changes.extra.as_ref()).collect();
+    let wanted: Vec<&crate::knowledge::schema::Text> = given.filter_map(|given| given.changes.extra.as_ref()).collect();
     let mut extras = Vec::new();
     for entry in &invocation.args.chain {
         extras.extend(entry.extras.iter().filter(|(name, _)| wanted.contains(&name)).map(|(_, does)| does.clone()));

@@ -51,7 +51,7 @@ impl Runner<'_, '_> {
 
     /// The first file that decides what runs and that changed since the project was trusted.
     fn changed_recipe(&self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
-        let patterns: Vec<&str> = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(String::as_str)).collect();
+        let patterns: Vec<&str> = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(|pattern| &**pattern)).collect();
         let project = self.out.world.project()?;
         let changed = self.out.world.changed_files();
         changed

@@ -117,7 +117,7 @@ impl Runner<'_, '_> {
         let by = invocation.by.clone();
         self.out.lower(Degree::Unknown, format!("the program that `{}` is told to run", by.name));
         self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
-        let input = std::mem::replace(&mut invocation.input, Stream::default());
+        let input = std::mem::take(&mut invocation.input);
         self.shell_code(field, invocation, state);
         invocation.input = input;
     }
@@ -325,16 +325,14 @@ impl Runner<'_, '_> {
     /// `host:path` is on another machine, anything else here.
     fn remote(&mut self, field: &Field, touch: Touch, invocation: &mut Invocation, state: &mut State<'_>) {
         let Some((host, _)) = crate::network::remote_path(field.prefix()) else {
-            return match touch {
-                Touch::Write => self.writes(Touch::Write, field, invocation, state),
-                _ => {
-                    self.reads(Touch::ReadTree, field, invocation, state);
-                    if invocation.roles.contains(&Role::RemoteInto) && invocation.output.origin.secret && has_remote(invocation) {
-                        let by = invocation.by.clone();
-                        self.network_flows(true, &by);
-                    }
-                }
-            };
+            if touch == Touch::Write {
+                return self.writes(Touch::Write, field, invocation, state);
+            }
+            self.reads(Touch::ReadTree, field, invocation, state);
+            let leaves = invocation.roles.contains(&Role::RemoteInto) && has_remote(invocation);
+            let secret = invocation.output.origin.secret;
+            let by = invocation.by.clone();
+            return self.network_flows(leaves && secret, &by);
         };
         let host = field.with_text(host);
         let by = invocation.by.clone();

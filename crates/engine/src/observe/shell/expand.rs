@@ -134,7 +134,7 @@ impl Runner<'_, '_> {
                 }
             }
             Part::Arithmetic { arithmetic, .. } => {
-                self.text(&arithmetic.word, state);
+                self.arithmetic(arithmetic, state);
                 Expansion::of(Stream::shaped(Shape::Token))
             }
             Part::Text { text, .. } | Part::Glob(text) | Part::Tilde(text) | Part::Range(text) => {

@@ -197,7 +197,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             CommandKind::For(body) => self.for_loop(body, state, input),
             CommandKind::ArithmeticFor(body) => {
                 for part in &body.parts {
-                    self.text(&part.word, state);
+                    self.arithmetic(part, state);
                 }
                 self.forget_assigned(&body.body, state);
                 let output = self.repeat(state, |runner, state| runner.script(&body.body, state, input.clone()));
@@ -205,13 +205,15 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
             CommandKind::Case(case) => self.case(case, state, input),
             CommandKind::Arithmetic(arithmetic) => {
-                self.text(&arithmetic.word, state);
-                self.forget_arithmetic(arithmetic, state);
+                self.arithmetic(arithmetic, state);
                 Stream::empty()
             }
             CommandKind::Test(test) => {
                 for word in &test.words {
-                    self.text(word, state);
+                    let field = self.text(word, state);
+                    if runs_in_arithmetic(&field.text) {
+                        self.out.lower(Degree::Opaque, "a test that evaluates a subscript");
+                    }
                 }
                 Stream::empty()
             }
@@ -304,7 +306,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 names.extend(simple.assignments.iter().map(|assignment| assignment.name.clone()));
                 let mut words = simple.words.iter().filter_map(|word| match word.parts.as_slice() {
                     [doorward_shell::Part::Text { text, .. }] => Some(text.as_str()),
-                    _ => None,
+                    [] | [..] => None,
                 });
                 if let Some("read" | "mapfile" | "readarray" | "let" | "export" | "declare" | "local" | "printf" | "typeset" | "getopts") = words.next() {
                     names.extend(words.map(|word| word.split('=').next().unwrap_or(word).to_owned()));
@@ -321,25 +323,26 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
     }
 
-    fn forget_arithmetic<'a>(&mut self, arithmetic: &doorward_shell::Arithmetic, state: &mut State<'a>) {
-        let text: String = arithmetic
-            .word
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                doorward_shell::Part::Text { text, .. } => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
-        for name in text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_') {
-            let is_name = !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit());
-            if is_name && (text.contains('=') || text.contains("++") || text.contains("--")) {
-                if crate::observe::names::is_poison(name) {
-                    self.poison(name, state);
-                } else if state.variables.contains_key(name) {
-                    state.forget(name);
-                }
+    /// Arithmetic evaluates the values of the variables it names, subscripts in them included.
+    pub fn arithmetic<'a>(&mut self, arithmetic: &'a doorward_shell::Arithmetic, state: &mut State<'a>) {
+        let field = self.text(&arithmetic.word, state);
+        let assigns = field.text.contains('=') || field.text.contains("++") || field.text.contains("--");
+        for name in field.text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_') {
+            if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
+                continue;
             }
+            let value = state.variables.get(name).and_then(|variable| variable.value.text.as_deref());
+            if value.is_some_and(runs_in_arithmetic) {
+                self.out.lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"));
+            }
+            if assigns && crate::observe::names::is_poison(name) {
+                self.poison(name, state);
+            } else if assigns && state.variables.contains_key(name) {
+                state.forget(name);
+            }
+        }
+        if runs_in_arithmetic(&field.text) {
+            self.out.lower(Degree::Opaque, "arithmetic that runs text");
         }
     }
 
@@ -370,6 +373,11 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
         }
     }
+}
+
+/// A subscript with a substitution in it.
+fn runs_in_arithmetic(text: &str) -> bool {
+    text.contains('[') && (text.contains("$(") || text.contains('`'))
 }
 
 /// `while :`, `while true`.

@@ -218,8 +218,8 @@ impl Runner<'_, '_> {
             RedirectOperator::DuplicateOutput => (false, true, false),
             RedirectOperator::HereDocument | RedirectOperator::HereString => return,
         };
-        if let Some(network) = socket(field.prefix()) {
-            self.out.socket(network, &by, writes);
+        if let Some((host, port)) = crate::network::device_path(field.prefix()) {
+            self.out.socket(host, port, &by, writes);
             if reads {
                 redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
             }
@@ -295,10 +295,4 @@ impl Runner<'_, '_> {
 fn is_descriptor(field: &Field) -> bool {
     let text = field.text.strip_suffix('-').unwrap_or(&field.text);
     !field.dynamic && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// `/dev/tcp/host/port` is a socket to bash.
-pub fn socket(path: &str) -> Option<&str> {
-    let rest = path.strip_prefix("/dev/")?;
-    rest.strip_prefix("tcp/").or_else(|| rest.strip_prefix("udp/"))
 }

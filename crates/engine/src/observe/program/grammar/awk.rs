@@ -103,13 +103,13 @@ mod tests {
                 ("awk -F: '{print $1}' users.txt", "full", "read users.txt"),
                 ("cat a | awk -v n=3 'NR<=n'", "full", "read a"),
                 ("awk '{print > \"out.txt\"}' FS=: a.txt", "full", "read a.txt; write out.txt"),
-                ("awk 'BEGIN{system(\"rm -r build\")}'", "full", "delete build"),
-                ("awk '{system($0)}' a", "opaque", "read a; execute something unknown +shell-code"),
+                ("awk 'BEGIN{system(\"rm -r build\")}'", "unknown", "execute something unknown +inline-code; delete build"),
+                ("awk '{system($0)}' a", "opaque", "read a; execute something unknown +inline-code; execute something unknown +shell-code"),
                 ("awk '@load \"x\"'", "opaque", "execute something unknown"),
                 ("awk \"{print $X}\" a", "opaque", "read a; execute something unknown +inline-code"),
                 ("awk -i inplace '{print}' a.txt", "full", "write a.txt"),
                 ("awk -f prog.awk a", "delegated", "read a; execute prog.awk"),
-                ("awk 'BEGIN{print \"x\" | \"cat > y\"}'", "full", "write y"),
+                ("awk 'BEGIN{print \"x\" | \"cat > y\"}'", "unknown", "execute something unknown +inline-code; write y"),
             ],
         );
     }

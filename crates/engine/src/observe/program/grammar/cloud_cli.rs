@@ -266,7 +266,7 @@ mod tests {
                 ("aws lambda update-function-code --zip-file fileb://app.zip", "unknown", "read app.zip; mutate aws +external-write; execute aws +unknown-program"),
                 ("aws ssm start-session --target i-1", "full", "execute aws +remote"),
                 ("aws eks update-kubeconfig --name x", "full", "mutate aws +credential-store"),
-                ("aws frob wibble", "unknown", "network aws; execute something unknown"),
+                ("aws frob wibble", "unknown", "network aws"),
                 ("aws s3 cp notes.txt s3://bucket/", "full", "read notes.txt; network aws s3 cp +upload"),
                 ("aws s3 cp s3://bucket/x out.txt", "full", "write out.txt; network aws s3 cp +download"),
                 ("gcloud compute instances list", "full", "network gcloud"),

@@ -71,7 +71,7 @@ mod tests {
                 ("kill 4242", "full", "mutate process 4242 +process-signal"),
                 ("kill -9 99", "full", "mutate process 99 +foreign-process"),
                 ("kill -SIGTERM %1", "full", "mutate process %1 +process-signal"),
-                ("kill -s KILL -- -1", "full", "mutate process -1 +foreign-process"),
+                ("kill -s KILL -- -1", "full", "mutate every process +foreign-process +bulk"),
                 ("kill -9 -- -4242", "full", "mutate process -4242 +foreign-process"),
                 ("pkill -HUP -f 'node server'", "full", "mutate processes named node server +foreign-process"),
                 ("killall -9 node", "full", "mutate processes named node +foreign-process"),

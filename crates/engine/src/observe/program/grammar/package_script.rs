@@ -144,7 +144,7 @@ mod tests {
             &[NPX, ESLINT],
             &[
                 ("npx eslint src", "delegated", "read src; execute eslint +lint"),
-                ("npx -pevil@1 eslint", "unknown", "network npx; execute npx +remote-code"),
+                ("npx -pevil@1 eslint", "unknown", "network npx; execute npx +remote-code; execute npx +install-chosen"),
                 ("npx eslint@1.2 src", "unknown", "network npx; execute npx"),
                 ("npx cat x", "unknown", "network npx; execute npx +remote-code"),
             ],

@@ -100,7 +100,7 @@ mod tests {
             &[
                 ("sed 'w out.txt' notes.txt", "full", "read notes.txt; write out.txt"),
                 ("sed 's/a/b/w /etc/x' notes.txt", "full", "read notes.txt; write /etc/x"),
-                ("sed '1e rm -r build' notes.txt", "full", "read notes.txt; delete build"),
+                ("sed '1e rm -r build' notes.txt", "unknown", "read notes.txt; execute something unknown +inline-code; delete build"),
                 ("echo id | sed 's/^/x/e'", "opaque", "execute something unknown +shell-code"),
                 ("sed -e p -e 's/.*/x/e' notes.txt", "opaque", "read notes.txt; execute something unknown"),
                 ("sed \"s/x/$Y/\" notes.txt", "opaque", "read notes.txt; execute something unknown"),

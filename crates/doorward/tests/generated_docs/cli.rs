@@ -1,0 +1,83 @@
+//! Pages about what a person types: commands, and keys of the configuration.
+
+use serde_json::{Value, json};
+
+use super::support::Home;
+use super::table;
+
+/// The names under `Commands:` of a help text.
+fn subcommands(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
+    listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+pub fn command_line() -> String {
+    let home = Home::new();
+    let help = home.run(&["--help"], b"").stdout;
+    let names = subcommands(&help);
+    assert!(names.len() > 3, "{help}");
+    let mut text = format!("# Commands\n\n```text\n{}\n```\n", help.trim_end());
+    for name in names {
+        let help = home.run(&[name.as_str(), "--help"], b"").stdout;
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        text.push_str(&format!("\n## doorward {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+    }
+    text
+}
+
+/// What every key of the configuration means. The program is asked whether these are all keys there are.
+const KEYS: &[(&str, &str, &str)] = &[
+    ("", "strict", "unlisted hosts and unknown tool servers block, every external read asks"),
+    ("", "agents", "one table per agent"),
+    ("", "permissions", "patterns that deny, ask or allow"),
+    ("", "hosts", "on top of the built-in list"),
+    ("", "paths", "on top of the built-in lists"),
+    ("", "projects", "whose tests, builds and scripts may run"),
+    ("", "programs", "tool chains outside the system's directories"),
+    ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
+    ("permissions", "deny", "a call that matches is blocked"),
+    ("permissions", "ask", "a call that matches is confirmed"),
+    ("permissions", "allow", "clears a soft confirm if every command of the call matches"),
+    ("hosts", "allowed", "may be fetched from and sent to"),
+    ("hosts", "denied", "never"),
+    ("paths", "protected", "a write there is never settled by layer 1 or an allow pattern"),
+    ("paths", "denied", "neither read nor written"),
+    ("projects", "trusted", "roots of projects, absolute"),
+    ("programs", "directories", "directories whose programs are trusted as they are when the file is written"),
+];
+
+/// The keys of one table, as the program names them when it meets one that it does not know.
+fn known_keys(home: &Home, section: &str) -> Vec<String> {
+    let mut config = json!({ "no-such-key": 1 });
+    for name in section.split('.').rev().filter(|name| !name.is_empty()) {
+        config = json!({ name: config });
+    }
+    let line = json!({ "id": 1, "tool": "bash", "input": { "command": "ls" }, "config": config });
+    let answer: Value = home.run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json();
+    let complaint = answer["reasons"][0].as_str().unwrap().to_owned();
+    let (_, expected) = complaint.split_once("expected").unwrap_or_else(|| panic!("{complaint}"));
+    expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+pub fn configuration() -> String {
+    let home = Home::new();
+    for section in ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs"] {
+        let documented: Vec<&str> = KEYS.iter().filter(|key| key.0 == section).map(|key| key.1).collect();
+        assert_eq!(known_keys(&home, section), documented, "keys of `[{section}]`");
+    }
+    let rows: Vec<Vec<String>> = KEYS
+        .iter()
+        .map(|(section, key, what)| {
+            let section = if section.is_empty() { String::new() } else { format!("`[{section}]`") };
+            vec![section, format!("`{key}`"), (*what).to_owned()]
+        })
+        .collect();
+    let defaults = home.run(&["defaults"], b"").stdout;
+    format!(
+        "# Configuration\n\n`~/.config/doorward/config.toml` is the user's own; `/etc/doorward/config.toml` comes from an administrator and counts first; \
+         `.doorward.toml` at the top of a repository may only tighten. A key that is not known, or a file that others may write, is an error, and \
+         an error means that every call is confirmed.\n\n{}\n## While nothing is configured\n\n```toml\n{}\n```\n",
+        table(&["table", "key", "meaning"], &rows),
+        defaults.trim_end()
+    )
+}

@@ -1,0 +1,137 @@
+//! What README.md says to type can be typed, and prints what README.md shows.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use doorward_engine::Policy;
+use support::{Home, feed, program};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+/// The bodies of all fenced blocks in a language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(name) = line.strip_prefix("```") {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+            if name == language {
+                found.push(body.join("\n"));
+            }
+        }
+    }
+    found
+}
+
+/// The words of a command as README.md writes them: single quotes, and a comment at the end.
+fn words(line: &str) -> Vec<String> {
+    let line = line.split_once("  #").map_or(line, |(command, _)| command);
+    let mut words = Vec::new();
+    for (piece, is_quoted) in line.split('\'').zip([false, true].into_iter().cycle()) {
+        if is_quoted {
+            words.push(piece.to_owned());
+        } else {
+            words.extend(piece.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// What the program is called with, if the line calls it at all.
+fn arguments(line: &str) -> Option<Vec<String>> {
+    let words = words(line);
+    let parts: Vec<&str> = words.iter().map(String::as_str).collect();
+    let rest = match parts.as_slice() {
+        ["doorward", rest @ ..] | ["cargo", "run", "--release", "--", rest @ ..] => rest,
+        ["cargo", "install", "--path", path] => {
+            assert!(root().join(path).join("Cargo.toml").exists(), "{line}");
+            return None;
+        }
+        _ => panic!("README.md tells to type something that is not tested: {line}"),
+    };
+    let mut rest: Vec<String> = rest.iter().map(|word| (*word).to_owned()).collect();
+    // Where a person is asked, the test says yes.
+    if rest.first().is_some_and(|first| first == "setup") && !rest.iter().any(|word| word == "--dry-run") {
+        rest.push("--yes".into());
+    }
+    Some(rest)
+}
+
+fn run(home: &Home, arguments: &[String]) -> support::Ran {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    feed(home.command(&arguments).current_dir(root()), b"")
+}
+
+#[test]
+fn what_is_to_be_typed_works() {
+    let home = Home::new();
+    let mut count = 0;
+    for line in blocks(&readme(), "sh").iter().flat_map(|block| block.lines()) {
+        let Some(arguments) = arguments(line) else { continue };
+        let ran = run(&home, &arguments);
+        // `check` answers with its exit code: approve, confirm or block.
+        let is_fine = ran.code == 0 || (arguments[0] == "check" && matches!(ran.code, 10 | 20));
+        assert!(is_fine, "{line}: {} {}{}", ran.code, ran.stdout, ran.stderr);
+        count += 1;
+    }
+    assert!(count >= 8, "{count} commands");
+}
+
+#[test]
+fn what_is_shown_is_what_is_printed() {
+    let home = Home::new();
+    for block in blocks(&readme(), "console") {
+        let (command, shown) = block.split_once('\n').unwrap();
+        let ran = run(&home, &arguments(command.strip_prefix("$ ").unwrap()).unwrap());
+        assert_eq!(ran.stdout.trim_end(), shown, "{command}");
+    }
+}
+
+#[test]
+fn the_quick_start_has_five_lines() {
+    assert_eq!(blocks(&readme(), "sh")[0].lines().count(), 5);
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut missing = Vec::new();
+    for folder in ["", "spec", "docs/decisions", "corpus"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|ending| ending != "md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+                let target = link.split_once('#').map_or(link, |(target, _)| target);
+                if !target.contains("://") && !path.parent().unwrap().join(target).exists() {
+                    missing.push(format!("{}: {link}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn advice_names_commands_that_exist() {
+    let help = String::from_utf8(std::process::Command::new(program()).arg("--help").output().unwrap().stdout).unwrap();
+    let exists = |name: &str| help.lines().any(|line| line.trim_start().starts_with(&format!("{name} ")));
+    let mut wrong = Vec::new();
+    for rule in &Policy::built_in().rules {
+        for (_, rest) in rule.instead.match_indices("doorward ").map(|(at, _)| rule.instead.split_at(at + 9)) {
+            let name: String = rest.chars().take_while(char::is_ascii_alphabetic).collect();
+            if !exists(&name) {
+                wrong.push(format!("{}: `{}`", rule.id, rule.instead));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "advice that nobody can follow: {wrong:#?}");
+}

@@ -1,0 +1,266 @@
+//! Laws that hold for every call: over our own corpus and over facts by chance.
+
+mod support;
+
+use doorward_engine::{
+    Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility, Scope, Sensitivity, Stage, Tool,
+    Verdict, judge,
+};
+use support::chance::Chance;
+use support::{corpus, wrap};
+
+/// How many facts each law is tried on.
+const TRIES: u64 = 4_000;
+
+/// The corpus and a crowd of random facts, each with the chance that made it.
+fn every(mut law: impl FnMut(&Facts, &mut Chance)) {
+    for (row, seed) in corpus::rows().iter().zip(0..) {
+        law(&row.facts(), &mut Chance::new(seed));
+    }
+    for seed in 0..TRIES {
+        let mut chance = Chance::new(seed);
+        let facts = chance.facts();
+        law(&facts, &mut chance);
+    }
+}
+
+/// Marks that some rule takes as a reason to be silent, or an allow rule as a reason to approve.
+fn mitigating(policy: &Policy) -> Marks {
+    let mut marks = Marks::default();
+    for rule in &policy.rules {
+        if rule.verdict == Verdict::AutoApprove {
+            marks.union(rule.when.all);
+            marks.union(rule.when.any);
+        } else {
+            marks.union(rule.when.none);
+        }
+    }
+    marks
+}
+
+fn next<T: Copy + PartialEq>(all: &[T], now: T) -> Option<T> {
+    all.iter().skip_while(|word| **word != now).nth(1).copied()
+}
+
+/// Something about the effect gets worse.
+fn worse_effect(effect: &mut Effect, chance: &mut Chance, settling: Marks) -> Option<String> {
+    let before = effect.clone();
+    match chance.below(4) {
+        0 => effect.reversibility = next(Reversibility::ALL, effect.reversibility)?,
+        // Beyond is farther than identity but not graver: the matrix says so on purpose.
+        1 => effect.reach = next(Reach::ALL, effect.reach).filter(|reach| *reach != Reach::Beyond)?,
+        2 => effect.sensitivity = next(Sensitivity::ALL, effect.sensitivity)?,
+        _ => {
+            let mark = chance.pick(Mark::ALL);
+            (!settling.has(mark)).then(|| effect.marks.add(mark))?;
+        }
+    }
+    // External is elsewhere rather than wider, so only the scopes of this machine are an order.
+    if chance.one_in(4) {
+        effect.scope = next(Scope::ALL, effect.scope).filter(|scope| *scope != Scope::External)?;
+    }
+    Some(format!("{before:?} → {effect:?}"))
+}
+
+/// Something about the call gets worse.
+fn worse(facts: &mut Facts, chance: &mut Chance, settling: Marks) -> Option<String> {
+    match chance.below(6) {
+        0 => {
+            facts.coverage.degree = next(Degree::ALL, facts.coverage.degree)?;
+            Some(format!("coverage {}", facts.coverage.degree))
+        }
+        1 => {
+            let effect = chance.effect();
+            facts.effects.push(effect.clone());
+            Some(format!("also {effect:?}"))
+        }
+        2 => {
+            let flow = chance.flow();
+            facts.flows.push(flow.clone());
+            Some(format!("also {flow:?}"))
+        }
+        3 => {
+            facts.counts.denials_in_a_row += 5;
+            facts.counts.reads_last_minute += 1000;
+            Some("more denials and reads".into())
+        }
+        4 => {
+            facts.taint.push("secret-read".into());
+            Some("a secret was read before".into())
+        }
+        _ => {
+            let index = chance.below(facts.effects.len().max(1));
+            worse_effect(facts.effects.get_mut(index)?, chance, settling)
+        }
+    }
+}
+
+#[test]
+fn the_laws_are_tried_on_calls_of_every_verdict() {
+    let policy = Policy::built_in();
+    let mut counts = [0; 3];
+    every(|facts, _| counts[judge(facts, &policy).verdict as usize] += 1);
+    assert!(counts.iter().all(|count| *count > 100), "approved, asked, blocked: {counts:?}");
+}
+
+#[test]
+fn riskier_is_never_laxer() {
+    let policy = Policy::built_in();
+    let settling = mitigating(&policy);
+    let mut broken = Vec::new();
+    every(|facts, chance| {
+        let before = judge(facts, &policy);
+        for _ in 0..8 {
+            let mut riskier = facts.clone();
+            let Some(what) = worse(&mut riskier, chance, settling) else { continue };
+            let after = judge(&riskier, &policy);
+            if after.verdict < before.verdict {
+                broken.push(format!("`{}` was {}, is {}: {what}", facts.subject, before.verdict, after.verdict));
+            }
+        }
+    });
+    assert!(broken.is_empty(), "{} cases:\n{}", broken.len(), broken[..broken.len().min(20)].join("\n"));
+}
+
+#[test]
+fn confirm_all_approves_nothing() {
+    let mut policy = Policy { mode: Mode::ConfirmAll, ..Policy::built_in() };
+    policy.permissions.allow = vec![Pattern::parse("*").unwrap()];
+    every(|facts, _| assert!(judge(facts, &policy).verdict >= Verdict::Confirm, "{}", facts.subject));
+}
+
+#[test]
+fn one_more_block_or_ask_rule_never_loosens() {
+    let policy = Policy::built_in();
+    let mut stricter = policy.clone();
+    every(|facts, chance| {
+        let before = judge(facts, &policy);
+        stricter.rules.push(chance.stricter_rule(Stage::Active));
+        let after = judge(facts, &stricter);
+        let rule = stricter.rules.pop();
+        let is_kept = (before.verdict, before.cleared_by) <= (after.verdict, after.cleared_by);
+        assert!(is_kept, "{}: {rule:?}", facts.subject);
+    });
+}
+
+#[test]
+fn one_more_deny_or_ask_pattern_never_loosens() {
+    let policy = Policy::built_in();
+    let (mut deny, mut ask) = (policy.clone(), policy.clone());
+    deny.permissions.deny.push(Pattern::parse("*(*)").unwrap());
+    ask.permissions.ask.push(Pattern::parse("*(*)").unwrap());
+    every(|facts, _| {
+        let before = judge(facts, &policy);
+        assert_eq!(judge(facts, &deny).verdict, Verdict::Block, "{}", facts.subject);
+        let asked = judge(facts, &ask);
+        assert!(asked.verdict >= before.verdict.max(Verdict::Confirm), "{}", facts.subject);
+    });
+}
+
+#[test]
+fn a_shadow_rule_changes_no_verdict() {
+    let policy = Policy::built_in();
+    let mut shadowed = policy.clone();
+    every(|facts, chance| {
+        let before = judge(facts, &policy);
+        shadowed.rules.truncate(policy.rules.len());
+        shadowed.rules.push(chance.stricter_rule(Stage::Shadow));
+        shadowed.rules.push(chance.stricter_rule(Stage::Retired));
+        let mut after = judge(facts, &shadowed);
+        after.shadow.retain(|opinion| opinion.rule.as_deref() != Some("by-chance"));
+        assert_eq!(after, before, "{}", facts.subject);
+    });
+}
+
+#[test]
+fn judging_twice_gives_the_same() {
+    let policy = Policy::built_in();
+    every(|facts, _| assert_eq!(judge(facts, &policy), judge(facts, &policy)));
+    for row in corpus::rows() {
+        assert_eq!(row.facts(), row.facts(), "{}", row.id);
+    }
+}
+
+#[test]
+fn stored_facts_are_judged_like_fresh_ones() {
+    let policy = Policy::built_in();
+    every(|facts, _| {
+        let stored = serde_json::to_vec(facts).unwrap();
+        let reloaded: Facts = serde_json::from_slice(&stored).unwrap();
+        assert_eq!(judge(&reloaded, &policy), judge(facts, &policy), "{}", facts.subject);
+    });
+}
+
+#[test]
+fn what_is_not_understood_is_never_approved() {
+    let plain = Policy::built_in();
+    let mut lenient = plain.clone();
+    lenient.permissions.allow = vec![Pattern::parse("*").unwrap()];
+    every(|facts, _| {
+        let mut facts = facts.clone();
+        facts.coverage.degree = Degree::Opaque;
+        assert!(judge(&facts, &lenient).verdict >= Verdict::Confirm, "opaque: {}", facts.subject);
+        facts.coverage.degree = Degree::Unknown;
+        facts.intent.consent = None;
+        assert!(judge(&facts, &plain).verdict >= Verdict::Confirm, "unknown: {}", facts.subject);
+    });
+}
+
+#[test]
+fn an_unknown_tool_is_never_approved() {
+    let mut lenient = Policy::built_in();
+    lenient.permissions.allow = vec![Pattern::parse("*").unwrap()];
+    let template = corpus::rows().remove(0);
+    for seed in 0..TRIES / 10 {
+        let mut chance = Chance::new(seed);
+        let length = 1 + chance.below(12);
+        let name: String = (0..length).map(|_| char::from(b'a' + u8::try_from(chance.below(26)).unwrap())).collect();
+        let name = format!("x-{name}");
+        let tool =
+            Tool::Other { name: name.clone(), input: serde_json::json!({"path": "src/lib.rs", "command": "ls"}) };
+        let facts = template.facts_of(&template.call_of(tool));
+        assert!(judge(&facts, &lenient).verdict >= Verdict::Confirm, "{name}");
+    }
+}
+
+#[test]
+fn a_call_that_was_cut_is_never_approved() {
+    let policy = Policy::built_in();
+    for row in corpus::rows() {
+        let mut call = row.call();
+        call.truncated = true;
+        assert!(judge(&row.facts_of(&call), &policy).verdict >= Verdict::Confirm, "{}", row.id);
+    }
+}
+
+#[test]
+fn writing_a_command_differently_never_loosens() {
+    let policy = Policy::built_in();
+    let mut broken = Vec::new();
+    for row in corpus::rows() {
+        let Some(command) = row.command() else { continue };
+        let before = row.judged(&policy).verdict;
+        for (name, wrapping) in wrap::ALL {
+            let Some(wrapped) = wrapping(command) else { continue };
+            let call = row.call_of(Tool::Bash { command: wrapped.clone(), background: false });
+            let after = judge(&row.facts_of(&call), &policy).verdict;
+            if after < before {
+                broken.push(format!("{} by {name}: {before} → {after}: {wrapped:?}", row.id));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{} cases:\n{}", broken.len(), broken.join("\n"));
+}
+
+#[test]
+fn advice_is_never_denied() {
+    let policy = Policy::built_in();
+    let template = corpus::rows().remove(0);
+    for rule in &policy.rules {
+        for command in rule.instead.split('`').skip(1).step_by(2) {
+            let call = template.call_of(Tool::Bash { command: command.to_owned(), background: false });
+            let verdict = judge(&template.facts_of(&call), &policy).verdict;
+            assert!(verdict < Verdict::Block, "{} advises `{command}`, which is denied", rule.id);
+        }
+    }
+}
