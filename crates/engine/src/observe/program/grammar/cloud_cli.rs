@@ -282,7 +282,7 @@ mod tests {
                 ("gcloud beta run deploy", "full", "mutate gcloud +external-write"),
                 ("aws ec2 terminate-instances help", "full", ""),
                 ("aws iam get-instance-profile --instance-profile-name list", "full", "network aws"),
-                ("gcloud frob wibble --mode list", "unknown", "network gcloud; execute something unknown"),
+                ("gcloud frob wibble --mode list", "unknown", "network gcloud; execute gcloud +unknown-program"),
                 ("az vm list --show-details -l west", "full", "network az"),
                 ("az vm list --output-file x", "unknown", "network az; execute az +unknown-program"),
                 ("aws glacier get-job-output --vault-name v --job-id 1 out.bin", "full", "network aws; write out.bin"),
