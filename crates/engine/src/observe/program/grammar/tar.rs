@@ -40,7 +40,7 @@ impl Runner<'_, '_> {
                 invocation.cwd = inner;
                 self.removed_files(invocation, state);
             }
-            Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout"]) => self.unpack(invocation, state),
+            Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => self.unpack(invocation, state),
             Mode::Extract | Mode::List => {}
         }
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
@@ -139,7 +139,7 @@ mod tests {
                 ("tar -xzf a.tgz", "full", "read a.tgz; write . +recursive"),
                 ("tar xPf a.tar", "opaque", "read a.tar; write .; write something unknown"),
                 ("tar cf x.tar *", "opaque", "read .; write x.tar"),
-                ("tar xf a.tar --to-command 'rm -r build'", "unknown", "read a.tar; write .; execute something unknown +inline-code; delete build"),
+                ("tar xf a.tar --to-command 'rm -r build'", "unknown", "read a.tar; execute something unknown +inline-code; delete build"),
                 ("tar cf - src | tar xf - -C /tmp/y", "full", "read src; write /tmp/y"),
                 ("tar -z f", "unknown", ""),
             ],
