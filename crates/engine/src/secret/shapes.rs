@@ -56,6 +56,13 @@ pub fn beginning_with(first: u8) -> &'static [Shape] {
         b'N' => &[("NRAK-", Upper, 27, 27, "newrelic-key")],
         b'P' => &[("PMAK-", Name, 50, 64, "postman-key")],
         b'S' => &[("SG.", Url, 40, ANY, "sendgrid-key"), ("SK", Hex, 32, 32, "twilio-key")],
+        _ => beginning_small(first),
+    }
+}
+
+/// Those that begin with a small letter.
+fn beginning_small(first: u8) -> &'static [Shape] {
+    match first {
         b'b' => &[("bkua_", Hex, 40, 40, "buildkite-token")],
         b'd' => &[
             ("dckr_pat_", Name, 20, ANY, "docker-token"),

@@ -2,13 +2,15 @@
 
 pub mod args;
 pub mod grammar;
+mod notes;
+mod positions;
 pub mod recipe;
 pub mod roles;
 
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Reversibility, Target};
 use crate::flow::FlowKind;
-use crate::knowledge::schema::{Condition, Count, Does, Entry, Operand, Role};
+use crate::knowledge::schema::{Condition, Does, Entry, Operand, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -17,6 +19,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::world::Identity;
 use args::Args;
+use positions::{environment_first, match_positions, without_change};
 
 /// Wrappers inside wrappers deeper than this are not peeled.
 const WRAPPERS: u32 = 16;
@@ -382,72 +385,10 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// What is known about the hosts that are named.
-    fn host_marks(&self, invocation: &Invocation) -> Marks {
-        let mut marks = Marks::default();
-        for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
-            if *role == Role::Host {
-                marks.union(crate::network::host(field.known().unwrap_or_default(), self.out.world).marks);
-            }
-        }
-        marks
-    }
-
-    /// Every host that is named is this machine.
-    fn asks_loopback_only(&self, invocation: &Invocation) -> bool {
-        let mut hosts = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
-        hosts.peek().is_some() && hosts.all(|(field, _)| field.exact().is_some_and(|text| crate::network::host(text, self.out.world).marks.has(Mark::Loopback)))
-    }
-
-    /// Printing the environment matters only if it holds something secret.
-    fn environment_dump(&mut self, does: &mut Does, invocation: &mut Invocation) {
-        let secret = self.out.world.environment_all().iter().any(|(name, value)| {
-            crate::observe::names::secret_variable(name) || !crate::secret::scan(&format!("{name}={value}")).is_empty()
-        });
-        invocation.output.origin.environment = true;
-        if secret {
-            invocation.output.origin.secret = true;
-        } else {
-            does.marks.remove(Mark::EnvironmentDump);
-            does.sensitivity = crate::effect::Sensitivity::None;
-        }
-    }
-
     /// Secret data reaches a program that talks to the network.
     pub fn network_flows(&mut self, secret: bool, by: &By) {
         if secret {
             self.out.flow(FlowKind::SecretToNetwork, by.part, by.part);
-        }
-    }
-
-    /// doorward is named in something that does more than read.
-    fn note_guard(&mut self, at: usize, invocation: &Invocation) {
-        const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
-        let names = |field: &Field| NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock");
-        if invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward") || !invocation.args.operands.iter().any(names) {
-            return;
-        }
-        let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
-        for effect in self.out.effects.iter_mut().skip(at) {
-            let acts = effect.marks.has_any(&stops) || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
-            let hidden = effect.target == Target::Unknown && effect.operation != Operation::Read && invocation.args.operands.iter().any(|field| field.text.contains("doorward.sock"));
-            if acts || hidden {
-                effect.marks.add(Mark::GuardStop);
-            }
-        }
-    }
-
-    /// Searching a list of the environment for secrets.
-    fn note_hunting(&mut self, invocation: &Invocation) {
-        const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
-        let hunts = invocation.input.origin.environment
-            && invocation.args.operands.iter().any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
-        if hunts {
-            let mut effect = Effect::new(Operation::Read, Target::Resource("secrets in the environment".into()));
-            effect.marks.add(Mark::SecretReturning);
-            effect.by.clone_from(&invocation.by.name);
-            effect.part = invocation.by.part;
-            self.out.effect(effect);
         }
     }
 
@@ -478,19 +419,6 @@ fn flag_role_is_harmless(takes: crate::knowledge::schema::Takes) -> bool {
     }
 }
 
-/// `NAME=value` words, then a command.
-fn environment_first(positions: &[&Operand], operands: &[Field]) -> Vec<Role> {
-    let is_assignment = |field: &&Field| {
-        let name = field.prefix().split('=').next().unwrap_or_default();
-        field.prefix().contains('=') && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
-    let count = operands.iter().take_while(is_assignment).count();
-    let mut roles = vec![Role::Env; count];
-    roles.extend(match_positions(positions.get(1..).unwrap_or_default(), operands.len() - count));
-    roles.resize(operands.len(), Role::Command);
-    roles
-}
-
 fn flag_marks(invocation: &Invocation) -> Marks {
     invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
         all.union(given.changes.marks);
@@ -503,38 +431,6 @@ fn add_flag_effects(invocation: &mut Invocation) {
     add_extras(invocation, |_| true);
     for does in &mut invocation.does {
         does.marks.union(marks);
-    }
-}
-
-/// What a path is to a command that only says what it would do.
-fn without_change(role: Role) -> Role {
-    match role {
-        Role::Edit | Role::Move | Role::Upload => Role::Read,
-        Role::Write | Role::Append | Role::Create | Role::Delete | Role::DeleteTree | Role::Into | Role::Metadata | Role::MetadataTree => Role::Data,
-        Role::Resource | Role::Package | Role::Pid | Role::RemoteInto => Role::Data,
-        Role::Data
-        | Role::Read
-        | Role::ReadTree
-        | Role::List
-        | Role::LinkSource
-        | Role::Execute
-        | Role::Script
-        | Role::ScriptSh
-        | Role::Config
-        | Role::Code
-        | Role::CodeSh
-        | Role::CodePython
-        | Role::CodeJs
-        | Role::CodeSql
-        | Role::Command
-        | Role::Shell
-        | Role::Env
-        | Role::Cwd
-        | Role::Url
-        | Role::UrlUpload
-        | Role::Host
-        | Role::RemotePath
-        | Role::Mount => role,
     }
 }
 
@@ -568,58 +464,6 @@ fn note_packages(invocation: &mut Invocation) {
         does.marks.add(Mark::InstallChosen);
         invocation.does.push(does);
     }
-}
-
-/// The roles of `count` operands: fixed positions from both ends, the repeated one in between.
-fn match_positions(positions: &[&Operand], count: usize) -> Vec<Role> {
-    let star = positions.iter().position(|operand| operand.count == Count::Any);
-    let (left, right) = match star {
-        Some(at) => (positions.get(..at).unwrap_or_default(), positions.get(at + 1..).unwrap_or_default()),
-        None => (positions, &[] as &[&Operand]),
-    };
-    let required = |list: &[&Operand]| list.iter().filter(|operand| operand.count == Count::One).count();
-    let mut spare = count.saturating_sub(required(left) + required(right));
-    let mut roles = Vec::with_capacity(count);
-    let mut fill = |list: &[&Operand], roles: &mut Vec<Role>| {
-        for operand in list {
-            let take = match operand.count {
-                Count::One => true,
-                Count::Optional if spare > 0 => {
-                    spare -= 1;
-                    true
-                }
-                Count::Optional | Count::Any => false,
-            };
-            if take {
-                roles.push(operand.role);
-            }
-        }
-    };
-    let mut tail = Vec::new();
-    if star.is_none() {
-        fill(left, &mut roles);
-    } else {
-        fill(left, &mut roles);
-        fill(right, &mut tail);
-    }
-    if let Some(role) = star.and_then(|at| positions.get(at)).map(|operand| operand.role) {
-        roles.truncate(count.saturating_sub(tail.len().min(count)));
-        while roles.len() + tail.len() < count {
-            roles.push(role);
-        }
-    }
-    roles.extend(tail);
-    if let Some(last @ (Role::Command | Role::Shell)) = positions.last().map(|operand| operand.role)
-        && star.is_none()
-    {
-        // What follows the first word of a command belongs to it.
-        roles.resize(count.max(roles.len()), last);
-    }
-    if roles.len() > count {
-        // Too few words: the destination is what must not be missed.
-        roles = roles.split_off(roles.len() - count);
-    }
-    roles
 }
 
 fn shown_name(name: &str, args: &Args) -> String {

@@ -1,0 +1,72 @@
+//! What is noticed about a run beyond its flags and operands: the environment, hosts, secrets, doorward itself.
+
+use super::Invocation;
+use crate::effect::{Effect, Operation, Target};
+use crate::knowledge::schema::{Does, Role};
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+
+impl Runner<'_, '_> {
+    /// Printing the environment matters only if it holds something secret.
+    pub fn environment_dump(&mut self, does: &mut Does, invocation: &mut Invocation) {
+        let secret = self.out.world.environment_all().iter().any(|(name, value)| {
+            crate::observe::names::secret_variable(name) || !crate::secret::scan(&format!("{name}={value}")).is_empty()
+        });
+        invocation.output.origin.environment = true;
+        if secret {
+            invocation.output.origin.secret = true;
+        } else {
+            does.marks.remove(Mark::EnvironmentDump);
+            does.sensitivity = crate::effect::Sensitivity::None;
+        }
+    }
+
+    /// What is known about the hosts that are named.
+    pub fn host_marks(&self, invocation: &Invocation) -> Marks {
+        let mut marks = Marks::default();
+        for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
+            if *role == Role::Host {
+                marks.union(crate::network::host(field.known().unwrap_or_default(), self.out.world).marks);
+            }
+        }
+        marks
+    }
+
+    /// Every host that is named is this machine.
+    pub fn asks_loopback_only(&self, invocation: &Invocation) -> bool {
+        let mut hosts = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
+        hosts.peek().is_some() && hosts.all(|(field, _)| field.exact().is_some_and(|text| crate::network::host(text, self.out.world).marks.has(Mark::Loopback)))
+    }
+
+    /// doorward is named in something that does more than read.
+    pub fn note_guard(&mut self, at: usize, invocation: &Invocation) {
+        const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
+        let names = |field: &Field| NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock");
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward") || !invocation.args.operands.iter().any(names) {
+            return;
+        }
+        let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
+        for effect in self.out.effects.iter_mut().skip(at) {
+            let acts = effect.marks.has_any(&stops) || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
+            let hidden = effect.target == Target::Unknown && effect.operation != Operation::Read && invocation.args.operands.iter().any(|field| field.text.contains("doorward.sock"));
+            if acts || hidden {
+                effect.marks.add(Mark::GuardStop);
+            }
+        }
+    }
+
+    /// Searching a list of the environment for secrets.
+    pub fn note_hunting(&mut self, invocation: &Invocation) {
+        const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
+        let hunts = invocation.input.origin.environment
+            && invocation.args.operands.iter().any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
+        if hunts {
+            let mut effect = Effect::new(Operation::Read, Target::Resource("secrets in the environment".into()));
+            effect.marks.add(Mark::SecretReturning);
+            effect.by.clone_from(&invocation.by.name);
+            effect.part = invocation.by.part;
+            self.out.effect(effect);
+        }
+    }
+}
