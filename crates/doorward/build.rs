@@ -16,7 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let out = var("OUT_DIR")?;
         // rustc asks for shared libraries by name; these linker scripts, found first, name the static ones.
         for library in ["c", "m", "rt", "pthread", "dl", "util"] {
-            std::fs::write(Path::new(&out).join(format!("lib{library}.a")), format!("GROUP({})\n", static_library(library)))?;
+            std::fs::write(
+                Path::new(&out).join(format!("lib{library}.a")),
+                format!("GROUP({})\n", static_library(library)),
+            )?;
         }
         std::fs::write(Path::new(&out).join("libgcc_s.a"), "GROUP(-lgcc_eh -lgcc)\n")?;
         println!("cargo:rustc-link-arg-bin=doorward=-L{out}");

@@ -104,7 +104,8 @@ fn tools(complaints: &mut Vec<Complaint>) -> Result<Vec<tool::ToolEntry>, Box<dy
 
 fn rules(complaints: &mut Vec<Complaint>) -> Result<Vec<rule::Rule>, Box<dyn Error>> {
     let mut rules = Vec::new();
-    for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)] {
+    for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)]
+    {
         for path in toml_files(&Path::new("rules").join(folder))? {
             let text = std::fs::read_to_string(&path)?;
             let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use doorward_engine::{
-    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Opinion, Policy, Source, ToolCall, World, judge, observe,
+    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Opinion, Policy, Source, ToolCall, World, judge,
+    observe,
 };
 
 /// What the engine made of a call.

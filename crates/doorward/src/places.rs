@@ -18,7 +18,9 @@ impl Places {
     pub fn find() -> Result<Places, String> {
         let recorded = recorded_home();
         let named = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
-        let home = named.or_else(|| recorded.clone()).ok_or("the home directory is not known: `HOME` is not an absolute path")?;
+        let home = named
+            .or_else(|| recorded.clone())
+            .ok_or("the home directory is not known: `HOME` is not an absolute path")?;
         let home = trimmed(&home);
         Ok(Places { is_own_home: recorded.is_some_and(|recorded| trimmed(&recorded) == home), home })
     }

@@ -13,7 +13,8 @@ use crate::screen::verdict_style;
 /// Lists the rules, or shows one.
 pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
     let policy = Policy::built_in();
-    let chosen: Vec<&Rule> = policy.rules.iter().filter(|rule| arguments.id.as_deref().is_none_or(|id| rule.id == id)).collect();
+    let chosen: Vec<&Rule> =
+        policy.rules.iter().filter(|rule| arguments.id.as_deref().is_none_or(|id| rule.id == id)).collect();
     if let (Some(id), true) = (&arguments.id, chosen.is_empty()) {
         bail!("there is no rule `{id}`; `doorward rules` lists all");
     }
@@ -66,20 +67,33 @@ pub fn defaults() -> Result<ExitCode> {
     let policy = Policy::built_in();
     let limits = policy.thresholds;
     let mut out = anstream::stdout().lock();
-    writeln!(out, "# what counts while nothing is configured; put what you change into ~/.config/doorward/config.toml")?;
+    writeln!(
+        out,
+        "# what counts while nothing is configured; put what you change into ~/.config/doorward/config.toml"
+    )?;
     writeln!(out, "strict = {}\n\n[agents.claude]", policy.strict)?;
     for mode in Mode::ALL {
         writeln!(out, "# {mode}: {}", mode.what())?;
     }
     writeln!(out, "mode = \"{}\"\n", crate::config::Config::default().mode("claude"))?;
-    writeln!(out, "[permissions]            # patterns such as \"bash(git push --force*)\"\ndeny = []\nask = []\nallow = []\n")?;
+    writeln!(
+        out,
+        "[permissions]            # patterns such as \"bash(git push --force*)\"\ndeny = []\nask = []\nallow = []\n"
+    )?;
     writeln!(out, "[hosts]                  # on top of the built-in list\nallowed = []\ndenied = []\n")?;
     writeln!(out, "[paths]                  # on top of the built-in lists\nprotected = []\ndenied = []\n")?;
     writeln!(out, "[projects]               # whose tests, builds and scripts may run\ntrusted = []\n")?;
-    writeln!(out, "[programs]               # tool chains outside the system's directories, as they are when you write this\ndirectories = []\n")?;
+    writeln!(
+        out,
+        "[programs]               # tool chains outside the system's directories, as they are when you write this\ndirectories = []\n"
+    )?;
     writeln!(out, "# built in: confidence {} ({} for what cannot be undone)", limits.confidence, limits.irreversible)?;
     writeln!(out, "# built in: {} reads per minute, bursts of {}", limits.reads_per_minute, limits.read_burst)?;
-    writeln!(out, "# built in: a person decides after {} refusals in a row or {} in total", limits.denials_in_a_row, limits.denials)?;
+    writeln!(
+        out,
+        "# built in: a person decides after {} refusals in a row or {} in total",
+        limits.denials_in_a_row, limits.denials
+    )?;
     writeln!(out, "# built in: {} rules, policy {}", policy.rules.len(), policy.version)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -18,7 +18,8 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
     };
     check(&before, "file").map_err(|problem| format!("`{shown}` {problem}"))?;
     if let Some(directory) = path.parent() {
-        let metadata = std::fs::metadata(directory).map_err(|error| format!("`{}` cannot be looked at: {error}", directory.display()))?;
+        let metadata = std::fs::metadata(directory)
+            .map_err(|error| format!("`{}` cannot be looked at: {error}", directory.display()))?;
         check_owner(&metadata).map_err(|problem| format!("`{}` {problem}", directory.display()))?;
     }
     let mut file = open(path).map_err(|error| format!("`{shown}` cannot be opened: {error}"))?;
@@ -27,7 +28,10 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
         return Err(format!("`{shown}` was exchanged while it was opened"));
     }
     let mut text = String::new();
-    file.by_ref().take(LIMIT + 1).read_to_string(&mut text).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
+    file.by_ref()
+        .take(LIMIT + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
     if text.len() as u64 > LIMIT {
         return Err(format!("`{shown}` is longer than {LIMIT} bytes"));
     }

@@ -19,7 +19,12 @@ fn the_exit_code_is_the_verdict() {
         assert_eq!(ran.code, code, "{command}: {}", ran.stdout);
         assert!(!ran.stdout.contains('\u{1b}'), "no colour where nobody looks");
     }
-    for (arguments, code) in [(&["check"][..], 2), (&["check", "--jsonl", "/no/such/file"], 2), (&["check", "--frob", "ls"], 2), (&["check", "--cwd", "rel", "ls"], 2)] {
+    for (arguments, code) in [
+        (&["check"][..], 2),
+        (&["check", "--jsonl", "/no/such/file"], 2),
+        (&["check", "--frob", "ls"], 2),
+        (&["check", "--cwd", "rel", "ls"], 2),
+    ] {
         assert_eq!(home.run(arguments, b"").code, code, "{arguments:?}");
     }
 }
@@ -38,7 +43,8 @@ fn a_check_can_be_printed_as_json_and_explained() {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
     let input = r#"{"path": "/home/me/.ssh/id_rsa"}"#;
-    let ran = home.run(&["check", "--json", "--tool", "read", "--input", input, "--world", world.to_str().unwrap()], b"");
+    let ran =
+        home.run(&["check", "--json", "--tool", "read", "--input", input, "--world", world.to_str().unwrap()], b"");
     assert_ne!(ran.json()["verdict"], "approve");
 }
 
@@ -100,10 +106,20 @@ fn a_line_beyond_the_limit_is_skipped_and_answered() {
 #[test]
 fn a_configuration_in_the_line_counts_for_the_line() {
     let home = Home::new();
-    let line = |config: Value| json!({"tool": "bash", "input": {"command": "ls"}, "world": {}, "config": config}).to_string();
-    let input = [line(json!({"permissions": {"deny": ["bash(ls*)"]}})), line(json!({})), line(json!({"permissions": {"deny": ["("]}}))].join("\n");
-    let verdicts: Vec<String> =
-        home.run(&["check", "--jsonl", "-"], input.as_bytes()).lines().iter().map(|answer| answer["verdict"].as_str().unwrap().to_owned()).collect();
+    let line =
+        |config: Value| json!({"tool": "bash", "input": {"command": "ls"}, "world": {}, "config": config}).to_string();
+    let input = [
+        line(json!({"permissions": {"deny": ["bash(ls*)"]}})),
+        line(json!({})),
+        line(json!({"permissions": {"deny": ["("]}})),
+    ]
+    .join("\n");
+    let verdicts: Vec<String> = home
+        .run(&["check", "--jsonl", "-"], input.as_bytes())
+        .lines()
+        .iter()
+        .map(|answer| answer["verdict"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(verdicts, ["block", "approve", "confirm"]);
 }
 
@@ -112,7 +128,10 @@ fn statistics_count_everything_once() {
     let home = Home::new();
     let input = b"{\"tool\":\"bash\",\"input\":{\"command\":\"ls\"},\"world\":{}}\nx\n{\"tool\":\"bash\",\"input\":{\"command\":\"frobnicate --now\"},\"world\":{}}\n";
     let stats = home.run(&["check", "--jsonl", "-", "--stats", "--json"], input).json();
-    assert_eq!((&stats["calls"], &stats["malformed"], &stats["verdicts"]["approve"]), (&json!(3), &json!(1), &json!(1)));
+    assert_eq!(
+        (&stats["calls"], &stats["malformed"], &stats["verdicts"]["approve"]),
+        (&json!(3), &json!(1), &json!(1))
+    );
     assert!(stats["unknown"][0]["what"].as_str().unwrap().contains("frobnicate"), "{stats}");
     assert!(home.run(&["check", "--jsonl", "-", "--stats"], input).stdout.contains("frobnicate"));
 }
@@ -130,8 +149,12 @@ fn nothing_is_recorded_unless_asked_for() {
 fn whoever_sends_one_call_at_a_time_gets_one_answer_at_a_time() {
     use std::io::{BufRead, BufReader, Write};
     let home = Home::new();
-    let mut child =
-        home.command(&["check", "--jsonl", "-"]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = home
+        .command(&["check", "--jsonl", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
     for id in 0..3 {
         writeln!(input, "{}", json!({"id": id, "tool": "bash", "input": {"command": "ls"}, "world": {}})).unwrap();
@@ -149,7 +172,12 @@ fn a_reader_that_leaves_early_is_no_error() {
     let home = Home::new();
     let input = "{\"tool\":\"bash\",\"input\":{\"command\":\"ls\"},\"world\":{}}\n".repeat(5_000);
     home.write("calls.jsonl", &input);
-    let mut child = home.command(&["check", "--jsonl", home.path("calls.jsonl").to_str().unwrap()]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = home
+        .command(&["check", "--jsonl", home.path("calls.jsonl").to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let head = Command::new("head").arg("-1").stdin(child.stdout.take().unwrap()).output().unwrap();
     assert!(head.status.success());
     let output = child.wait_with_output().unwrap();

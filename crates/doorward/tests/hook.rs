@@ -59,7 +59,11 @@ fn an_agent_that_nobody_has_trusted_is_asked_about_everything() {
 #[test]
 fn a_project_may_tighten_but_not_loosen() {
     let home = trusting();
-    std::fs::write(home.project().join(".doorward.toml"), "[permissions]\ndeny = [\"bash(ls*)\"]\nallow = [\"bash(git push*)\"]\n").unwrap();
+    std::fs::write(
+        home.project().join(".doorward.toml"),
+        "[permissions]\ndeny = [\"bash(ls*)\"]\nallow = [\"bash(git push*)\"]\n",
+    )
+    .unwrap();
     assert_eq!(decision(&home.hook("Bash", json!({"command": "ls"}))), "deny");
     assert_eq!(decision(&home.hook("Bash", json!({"command": "git push origin main"}))), "ask");
     std::fs::write(home.project().join(".doorward.toml"), "broken = ").unwrap();
@@ -80,8 +84,20 @@ fn a_home_inside_the_project_brings_no_trust() {
 #[test]
 fn other_events_are_recorded_or_ignored_without_a_word() {
     let home = trusting();
-    for event in ["PostToolUse", "PostToolUseFailure", "PermissionDenied", "PermissionRequest", "SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "SubagentStop", "Notification"] {
-        let payload = json!({"hook_event_name": event, "session_id": "s", "cwd": "/", "tool_use_id": "t", "prompt": "p"});
+    for event in [
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionDenied",
+        "PermissionRequest",
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "Stop",
+        "SubagentStop",
+        "Notification",
+    ] {
+        let payload =
+            json!({"hook_event_name": event, "session_id": "s", "cwd": "/", "tool_use_id": "t", "prompt": "p"});
         let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "{event}");
     }
@@ -92,7 +108,16 @@ fn what_cannot_be_read_blocks() {
     let home = trusting();
     let deep = format!("{{\"hook_event_name\":{}", "[".repeat(100_000));
     let duplicate = br#"{"hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls","command":"rm -rf /"}}"#;
-    for payload in [&b""[..], b"garbage", b"[]", b"{}", b"\xff\xfe", deep.as_bytes(), duplicate, br#"{"hook_event_name":"Later","tool_name":"Bash"}"#] {
+    for payload in [
+        &b""[..],
+        b"garbage",
+        b"[]",
+        b"{}",
+        b"\xff\xfe",
+        deep.as_bytes(),
+        duplicate,
+        br#"{"hook_event_name":"Later","tool_name":"Bash"}"#,
+    ] {
         blocked(&home.run(&["hook", "claude"], payload));
     }
     blocked(&home.run(&["hook", "somebody"], b"{}"));

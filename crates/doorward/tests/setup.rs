@@ -15,7 +15,9 @@ fn uninstalling_brings_back_every_byte() {
         Some("{}"),
         Some("{\"model\":\"opus\"}"),
         Some("{\n    \"permissions\": {\"allow\": [\"Bash(ls)\"]},\n\n    \"hooks\": {}\n}\n"),
-        Some("{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [ { \"type\": \"command\", \"command\": \"theirs\" } ] }\n    ]\n  }\n}"),
+        Some(
+            "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [ { \"type\": \"command\", \"command\": \"theirs\" } ] }\n    ]\n  }\n}",
+        ),
     ] {
         let home = Home::new();
         if let Some(text) = before {
@@ -24,7 +26,10 @@ fn uninstalling_brings_back_every_byte() {
         let ran = home.run(&["setup", "claude", "--yes"], b"");
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let with = home.read(SETTINGS).unwrap();
-        assert!(with.contains("hook claude") && before.is_none_or(|text| !text.contains("theirs") || with.contains("theirs")));
+        assert!(
+            with.contains("hook claude")
+                && before.is_none_or(|text| !text.contains("theirs") || with.contains("theirs"))
+        );
         assert_eq!(home.run(&["setup", "claude", "--yes"], b"").code, 0);
         assert_eq!(home.read(SETTINGS).unwrap(), with, "setting up twice changes nothing");
         assert_eq!(home.run(&["setup", "claude", "--uninstall", "--yes"], b"").code, 0);
@@ -75,5 +80,8 @@ fn nobody_is_trusted_without_being_asked() {
     home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
     assert!(home.read(".config/doorward/config.toml").unwrap().contains("mode = \"auto\""));
     home.run(&["setup", "claude", "--yes"], b"");
-    assert!(home.read(".config/doorward/config.toml").unwrap().contains("mode = \"auto\""), "a choice that was made stays");
+    assert!(
+        home.read(".config/doorward/config.toml").unwrap().contains("mode = \"auto\""),
+        "a choice that was made stays"
+    );
 }

@@ -22,20 +22,57 @@ pub struct ToolCall {
 /// The tools that agents have, in one shape for all of them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tool {
-    Bash { command: String, background: bool },
-    PowerShell { command: String },
-    Write { path: String, content: String },
-    Edit { changes: Vec<Change> },
-    Read { path: String },
-    Search { path: Option<String>, pattern: Option<String> },
-    Fetch { url: String, method: Option<String> },
-    WebSearch { query: String },
-    Mcp { server: String, name: String, args: Value, annotations: Map<String, Value>, description: String },
-    Task { agent: String, description: String },
-    Python { code: String },
-    Other { name: String, input: Value },
+    Bash {
+        command: String,
+        background: bool,
+    },
+    PowerShell {
+        command: String,
+    },
+    Write {
+        path: String,
+        content: String,
+    },
+    Edit {
+        changes: Vec<Change>,
+    },
+    Read {
+        path: String,
+    },
+    Search {
+        path: Option<String>,
+        pattern: Option<String>,
+    },
+    Fetch {
+        url: String,
+        method: Option<String>,
+    },
+    WebSearch {
+        query: String,
+    },
+    Mcp {
+        server: String,
+        name: String,
+        args: Value,
+        annotations: Map<String, Value>,
+        description: String,
+    },
+    Task {
+        agent: String,
+        description: String,
+    },
+    Python {
+        code: String,
+    },
+    Other {
+        name: String,
+        input: Value,
+    },
     /// The call could not be read; the text says why.
-    Malformed { name: String, problem: String },
+    Malformed {
+        name: String,
+        problem: String,
+    },
 }
 
 /// One file of an edit.
@@ -113,7 +150,9 @@ fn read_tool(tool: &str, input: &Value) -> Result<Tool, String> {
     Ok(match tool {
         "bash" => Tool::Bash { command: text(fields, "command")?, background: flag(fields, "background")? },
         "powershell" => Tool::PowerShell { command: text(fields, "command")? },
-        "write" => Tool::Write { path: text(fields, "path")?, content: optional(fields, "content")?.unwrap_or_default() },
+        "write" => {
+            Tool::Write { path: text(fields, "path")?, content: optional(fields, "content")?.unwrap_or_default() }
+        }
         "edit" => Tool::Edit { changes: changes(fields)? },
         "read" => Tool::Read { path: text(fields, "path")? },
         "search" => Tool::Search { path: optional(fields, "path")?, pattern: optional(fields, "pattern")? },

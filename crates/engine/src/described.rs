@@ -89,8 +89,27 @@ pub struct FileDescription {
 
 /// Directories that builds make, whatever the language.
 const REBUILDABLE: &[&str] = &[
-    "target", "node_modules", "dist", "build", "__pycache__", ".next", "coverage", ".pytest_cache", ".mypy_cache",
-    ".ruff_cache", ".turbo", ".nuxt", "out", ".gradle", ".tox", ".nyc_output", ".parcel-cache", ".vite", ".svelte-kit", ".venv", "venv",
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "__pycache__",
+    ".next",
+    "coverage",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".turbo",
+    ".nuxt",
+    "out",
+    ".gradle",
+    ".tox",
+    ".nyc_output",
+    ".parcel-cache",
+    ".vite",
+    ".svelte-kit",
+    ".venv",
+    "venv",
 ];
 
 /// A [`Description`] with its relative keys resolved.
@@ -139,9 +158,9 @@ impl DescribedWorld {
 
     fn file(&self, path: &str) -> Option<&FileDescription> {
         self.files.get(path).or_else(|| {
-            self.description.case_insensitive.then(|| {
-                self.files.iter().find(|(known, _)| known.eq_ignore_ascii_case(path)).map(|(_, file)| file)
-            })?
+            self.description
+                .case_insensitive
+                .then(|| self.files.iter().find(|(known, _)| known.eq_ignore_ascii_case(path)).map(|(_, file)| file))?
         })
     }
 
@@ -196,7 +215,11 @@ impl World for DescribedWorld {
     }
 
     fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-        self.description.env.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Cow::Borrowed(value.as_str()))).collect()
+        self.description
+            .env
+            .iter()
+            .map(|(name, value)| (Cow::Borrowed(name.as_str()), Cow::Borrowed(value.as_str())))
+            .collect()
     }
 
     fn case_insensitive(&self) -> bool {
@@ -282,7 +305,9 @@ impl World for DescribedWorld {
             .files
             .keys()
             .filter(|path| *path != directory && under(path, directory))
-            .filter_map(|path| path.get(directory.len()..)?.trim_start_matches('/').split('/').next().map(str::to_owned))
+            .filter_map(|path| {
+                path.get(directory.len()..)?.trim_start_matches('/').split('/').next().map(str::to_owned)
+            })
             .collect();
         (!names.is_empty()).then_some(names)
     }

@@ -92,7 +92,12 @@ impl Facts {
     /// The gravest effect: what the call is filed under.
     pub fn gravest(&self) -> Option<&Effect> {
         self.effects.iter().max_by_key(|effect| {
-            (effect.reversibility == crate::effect::Reversibility::Irreversible, effect.reach, effect.operation, effect.scope)
+            (
+                effect.reversibility == crate::effect::Reversibility::Irreversible,
+                effect.reach,
+                effect.operation,
+                effect.scope,
+            )
         })
     }
 }

@@ -45,7 +45,9 @@ fn mode(policy: &Policy) -> Vec<Opinion> {
 }
 
 fn cancelled(facts: &Facts) -> Option<Opinion> {
-    facts.cancelled.then(|| Opinion::block(Source::Cancelled, Clearance::Hard, "the turn was cancelled before this call"))
+    facts
+        .cancelled
+        .then(|| Opinion::block(Source::Cancelled, Clearance::Hard, "the turn was cancelled before this call"))
 }
 
 /// What is not understood is never approved by itself.
@@ -55,7 +57,11 @@ fn coverage(facts: &Facts) -> Option<Opinion> {
         Degree::Unknown => Clearance::Soft,
         Degree::Opaque => Clearance::Firm,
     };
-    Some(Opinion::confirm(Source::Coverage, clearance, format!("not understood: {}", facts.coverage.because.join("; "))))
+    Some(Opinion::confirm(
+        Source::Coverage,
+        clearance,
+        format!("not understood: {}", facts.coverage.because.join("; ")),
+    ))
 }
 
 /// Something that the user said not to do.
@@ -65,7 +71,12 @@ fn boundary(facts: &Facts) -> Option<Opinion> {
 }
 
 /// The strictest opinion decides; if there is none, a person does.
-fn strictest(mut opinions: Vec<Opinion>, shadow: Vec<Opinion>, confidence: Option<Confidence>, policy: &Policy) -> Judgement {
+fn strictest(
+    mut opinions: Vec<Opinion>,
+    shadow: Vec<Opinion>,
+    confidence: Option<Confidence>,
+    policy: &Policy,
+) -> Judgement {
     if opinions.is_empty() {
         opinions.push(Opinion::confirm(Source::Nothing, Clearance::Firm, "no stage had an opinion"));
     }

@@ -15,7 +15,9 @@ impl NothingLost {
     fn of(effect: &Effect) -> Option<NothingLost> {
         let harmless = match effect.reversibility {
             Reversibility::NothingChanges => true,
-            Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted => effect.scope == Scope::Scratch,
+            Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted => {
+                effect.scope == Scope::Scratch
+            }
             Reversibility::Irreversible => false,
         };
         harmless.then_some(NothingLost(()))

@@ -18,16 +18,59 @@ const TAINTED: f64 = 1.0;
 
 /// Marks that add risk of their own, in log-odds. What is not listed adds nothing.
 const MARKS: &[(Mark, f64)] = &[
-    (Mark::UnlistedHost, 3.0), (Mark::UnknownProgram, 2.5), (Mark::InlineCode, 2.5), (Mark::ChangedRecipe, 3.5), (Mark::UntrustedProject, 4.0),
-    (Mark::InstallChosen, 3.0), (Mark::EnvironmentPoison, 4.0), (Mark::Push, 3.0), (Mark::DefaultBranch, 1.0), (Mark::Force, 1.5),
-    (Mark::HistoryRewrite, 2.0), (Mark::DiscardsWork, 2.5), (Mark::GitConfig, 2.5), (Mark::GitRemoteChange, 3.0), (Mark::Recursive, 0.2),
-    (Mark::CountUnknown, 0.2), (Mark::SecretInContent, 3.0), (Mark::LifecycleScript, 2.5), (Mark::RunsOnLoad, 1.0), (Mark::UnlistedBinary, 4.0),
-    (Mark::ChangedBinary, 3.5), (Mark::SessionFile, 0.5), (Mark::Privileged, 3.0), (Mark::Remote, 3.0), (Mark::OutsideProject, 1.5), (Mark::LinkedElsewhere, 2.0),
-    (Mark::HardLinked, 1.5), (Mark::Plaintext, 2.0), (Mark::OddAddress, 3.0), (Mark::OddPort, 2.0), (Mark::RareDomain, 2.0), (Mark::AddressLiteral, 2.5),
-    (Mark::PrivateAddress, 2.5), (Mark::Upload, 2.5), (Mark::Cloud, 1.0), (Mark::Database, 2.0), (Mark::McpUntrusted, 3.0), (Mark::McpChanged, 4.0),
-    (Mark::McpDestructive, 3.0), (Mark::UnknownTool, 4.0), (Mark::LargeRead, 2.0), (Mark::AgentStart, 3.0), (Mark::Listens, 2.5), (Mark::ProtectedPath, 2.5),
-    (Mark::Obfuscated, 4.0), (Mark::GrantsPermission, 3.0), (Mark::ProcAlias, 2.5), (Mark::Device, 3.0), (Mark::SubagentTask, 0.5),
-    (Mark::Interactive, 1.5), (Mark::InstructionFile, 1.5), (Mark::SystemPackages, 3.0), (Mark::RemoteCode, 4.0), (Mark::NameQuery, 2.0),
+    (Mark::UnlistedHost, 3.0),
+    (Mark::UnknownProgram, 2.5),
+    (Mark::InlineCode, 2.5),
+    (Mark::ChangedRecipe, 3.5),
+    (Mark::UntrustedProject, 4.0),
+    (Mark::InstallChosen, 3.0),
+    (Mark::EnvironmentPoison, 4.0),
+    (Mark::Push, 3.0),
+    (Mark::DefaultBranch, 1.0),
+    (Mark::HistoryRewrite, 2.0),
+    (Mark::DiscardsWork, 2.5),
+    (Mark::GitConfig, 2.5),
+    (Mark::GitRemoteChange, 3.0),
+    (Mark::Recursive, 0.2),
+    (Mark::CountUnknown, 0.2),
+    (Mark::SecretInContent, 3.0),
+    (Mark::LifecycleScript, 2.5),
+    (Mark::RunsOnLoad, 1.0),
+    (Mark::UnlistedBinary, 4.0),
+    (Mark::ChangedBinary, 3.5),
+    (Mark::SessionFile, 0.5),
+    (Mark::Privileged, 3.0),
+    (Mark::Remote, 3.0),
+    (Mark::OutsideProject, 1.5),
+    (Mark::LinkedElsewhere, 2.0),
+    (Mark::HardLinked, 1.5),
+    (Mark::Plaintext, 2.0),
+    (Mark::OddAddress, 3.0),
+    (Mark::OddPort, 2.0),
+    (Mark::RareDomain, 2.0),
+    (Mark::AddressLiteral, 2.5),
+    (Mark::PrivateAddress, 2.5),
+    (Mark::Upload, 2.5),
+    (Mark::Cloud, 1.0),
+    (Mark::Database, 2.0),
+    (Mark::McpUntrusted, 3.0),
+    (Mark::McpChanged, 4.0),
+    (Mark::McpDestructive, 3.0),
+    (Mark::UnknownTool, 4.0),
+    (Mark::LargeRead, 2.0),
+    (Mark::AgentStart, 3.0),
+    (Mark::Listens, 2.5),
+    (Mark::ProtectedPath, 2.5),
+    (Mark::Obfuscated, 4.0),
+    (Mark::GrantsPermission, 3.0),
+    (Mark::ProcAlias, 2.5),
+    (Mark::Device, 3.0),
+    (Mark::SubagentTask, 0.5),
+    (Mark::Interactive, 1.5),
+    (Mark::InstructionFile, 1.5),
+    (Mark::SystemPackages, 3.0),
+    (Mark::RemoteCode, 4.0),
+    (Mark::NameQuery, 2.0),
 ];
 
 /// The most telling contributions to a score.
@@ -68,7 +111,8 @@ pub fn weights() -> Vec<Weight> {
 
 /// What layer 2 says, and how sure it is.
 pub fn opinion(facts: &Facts, policy: &Policy) -> (Opinion, Confidence) {
-    let wanted = |score: &Score| if score.irreversible { policy.thresholds.irreversible } else { policy.thresholds.confidence };
+    let wanted =
+        |score: &Score| if score.irreversible { policy.thresholds.irreversible } else { policy.thresholds.confidence };
     let margin = |score: &Score| 1.0 - score.ask - wanted(score);
     let scores = scores(facts);
     let Some(score) = scores.iter().min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
@@ -147,10 +191,12 @@ fn contributions(effect: &Effect) -> Vec<(String, f64)> {
         (effect.operation.to_string(), operation(effect.operation)),
         (format!("scope {}", effect.scope), scope(effect.scope)),
         (effect.reversibility.to_string(), reversibility(effect.reversibility)),
-        (format!("reach {}", effect.reach), reach(effect.reach)),
+        (format!("reach {}", effect.reach), reach_of(effect)),
         (effect.sensitivity.to_string(), sensitivity(effect.sensitivity)),
     ];
-    list.extend(MARKS.iter().filter(|(mark, _)| effect.marks.has(*mark)).map(|(mark, weight)| (mark.to_string(), *weight)));
+    list.extend(
+        MARKS.iter().filter(|(mark, _)| effect.marks.has(*mark)).map(|(mark, weight)| (mark.to_string(), *weight)),
+    );
     list
 }
 
@@ -184,6 +230,17 @@ fn reversibility(reversibility: Reversibility) -> f64 {
         Reversibility::Snapshotted => 0.15,
         Reversibility::Tracked => 0.2,
         Reversibility::Irreversible => 0.6,
+    }
+}
+
+/// Reading something that others share changes nothing for them.
+fn reach_of(effect: &Effect) -> f64 {
+    match (effect.operation, effect.reach) {
+        (Operation::Read, Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Beyond) => 0.0,
+        (Operation::Read, Reach::Identity) => reach(Reach::Identity),
+        (Operation::Write | Operation::Execute | Operation::Network | Operation::Delete | Operation::Mutate, other) => {
+            reach(other)
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub use marks::{Mark, Marks};
 pub use matrix::{Floor, floor};
 pub use observe::observe;
 pub use permissions::{Pattern, Permissions};
-pub use rules::holds;
 pub use policy::{Mode, Policy, Thresholds};
+pub use rules::holds;
 pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 pub use world::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};

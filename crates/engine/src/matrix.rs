@@ -50,9 +50,15 @@ pub fn floor(operation: Operation, scope: Scope, reversibility: Reversibility, r
 
 fn network(reversibility: Reversibility, reach: Reach) -> Floor {
     match (reversibility, reach) {
-        (Reversibility::Irreversible, Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Identity | Reach::Beyond) => SOFT,
         (
-            Reversibility::NothingChanges | Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted,
+            Reversibility::Irreversible,
+            Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Identity | Reach::Beyond,
+        ) => SOFT,
+        (
+            Reversibility::NothingChanges
+            | Reversibility::Tracked
+            | Reversibility::Rebuildable
+            | Reversibility::Snapshotted,
             Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Identity | Reach::Beyond,
         ) => APPROVE,
     }
@@ -65,7 +71,10 @@ fn execute(scope: Scope, reversibility: Reversibility) -> Floor {
         Scope::External => FIRM,
     };
     let by_loss = match reversibility {
-        Reversibility::NothingChanges | Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted => APPROVE,
+        Reversibility::NothingChanges
+        | Reversibility::Tracked
+        | Reversibility::Rebuildable
+        | Reversibility::Snapshotted => APPROVE,
         Reversibility::Irreversible => SOFT,
     };
     by_scope.max(by_loss)
@@ -75,9 +84,18 @@ fn change(scope: Scope, reversibility: Reversibility) -> Floor {
     match (scope, reversibility) {
         (Scope::Scratch, _) => APPROVE,
         (_, Reversibility::NothingChanges) => APPROVE,
-        (Scope::File | Scope::Directory | Scope::Project, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted) => APPROVE,
+        (
+            Scope::File | Scope::Directory | Scope::Project,
+            Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted,
+        ) => APPROVE,
         (Scope::File | Scope::Directory | Scope::Project, Reversibility::Irreversible) => FIRM,
-        (Scope::OtherRepo | Scope::System, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted | Reversibility::Irreversible) => FIRM,
+        (
+            Scope::OtherRepo | Scope::System,
+            Reversibility::Tracked
+            | Reversibility::Rebuildable
+            | Reversibility::Snapshotted
+            | Reversibility::Irreversible,
+        ) => FIRM,
         (Scope::External, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted) => SOFT,
         (Scope::External, Reversibility::Irreversible) => FIRM,
     }
@@ -88,9 +106,17 @@ fn delete(scope: Scope, reversibility: Reversibility) -> Floor {
     match (scope, reversibility) {
         (Scope::Scratch, _) | (_, Reversibility::NothingChanges) => APPROVE,
         (Scope::File | Scope::Directory, Reversibility::Tracked) => SOFT,
-        (Scope::File | Scope::Directory, Reversibility::Rebuildable | Reversibility::Snapshotted) => APPROVE,
+        (Scope::File | Scope::Directory | Scope::Project, Reversibility::Rebuildable) => APPROVE,
+        (Scope::File | Scope::Directory, Reversibility::Snapshotted) => APPROVE,
         (Scope::File | Scope::Directory, Reversibility::Irreversible) => FIRM,
-        (Scope::Project | Scope::OtherRepo | Scope::System | Scope::External, Reversibility::Tracked | Reversibility::Rebuildable | Reversibility::Snapshotted | Reversibility::Irreversible) => FIRM,
+        (Scope::Project, Reversibility::Tracked | Reversibility::Snapshotted | Reversibility::Irreversible) => FIRM,
+        (
+            Scope::OtherRepo | Scope::System | Scope::External,
+            Reversibility::Tracked
+            | Reversibility::Rebuildable
+            | Reversibility::Snapshotted
+            | Reversibility::Irreversible,
+        ) => FIRM,
     }
 }
 
@@ -102,8 +128,15 @@ fn by_reach(operation: Operation, scope: Scope, reach: Reach) -> Floor {
         (Operation::Network, Reach::Shared | Reach::Machine) => APPROVE,
         (Operation::Network, Reach::Beyond) => SOFT,
         (Operation::Execute | Operation::Write | Operation::Delete | Operation::Mutate, Reach::Shared) => SOFT,
-        (Operation::Execute | Operation::Write | Operation::Delete | Operation::Mutate, Reach::Machine | Reach::Beyond) => {
-            if scope == Scope::External { SOFT } else { FIRM }
+        (
+            Operation::Execute | Operation::Write | Operation::Delete | Operation::Mutate,
+            Reach::Machine | Reach::Beyond,
+        ) => {
+            if scope == Scope::External {
+                SOFT
+            } else {
+                FIRM
+            }
         }
         (Operation::Network | Operation::Execute, Reach::Identity) => FIRM,
         (Operation::Write | Operation::Delete | Operation::Mutate, Reach::Identity) => DUAL,
@@ -132,12 +165,21 @@ mod tests {
                 for (loss, worse) in Reversibility::ALL.iter().zip(Reversibility::ALL.iter().skip(1)) {
                     for (reach, farther) in Reach::ALL.iter().zip(Reach::ALL.iter().skip(1)) {
                         let here = floor(*operation, *scope, *loss, *reach);
-                        assert!(here <= floor(*operation, *scope, *worse, *reach), "{operation} {scope} {loss} {reach}: {worse}");
+                        assert!(
+                            here <= floor(*operation, *scope, *worse, *reach),
+                            "{operation} {scope} {loss} {reach}: {worse}"
+                        );
                         if (*reach, *farther) != (Reach::Identity, Reach::Beyond) {
-                            assert!(here <= floor(*operation, *scope, *loss, *farther), "{operation} {scope} {loss} {reach}: {farther}");
+                            assert!(
+                                here <= floor(*operation, *scope, *loss, *farther),
+                                "{operation} {scope} {loss} {reach}: {farther}"
+                            );
                         }
                         if *wider != Scope::External {
-                            assert!(here <= floor(*operation, *wider, *loss, *reach), "{operation} {scope} {loss} {reach}: {wider}");
+                            assert!(
+                                here <= floor(*operation, *wider, *loss, *reach),
+                                "{operation} {scope} {loss} {reach}: {wider}"
+                            );
                         }
                     }
                 }

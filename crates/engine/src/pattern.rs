@@ -5,9 +5,29 @@ use crate::marks::Mark;
 
 /// Marks that make one target class differ from another.
 const CLASSES: &[Mark] = &[
-    Mark::Manifest, Mark::Lockfile, Mark::Ci, Mark::Infrastructure, Mark::Container, Mark::GitInternals, Mark::GitHook, Mark::AgentSettings, Mark::InstructionFile,
-    Mark::DotEnv, Mark::CredentialStore, Mark::SystemDirectory, Mark::ListedHost, Mark::UnlistedHost, Mark::Loopback, Mark::OwnRemote, Mark::Test, Mark::Build, Mark::Lint,
-    Mark::InstallDeclared, Mark::InstallChosen, Mark::UnknownProgram, Mark::InlineCode,
+    Mark::Manifest,
+    Mark::Lockfile,
+    Mark::Ci,
+    Mark::Infrastructure,
+    Mark::Container,
+    Mark::GitInternals,
+    Mark::GitHook,
+    Mark::AgentSettings,
+    Mark::InstructionFile,
+    Mark::DotEnv,
+    Mark::CredentialStore,
+    Mark::SystemDirectory,
+    Mark::ListedHost,
+    Mark::UnlistedHost,
+    Mark::Loopback,
+    Mark::OwnRemote,
+    Mark::Test,
+    Mark::Build,
+    Mark::Lint,
+    Mark::InstallDeclared,
+    Mark::InstallChosen,
+    Mark::UnknownProgram,
+    Mark::InlineCode,
 ];
 
 /// `bash · delete · rm · directory · rebuildable · project`, of the gravest effect.

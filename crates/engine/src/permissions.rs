@@ -66,13 +66,22 @@ pub fn wildcard(pattern: &str, text: &str) -> bool {
 impl Permissions {
     /// What the deny and ask lists say: they fire if the raw text or any normalised command matches.
     pub fn opinions(&self, facts: &Facts) -> Vec<Opinion> {
-        let hit = |list: &[Pattern]| list.iter().find(|pattern| touches(pattern, facts)).map(|pattern| pattern.text.clone());
+        let hit =
+            |list: &[Pattern]| list.iter().find(|pattern| touches(pattern, facts)).map(|pattern| pattern.text.clone());
         let mut opinions = Vec::new();
         if let Some(text) = hit(&self.deny) {
-            opinions.push(Opinion::block(Source::Permission, Clearance::Hard, format!("the configuration denies `{text}`")));
+            opinions.push(Opinion::block(
+                Source::Permission,
+                Clearance::Hard,
+                format!("the configuration denies `{text}`"),
+            ));
         }
         if let Some(text) = hit(&self.ask) {
-            opinions.push(Opinion::confirm(Source::Permission, Clearance::Firm, format!("the configuration asks about `{text}`")));
+            opinions.push(Opinion::confirm(
+                Source::Permission,
+                Clearance::Firm,
+                format!("the configuration asks about `{text}`"),
+            ));
         }
         opinions
     }
@@ -81,7 +90,11 @@ impl Permissions {
     pub fn allows(&self, facts: &Facts) -> bool {
         let covered = |argument: &str| self.allow.iter().any(|pattern| pattern.matches(&facts.tool, argument));
         !self.allow.is_empty()
-            && if facts.commands.is_empty() { covered(&facts.subject) } else { facts.commands.iter().all(|command| covered(command)) }
+            && if facts.commands.is_empty() {
+                covered(&facts.subject)
+            } else {
+                facts.commands.iter().all(|command| covered(command))
+            }
     }
 }
 

@@ -65,9 +65,17 @@ pub enum Content {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tally {
     /// Exactly this many, of which `unrestorable` are neither tracked nor rebuildable.
-    Counted { files: u64, bytes: u64, unrestorable: u64, unrestorable_bytes: u64 },
+    Counted {
+        files: u64,
+        bytes: u64,
+        unrestorable: u64,
+        unrestorable_bytes: u64,
+    },
     /// The walk met its bound: at least this many.
-    More { files: u64, bytes: u64 },
+    More {
+        files: u64,
+        bytes: u64,
+    },
     Unknown,
 }
 

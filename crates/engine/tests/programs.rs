@@ -31,33 +31,49 @@ fn agrees(expected: &str, effect: &Effect) -> bool {
     let wanted = words.join(" ");
     let operation = effect.operation.as_str();
     let target = shown(&effect.target);
-    let named = wanted.strip_prefix(operation).is_some_and(|name| matches!(effect.target, Target::Resource(_)) && target.ends_with(name));
+    let named = wanted
+        .strip_prefix(operation)
+        .is_some_and(|name| matches!(effect.target, Target::Resource(_)) && target.ends_with(name));
     let same = wanted == format!("{operation} {target}") || wanted == format!("{operation} {}", effect.by) || named;
     same && marks.iter().all(|mark| effect.marks.iter().any(|found| format!("+{found}") == **mark))
 }
 
 fn check(example: &Example) -> Result<(), String> {
     let facts = observe(&ToolCall::bash(&example.call, example::CWD), &example::world());
-    let written: BTreeSet<String> = facts.effects.iter().map(|effect| {
-        let marks: Vec<String> = effect.marks.iter().map(|mark| format!("+{mark}")).collect();
-        format!("{} {} {}", effect.operation, shown(&effect.target), marks.join(" "))
-    }).collect();
+    let written: BTreeSet<String> = facts
+        .effects
+        .iter()
+        .map(|effect| {
+            let marks: Vec<String> = effect.marks.iter().map(|mark| format!("+{mark}")).collect();
+            format!("{} {} {}", effect.operation, shown(&effect.target), marks.join(" "))
+        })
+        .collect();
     for expected in &example.effects {
         if !facts.effects.iter().any(|effect| agrees(expected, effect)) {
             return Err(format!("`{}` lacks `{expected}`; it has {written:?}", example.call));
         }
     }
-    let known = |effect: &&Effect| example.coverage != "unknown" || !effect.marks.has(doorward_engine::Mark::UnknownProgram);
+    let known =
+        |effect: &&Effect| example.coverage != "unknown" || !effect.marks.has(doorward_engine::Mark::UnknownProgram);
     for effect in facts.effects.iter().filter(known) {
         if !example.effects.iter().any(|expected| agrees(expected, effect)) {
-            return Err(format!("`{}` has `{} {}` unasked; expected {:?}", example.call, effect.operation, shown(&effect.target), example.effects));
+            return Err(format!(
+                "`{}` has `{} {}` unasked; expected {:?}",
+                example.call,
+                effect.operation,
+                shown(&effect.target),
+                example.effects
+            ));
         }
     }
     let coverage = facts.coverage.degree.as_str();
     let understood = |word: &str| matches!(word, "full" | "delegated");
     let fits = coverage == example.coverage || (understood(&example.coverage) && understood(coverage));
     if !fits {
-        return Err(format!("`{}` is {coverage} ({:?}), expected {}", example.call, facts.coverage.because, example.coverage));
+        return Err(format!(
+            "`{}` is {coverage} ({:?}), expected {}",
+            example.call, facts.coverage.because, example.coverage
+        ));
     }
     Ok(())
 }

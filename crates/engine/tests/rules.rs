@@ -10,14 +10,16 @@ use doorward_engine::{DescribedWorld, Policy, ToolCall, Verdict, example, judge,
 
 fn files() -> Vec<(String, RuleFile)> {
     let mut files = Vec::new();
-    for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)] {
+    for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)]
+    {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules").join(folder);
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let text = std::fs::read_to_string(&path).unwrap();
             let id = path.file_stem().unwrap().to_string_lossy().into_owned();
             let name = format!("rules/{folder}/{id}.toml");
-            let file = rule::read(File { name: &name, text: &text }, &id, verdict).unwrap_or_else(|complaint| panic!("{complaint}"));
+            let file = rule::read(File { name: &name, text: &text }, &id, verdict)
+                .unwrap_or_else(|complaint| panic!("{complaint}"));
             files.push((name, file));
         }
     }
@@ -35,11 +37,14 @@ fn fires(rule: &str, example: &RuleExample) -> bool {
     let policy = Policy::built_in();
     let judgement = judge(&facts, &policy);
     let fired = judgement.opinions.iter().any(|opinion| opinion.rule.as_deref() == Some(rule));
-    fired || facts.effects.iter().any(|effect| {
-        policy.rules.iter().any(|known| {
-            known.id == rule && known.verdict == Verdict::AutoApprove && doorward_engine::holds(&known.when, &facts, effect)
+    fired
+        || facts.effects.iter().any(|effect| {
+            policy.rules.iter().any(|known| {
+                known.id == rule
+                    && known.verdict == Verdict::AutoApprove
+                    && doorward_engine::holds(&known.when, &facts, effect)
+            })
         })
-    })
 }
 
 #[test]

@@ -76,22 +76,14 @@ impl Checkpoint {
             return None;
         }
         let key = VerifyingKey::from_bytes(&public).ok()?;
-        key.verify_strict(self.message().as_bytes(), &signature)
-            .ok()
+        key.verify_strict(self.message().as_bytes(), &signature).ok()
     }
 
     /// The signed text: one line per field, so no two statements share one.
     fn message(&self) -> String {
         format!(
             "doorward checkpoint {}\norigin {}\nsequence {}\nhead {}\nsegments {}\nroot {}\ntime {}\nkey {}\n",
-            self.version,
-            self.origin,
-            self.sequence,
-            self.head,
-            self.segments,
-            self.root,
-            self.time_ms,
-            self.key
+            self.version, self.origin, self.sequence, self.head, self.segments, self.root, self.time_ms, self.key
         )
     }
 
@@ -109,10 +101,7 @@ impl Checkpoint {
             path: path.to_owned(),
             source,
         })?;
-        let last = text
-            .lines()
-            .rfind(|line| !line.trim().is_empty())
-            .unwrap_or_default();
+        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         serde_json::from_str(last).map_err(|_| private::damaged(path, "it holds no checkpoint"))
     }
 
@@ -130,11 +119,7 @@ impl Checkpoint {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other.and_then(Iterator::collect::<io::Result<Vec<_>>>),
         };
-        let entries = listing.map_err(|source| FileError::Io {
-            doing: "list",
-            path: dir.to_owned(),
-            source,
-        })?;
+        let entries = listing.map_err(|source| FileError::Io { doing: "list", path: dir.to_owned(), source })?;
         let mut found: Vec<Self> = entries
             .iter()
             .map(std::fs::DirEntry::path)
@@ -161,10 +146,7 @@ impl Elsewhere {
         let line = format!("{}\n", checkpoint.to_line());
         match self {
             Self::File(path) => {
-                let mut file = std::fs::File::options()
-                    .append(true)
-                    .create(true)
-                    .open(path)?;
+                let mut file = std::fs::File::options().append(true).create(true).open(path)?;
                 file.write_all(line.as_bytes())?;
                 file.sync_all()
             }
@@ -174,41 +156,20 @@ impl Elsewhere {
 }
 
 fn pipe(words: &[String], line: &str) -> io::Result<()> {
-    let (program, arguments) = words
-        .split_first()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command is given"))?;
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()?;
-    let written = child
-        .stdin
-        .take()
-        .map_or(Ok(()), |mut input| input.write_all(line.as_bytes()));
+    let (program, arguments) =
+        words.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command is given"))?;
+    let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(line.as_bytes()));
     let status = child.wait()?;
     written?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(io::Error::other(format!("the command ended with {status}")))
-    }
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("the command ended with {status}"))) }
 }
 
 impl<S: Storage> Log<S> {
     /// Records that a statement is made, then signs the log as it stands, that record included.
     pub fn checkpoint(&mut self, key: &CheckpointKey, now_ms: u64) -> Result<Checkpoint, LogError> {
-        let Checkpoint {
-            sequence,
-            root,
-            key: fingerprint,
-            ..
-        } = self.statement(key, now_ms)?;
-        let body = CheckpointBody {
-            sequence,
-            root,
-            key: fingerprint,
-        };
+        let Checkpoint { sequence, root, key: fingerprint, .. } = self.statement(key, now_ms)?;
+        let body = CheckpointBody { sequence, root, key: fingerprint };
         let _receipt = self.append(&body, now_ms)?;
         self.statement(key, now_ms)
     }
@@ -222,9 +183,7 @@ impl<S: Storage> Log<S> {
             origin.get_or_insert(opening.previous);
             leaves.extend(leaf);
         }
-        let nothing = LogError::Damaged {
-            what: "there is no entry to make a checkpoint of",
-        };
+        let nothing = LogError::Damaged { what: "there is no entry to make a checkpoint of" };
         let (Some(origin), Some(last)) = (origin, leaves.last()) else {
             return Err(nothing);
         };
@@ -248,17 +207,11 @@ impl<S: Storage> Log<S> {
     fn leaf(&self, part: &Part<S::File>) -> Result<(Opening, Option<Leaf>), LogError> {
         let (file, size) = part.file(&self.storage)?;
         let bytes = read_from(file.as_ref(), 0, START).doing("read a segment")?;
-        let opening = Opening::decode(&bytes).map_err(|_| LogError::Damaged {
-            what: "the opening of a segment",
-        })?;
-        let (end, _mark) = recover::peek(file.as_ref(), size)?.ok_or(LogError::Damaged {
-            what: "the end of a segment",
-        })?;
-        let leaf = (end.next > opening.first).then(|| Leaf {
-            first: opening.first,
-            last: end.next - 1,
-            hash: end.hash,
-        });
+        let opening = Opening::decode(&bytes).map_err(|_| LogError::Damaged { what: "the opening of a segment" })?;
+        let (end, _mark) =
+            recover::peek(file.as_ref(), size)?.ok_or(LogError::Damaged { what: "the end of a segment" })?;
+        let leaf =
+            (end.next > opening.first).then(|| Leaf { first: opening.first, last: end.next - 1, hash: end.hash });
         Ok((opening, leaf))
     }
 }

@@ -3,8 +3,8 @@
 use crate::event::{Keep, Kind};
 use crate::read::Record;
 use crate::record::{
-    AlertBody, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody,
-    OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, Verdict,
+    AlertBody, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody, PolicyBody,
+    Reply, SessionBody, SessionStep, Verdict,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -99,11 +99,8 @@ fn decision(body: DecisionBody) -> Row {
         pattern: body.pattern,
         violation: body.violation,
         text: Some(body.call),
-        latency_us: (!body.latency_us.is_empty()).then(|| {
-            body.latency_us
-                .values()
-                .fold(0, |sum: u64, part| sum.saturating_add(*part))
-        }),
+        latency_us: (!body.latency_us.is_empty())
+            .then(|| body.latency_us.values().fold(0, |sum: u64, part| sum.saturating_add(*part))),
         ..Row::default()
     }
 }
@@ -135,12 +132,7 @@ fn outcome(body: OutcomeBody) -> Row {
         Became::Flagged => "flagged",
     };
     let step = Some(step.to_owned());
-    Row {
-        decision: Some(body.decision),
-        step,
-        text: body.detail,
-        ..Row::default()
-    }
+    Row { decision: Some(body.decision), step, text: body.detail, ..Row::default() }
 }
 
 fn grant(body: GrantBody) -> Row {
@@ -161,37 +153,19 @@ fn grant(body: GrantBody) -> Row {
 }
 
 fn policy(body: PolicyBody) -> Row {
-    Row {
-        user: body.user,
-        project: body.project,
-        text: Some(body.what),
-        ..Row::default()
-    }
+    Row { user: body.user, project: body.project, text: Some(body.what), ..Row::default() }
 }
 
 fn mode(body: ModeBody) -> Row {
-    Row {
-        user: body.user,
-        session: body.session,
-        step: Some(body.mode),
-        ..Row::default()
-    }
+    Row { user: body.user, session: body.session, step: Some(body.mode), ..Row::default() }
 }
 
 fn alert(body: AlertBody) -> Row {
-    Row {
-        session: body.session,
-        step: Some(body.name),
-        text: Some(body.text),
-        ..Row::default()
-    }
+    Row { session: body.session, step: Some(body.name), text: Some(body.text), ..Row::default() }
 }
 
 fn gap(body: GapBody) -> Row {
-    Row {
-        text: Some(body.reason),
-        ..Row::default()
-    }
+    Row { text: Some(body.reason), ..Row::default() }
 }
 
 fn session(body: SessionBody) -> Row {
@@ -203,13 +177,7 @@ fn session(body: SessionBody) -> Row {
         SessionStep::Reset => ("reset", None),
     };
     let (session, step) = (Some(body.session), Some(step.to_owned()));
-    Row {
-        session,
-        agent: body.agent,
-        step,
-        text,
-        ..Row::default()
-    }
+    Row { session, agent: body.agent, step, text, ..Row::default() }
 }
 
 /// Which entries are wanted; what is `None` does not matter.

@@ -13,11 +13,7 @@ fn body(number: u64) -> AlertBody {
     let unique = UNIQUE.fetch_add(1, Ordering::Relaxed);
     // Some bodies are longer than a sector, so that a write can be torn inside.
     let text = "x".repeat(if number.is_multiple_of(3) { 1300 } else { 200 });
-    AlertBody {
-        name: format!("alert {unique}"),
-        text,
-        session: None,
-    }
+    AlertBody { name: format!("alert {unique}"), text, session: None }
 }
 
 fn log(sim: &Sim) -> Log<Sim> {
@@ -43,21 +39,12 @@ fn check(sim: &Sim, acknowledged: &[Receipt], about: &str) {
         Err(error) => panic!("{about}: {error}"),
     };
     for receipt in acknowledged {
-        let found = records
-            .iter()
-            .find(|record| record.header.sequence == receipt.sequence);
-        assert_eq!(
-            found.map(|record| record.hash),
-            Some(receipt.hash),
-            "{about}: {receipt:?}"
-        );
+        let found = records.iter().find(|record| record.header.sequence == receipt.sequence);
+        assert_eq!(found.map(|record| record.hash), Some(receipt.hash), "{about}: {receipt:?}");
     }
     let report = log.verify(Anchors::default(), |_| {}).unwrap();
     for finding in &report.findings {
-        assert!(
-            matches!(finding.fault, Fault::Torn { .. }),
-            "{about}: {finding}"
-        );
+        assert!(matches!(finding.fault, Fault::Torn { .. }), "{about}: {finding}");
     }
     for (_, gap) in &report.gaps {
         assert_eq!(gap.records_at_most, Some(1), "{about}: {gap:?}");
@@ -73,9 +60,7 @@ fn goes_on(sim: &Sim, acknowledged: &mut Vec<Receipt>, about: &str) {
     check(sim, acknowledged, about);
     let report = log(sim).verify(Anchors::default(), |_| {}).unwrap();
     assert!(report.holds(), "{about}: {:?}", report.findings);
-    let increasing = acknowledged
-        .windows(2)
-        .all(|pair| pair[0].sequence < pair[1].sequence);
+    let increasing = acknowledged.windows(2).all(|pair| pair[0].sequence < pair[1].sequence);
     assert!(increasing, "{about}");
 }
 
@@ -215,8 +200,5 @@ fn a_current_segment_that_was_taken_away_is_a_gap_nobody_can_measure() {
     let _receipt = log(&sim).append(&body(0), 9).unwrap();
     let report = log(&sim).verify(Anchors::default(), |_| {}).unwrap();
     assert_eq!(report.gaps.len(), 1);
-    assert!(matches!(
-        report.findings[0].fault,
-        Fault::Lost { at_most: None, .. }
-    ));
+    assert!(matches!(report.findings[0].fault, Fault::Lost { at_most: None, .. }));
 }

@@ -33,11 +33,7 @@ struct Line<'a> {
 impl Record {
     /// The entry as one line of JSON, without the line end.
     pub fn to_line(&self) -> io::Result<String> {
-        let body = self
-            .body
-            .as_deref()
-            .map(serde_json::from_slice::<&RawValue>)
-            .transpose()?;
+        let body = self.body.as_deref().map(serde_json::from_slice::<&RawValue>).transpose()?;
         let line = Line {
             sequence: self.header.sequence,
             time_ms: self.header.time_ms,

@@ -19,16 +19,8 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            sequence,
-            segment,
-            offset,
-            fault,
-        } = self;
-        write!(
-            f,
-            "record {sequence} (`{segment}` at byte {offset}): {fault}"
-        )
+        let Self { sequence, segment, offset, fault } = self;
+        write!(f, "record {sequence} (`{segment}` at byte {offset}): {fault}")
     }
 }
 
@@ -120,8 +112,5 @@ pub enum Fault {
 }
 
 fn how_many(count: &Option<u64>) -> String {
-    count.map_or_else(
-        || "nobody can say how many".to_owned(),
-        |count| format!("{count} at most"),
-    )
+    count.map_or_else(|| "nobody can say how many".to_owned(), |count| format!("{count} at most"))
 }

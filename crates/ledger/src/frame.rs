@@ -108,13 +108,7 @@ impl<'a> Frame<'a> {
             return Err(Flaw::Length);
         }
         let mark = Mark::from_code(mark).ok_or(Flaw::Mark)?;
-        Ok(Self {
-            header,
-            raw_header,
-            body,
-            mark,
-            size,
-        })
+        Ok(Self { header, raw_header, body, mark, size })
     }
 
     /// The frame that ends where `bytes` ends.
@@ -122,11 +116,7 @@ impl<'a> Frame<'a> {
         let size = last_size(bytes).ok_or(Flaw::Length)?;
         let start = bytes.len().checked_sub(size).ok_or(Flaw::Short)?;
         let frame = Self::decode(bytes.get(start..).ok_or(Flaw::Short)?)?;
-        if frame.size == size {
-            Ok(frame)
-        } else {
-            Err(Flaw::Length)
-        }
+        if frame.size == size { Ok(frame) } else { Err(Flaw::Length) }
     }
 
     /// The hash that the next header names as `previous`.
@@ -136,8 +126,7 @@ impl<'a> Frame<'a> {
 
     /// Whether the body, if still there, is the one the header was made for.
     pub fn body_holds(&self) -> bool {
-        self.body
-            .is_none_or(|body| Hash::of(body) == self.header.body_hash)
+        self.body.is_none_or(|body| Hash::of(body) == self.header.body_hash)
     }
 }
 
@@ -158,9 +147,7 @@ pub(crate) fn last_size(bytes: &[u8]) -> Option<usize> {
     let trailer = bytes.last_chunk::<TRAILER>()?;
     let length = u32::from_le_bytes(*trailer.first_chunk::<4>()?);
     let size = usize::try_from(length).ok()?;
-    (OVERHEAD..=OVERHEAD + MAX_BODY)
-        .contains(&size)
-        .then_some(size)
+    (OVERHEAD..=OVERHEAD + MAX_BODY).contains(&size).then_some(size)
 }
 
 /// Where a new entry goes.
@@ -211,10 +198,7 @@ fn assemble(header: &Header, body: &[u8], mark: Mark) -> Option<Encoded> {
     bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
     bytes.extend_from_slice(&u32::try_from(size).ok()?.to_le_bytes());
     bytes.push(mark.code());
-    Some(Encoded {
-        bytes,
-        hash: Hash::of(&raw),
-    })
+    Some(Encoded { bytes, hash: Hash::of(&raw) })
 }
 
 #[cfg(test)]
@@ -222,21 +206,14 @@ mod tests {
     use super::*;
 
     fn sample(body: &[u8]) -> Encoded {
-        let place = Place {
-            sequence: 5,
-            previous: Hash::of(b"p"),
-            time_ms: 9,
-        };
+        let place = Place { sequence: 5, previous: Hash::of(b"p"), time_ms: 9 };
         encode(Kind::Decision, Keep::Days, body, place).unwrap()
     }
 
     #[test]
     fn a_frame_is_read_from_either_end() {
         let Encoded { bytes, hash } = sample(b"{\"a\":1}");
-        for frame in [
-            Frame::decode(&bytes).unwrap(),
-            Frame::decode_last(&bytes).unwrap(),
-        ] {
+        for frame in [Frame::decode(&bytes).unwrap(), Frame::decode_last(&bytes).unwrap()] {
             assert_eq!((frame.hash(), frame.size), (hash, bytes.len()));
             assert_eq!(frame.body, Some(b"{\"a\":1}".as_slice()));
             assert!(frame.body_holds());

@@ -72,9 +72,7 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     }
     let mut out = [0; N];
     for (slot, pair) in out.iter_mut().zip(digits.chunks_exact(2)) {
-        *slot = pair
-            .iter()
-            .try_fold(0, |value, digit| Some(value * 16 + nibble(*digit)?))?;
+        *slot = pair.iter().try_fold(0, |value, digit| Some(value * 16 + nibble(*digit)?))?;
     }
     Some(out)
 }
@@ -97,13 +95,7 @@ mod tests {
         let text = hash.to_string();
         assert!(text.starts_with("ba7816bf"));
         assert_eq!(Hash::from_hex(&text), Some(hash));
-        for bad in [
-            "",
-            "ba78",
-            &text.to_uppercase(),
-            &text.replace('b', "g"),
-            &format!("{text}00"),
-        ] {
+        for bad in ["", "ba78", &text.to_uppercase(), &text.replace('b', "g"), &format!("{text}00")] {
             assert_eq!(Hash::from_hex(bad), None, "{bad}");
         }
     }

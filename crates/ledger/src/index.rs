@@ -39,8 +39,7 @@ const LOOKUPS: &str = "
 const INSERT: &str = "INSERT OR REPLACE INTO records VALUES
     (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)";
 
-const FORGET: &str =
-    "UPDATE records SET id = NULL, decision = NULL, agent = NULL, session = NULL, project = NULL,
+const FORGET: &str = "UPDATE records SET id = NULL, decision = NULL, agent = NULL, session = NULL, project = NULL,
     user = NULL, tool = NULL, rule = NULL, pattern = NULL, step = NULL, by_whom = NULL, text = NULL
     WHERE sequence BETWEEN ?1 AND ?2 AND sensitive = 0";
 
@@ -89,10 +88,7 @@ impl Index {
         // It can be made again, so it need not survive a power cut.
         db.pragma_update(None, "synchronous", "off")?;
         let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let index = Self {
-            db,
-            path: path.to_owned(),
-        };
+        let index = Self { db, path: path.to_owned() };
         if version != VERSION {
             index.clear()?;
         }
@@ -107,12 +103,7 @@ impl Index {
             match std::fs::remove_file(&name) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                     let path = PathBuf::from(name);
-                    return Err(FileError::Io {
-                        doing: "remove",
-                        path,
-                        source,
-                    }
-                    .into());
+                    return Err(FileError::Io { doing: "remove", path, source }.into());
                 }
                 Ok(()) | Err(_) => {}
             }
@@ -135,9 +126,7 @@ impl Index {
         let mut records = log.records_from(known.map_or(0, |(sequence, _)| sequence))?;
         if let Some((_, hash)) = known {
             // The last entry known must still be there, or this is another history.
-            let same = records
-                .next()
-                .is_some_and(|first| first.is_ok_and(|record| record.hash == hash));
+            let same = records.next().is_some_and(|first| first.is_ok_and(|record| record.hash == hash));
             if !same {
                 self.clear()?;
                 records = log.records()?;
@@ -184,8 +173,7 @@ impl Index {
     }
 
     fn clear(&self) -> Result<(), IndexError> {
-        self.db
-            .execute_batch("DROP TABLE IF EXISTS records; DROP TABLE IF EXISTS fed;")?;
+        self.db.execute_batch("DROP TABLE IF EXISTS records; DROP TABLE IF EXISTS fed;")?;
         self.db.execute_batch(TABLES)?;
         self.db.pragma_update(None, "user_version", VERSION)?;
         Ok(())
@@ -228,12 +216,9 @@ fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<(
     ])?;
     if record.header.kind == Kind::Tombstone {
         let body = record.body.as_deref().unwrap_or_default();
-        let ranges =
-            serde_json::from_slice::<TombstoneBody>(body).map(|tombstone| tombstone.dropped);
+        let ranges = serde_json::from_slice::<TombstoneBody>(body).map(|tombstone| tombstone.dropped);
         for (from, to) in ranges.unwrap_or_default() {
-            transaction
-                .prepare_cached(FORGET)?
-                .execute(params![stored(from), stored(to)])?;
+            transaction.prepare_cached(FORGET)?.execute(params![stored(from), stored(to)])?;
         }
     }
     Ok(())

@@ -12,9 +12,7 @@ struct Room {
 impl Room {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let log = Log::create(&dir.path().join("log"))
-            .unwrap()
-            .with_segment_bytes(20_000);
+        let log = Log::create(&dir.path().join("log")).unwrap().with_segment_bytes(20_000);
         Self { dir, log }
     }
 
@@ -43,12 +41,7 @@ fn filled() -> Room {
         },
         200_000,
     );
-    let answer = AnswerBody {
-        decision: "push".into(),
-        reply: Reply::Approved,
-        by: By::Person,
-        why: None,
-    };
+    let answer = AnswerBody { decision: "push".into(), reply: Reply::Approved, by: By::Person, why: None };
     room.add(&answer, 201_000);
     room
 }
@@ -63,136 +56,25 @@ fn each_filter_leaves_what_it_says() {
     };
     let all = Filter::default();
     check(all.clone(), 102);
-    check(
-        Filter {
-            limit: Some(5),
-            ..all.clone()
-        },
-        5,
-    );
-    check(
-        Filter {
-            before: Some(11),
-            ..all.clone()
-        },
-        10,
-    );
-    check(
-        Filter {
-            kind: Some(Kind::Decision),
-            ..all.clone()
-        },
-        101,
-    );
-    check(
-        Filter {
-            kind: Some(Kind::Answer),
-            ..all.clone()
-        },
-        1,
-    );
-    check(
-        Filter {
-            verdict: Some(Verdict::Approve),
-            ..all.clone()
-        },
-        98,
-    );
-    check(
-        Filter {
-            verdict: Some(Verdict::Block),
-            ..all.clone()
-        },
-        2,
-    );
-    check(
-        Filter {
-            verdict: Some(Verdict::Confirm),
-            ..all.clone()
-        },
-        1,
-    );
-    check(
-        Filter {
-            agent: Some("codex".into()),
-            ..all.clone()
-        },
-        1,
-    );
-    check(
-        Filter {
-            session: Some("s-3".into()),
-            ..all.clone()
-        },
-        3,
-    );
-    check(
-        Filter {
-            project: Some("/home/ada/project-0".into()),
-            ..all.clone()
-        },
-        14,
-    );
-    check(
-        Filter {
-            rule: Some("bulk-delete".into()),
-            ..all.clone()
-        },
-        2,
-    );
-    check(
-        Filter {
-            category: Some("network".into()),
-            ..all.clone()
-        },
-        1,
-    );
-    check(
-        Filter {
-            since_ms: Some(99_000),
-            until_ms: Some(200_000),
-            ..all.clone()
-        },
-        3,
-    );
-    check(
-        Filter {
-            text: Some("FORCE 100%_".into()),
-            ..all.clone()
-        },
-        1,
-    );
-    check(
-        Filter {
-            text: Some("100_".into()),
-            ..all.clone()
-        },
-        0,
-    );
-    check(
-        Filter {
-            text: Some("'; DROP TABLE records; --".into()),
-            ..all.clone()
-        },
-        0,
-    );
-    check(
-        Filter {
-            violations: true,
-            ..all.clone()
-        },
-        2,
-    );
-    let newest = index
-        .list(&Filter {
-            limit: Some(1),
-            ..all
-        })
-        .unwrap();
-    assert_eq!(
-        (newest[0].sequence, newest[0].step.as_deref()),
-        (102, Some("approved"))
-    );
+    check(Filter { limit: Some(5), ..all.clone() }, 5);
+    check(Filter { before: Some(11), ..all.clone() }, 10);
+    check(Filter { kind: Some(Kind::Decision), ..all.clone() }, 101);
+    check(Filter { kind: Some(Kind::Answer), ..all.clone() }, 1);
+    check(Filter { verdict: Some(Verdict::Approve), ..all.clone() }, 98);
+    check(Filter { verdict: Some(Verdict::Block), ..all.clone() }, 2);
+    check(Filter { verdict: Some(Verdict::Confirm), ..all.clone() }, 1);
+    check(Filter { agent: Some("codex".into()), ..all.clone() }, 1);
+    check(Filter { session: Some("s-3".into()), ..all.clone() }, 3);
+    check(Filter { project: Some("/home/ada/project-0".into()), ..all.clone() }, 14);
+    check(Filter { rule: Some("bulk-delete".into()), ..all.clone() }, 2);
+    check(Filter { category: Some("network".into()), ..all.clone() }, 1);
+    check(Filter { since_ms: Some(99_000), until_ms: Some(200_000), ..all.clone() }, 3);
+    check(Filter { text: Some("FORCE 100%_".into()), ..all.clone() }, 1);
+    check(Filter { text: Some("100_".into()), ..all.clone() }, 0);
+    check(Filter { text: Some("'; DROP TABLE records; --".into()), ..all.clone() }, 0);
+    check(Filter { violations: true, ..all.clone() }, 2);
+    let newest = index.list(&Filter { limit: Some(1), ..all }).unwrap();
+    assert_eq!((newest[0].sequence, newest[0].step.as_deref()), (102, Some("approved")));
 }
 
 #[test]
@@ -231,30 +113,12 @@ fn counts_say_how_often_each_category_was_approved_and_overridden() {
     let counts: Vec<_> = stats
         .categories
         .iter()
-        .map(|c| {
-            (
-                c.category.as_str(),
-                c.decisions,
-                c.approved,
-                c.confirmed,
-                c.blocked,
-                c.overridden,
-            )
-        })
+        .map(|c| (c.category.as_str(), c.decisions, c.approved, c.confirmed, c.blocked, c.overridden))
         .collect();
-    assert_eq!(
-        counts,
-        [("execute", 100, 98, 0, 2, 0), ("network", 1, 0, 1, 0, 1)]
-    );
+    assert_eq!(counts, [("execute", 100, 98, 0, 2, 0), ("network", 1, 0, 1, 0, 1)]);
     assert_eq!(stats.violations, [("bulk-delete".to_owned(), 2)]);
-    assert_eq!(
-        (stats.latency_p50_us, stats.latency_p99_us),
-        (Some(13), Some(13))
-    );
-    let none = Filter {
-        agent: Some("nobody".into()),
-        ..Filter::default()
-    };
+    assert_eq!((stats.latency_p50_us, stats.latency_p99_us), (Some(13), Some(13)));
+    let none = Filter { agent: Some("nobody".into()), ..Filter::default() };
     assert_eq!(index.stats(&none).unwrap(), crate::Stats::default());
 }
 
@@ -270,30 +134,14 @@ fn what_retention_dropped_is_forgotten_by_the_index_too() {
     let dropped = room.log.retain(Days::LEAST, 150 * day).unwrap().dropped;
     assert!(dropped > 20);
     index.feed(&room.log).unwrap();
-    let rows = index
-        .list(&Filter {
-            kind: Some(Kind::Decision),
-            ..Filter::default()
-        })
-        .unwrap();
+    let rows = index.list(&Filter { kind: Some(Kind::Decision), ..Filter::default() }).unwrap();
     let forgotten = rows.iter().filter(|row| row.text.is_none()).count();
     assert_eq!(forgotten as u64, dropped);
     // Counts by verdict and category stay possible.
-    assert!(
-        rows.iter()
-            .all(|row| row.verdict.is_some() && row.category.is_some())
-    );
+    assert!(rows.iter().all(|row| row.verdict.is_some() && row.category.is_some()));
     let (again, _) = Index::rebuild(index.path(), &room.log).unwrap();
-    let rows = again
-        .list(&Filter {
-            kind: Some(Kind::Decision),
-            ..Filter::default()
-        })
-        .unwrap();
-    assert_eq!(
-        rows.iter().filter(|row| row.text.is_none()).count() as u64,
-        dropped
-    );
+    let rows = again.list(&Filter { kind: Some(Kind::Decision), ..Filter::default() }).unwrap();
+    assert_eq!(rows.iter().filter(|row| row.text.is_none()).count() as u64, dropped);
 }
 
 #[test]
@@ -306,30 +154,14 @@ fn an_export_holds_every_entry_that_matches() {
         let count = index.export(&room.log, &filter, format, &mut out).unwrap();
         (count, String::from_utf8(out).unwrap())
     };
-    let blocks = Filter {
-        verdict: Some(Verdict::Block),
-        ..Filter::default()
-    };
+    let blocks = Filter { verdict: Some(Verdict::Block), ..Filter::default() };
     let (count, text) = export(blocks.clone(), Format::Jsonl);
     assert_eq!((count, text.lines().count()), (2, 2));
     let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    assert_eq!(
-        (&first["sequence"], &first["body"]["verdict"]),
-        (&50.into(), &"block".into())
-    );
+    assert_eq!((&first["sequence"], &first["body"]["verdict"]), (&50.into(), &"block".into()));
     let (count, text) = export(blocks, Format::Csv);
     assert_eq!((count, text.lines().count()), (2, 3));
     let columns = |line: &str| line.split(',').count();
     assert!(text.lines().all(|line| columns(line) == 20), "{text}");
-    assert_eq!(
-        export(
-            Filter {
-                before: Some(1),
-                ..Filter::default()
-            },
-            Format::Jsonl
-        )
-        .0,
-        0
-    );
+    assert_eq!(export(Filter { before: Some(1), ..Filter::default() }, Format::Jsonl).0, 0);
 }

@@ -15,9 +15,7 @@ impl Secret {
     fn load(path: &Path) -> Result<Self, FileError> {
         let bytes = private::read(path)?;
         let text = std::str::from_utf8(&bytes).unwrap_or_default();
-        unhex(text.trim_end())
-            .map(Self)
-            .ok_or_else(|| private::damaged(path, "it is not a key"))
+        unhex(text.trim_end()).map(Self).ok_or_else(|| private::damaged(path, "it is not a key"))
     }
 
     fn load_or_create(path: &Path) -> Result<Self, FileError> {
@@ -49,9 +47,7 @@ impl CheckpointKey {
 
     /// Reads the key, or makes one where there is none.
     pub fn load_or_create(path: &Path) -> Result<Self, FileError> {
-        Ok(Self(SigningKey::from_bytes(
-            &Secret::load_or_create(path)?.0,
-        )))
+        Ok(Self(SigningKey::from_bytes(&Secret::load_or_create(path)?.0)))
     }
 
     /// Names the key; written into every checkpoint.
@@ -114,10 +110,7 @@ impl StateKey {
     /// HMAC pads a short key with zeros to the block length.
     fn padded(&self) -> [u8; 64] {
         let mut block = [0; 64];
-        block
-            .iter_mut()
-            .zip(self.0)
-            .for_each(|(slot, byte)| *slot = byte);
+        block.iter_mut().zip(self.0).for_each(|(slot, byte)| *slot = byte);
         block
     }
 }
@@ -136,10 +129,7 @@ mod tests {
     fn a_key_is_made_once_and_read_afterwards() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        assert!(matches!(
-            CheckpointKey::load(&path),
-            Err(FileError::Missing { .. })
-        ));
+        assert!(matches!(CheckpointKey::load(&path), Err(FileError::Missing { .. })));
         let made = CheckpointKey::load_or_create(&path).unwrap();
         let read = CheckpointKey::load_or_create(&path).unwrap();
         assert_eq!(made.fingerprint(), read.fingerprint());

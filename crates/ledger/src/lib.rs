@@ -53,9 +53,8 @@ pub use query::{CategoryStats, Stats};
 pub use read::{ReadError, Record, Records};
 pub use rebuild::Rebuilt;
 pub use record::{
-    AlertBody, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody,
-    GrantStep, Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep,
-    TombstoneBody, Verdict,
+    AlertBody, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody, GrantStep, Layer1,
+    Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody, Verdict,
 };
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};

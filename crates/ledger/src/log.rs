@@ -48,39 +48,25 @@ impl Log {
 impl<S: Storage> Log<S> {
     /// A log over any storage.
     pub const fn on(storage: S) -> Self {
-        Self {
-            storage,
-            segment_bytes: SEGMENT_BYTES,
-        }
+        Self { storage, segment_bytes: SEGMENT_BYTES }
     }
 
     /// Closes segments at another size.
     #[must_use]
     pub fn with_segment_bytes(self, segment_bytes: u64) -> Self {
-        Self {
-            segment_bytes,
-            ..self
-        }
+        Self { segment_bytes, ..self }
     }
 
     /// Begins the history, unless there is one.
     pub fn begin(&self) -> Result<(), LogError> {
         let _guard = self.lock()?;
         let names = self.storage.list().doing("list the log")?;
-        if names
-            .iter()
-            .any(|name| name == CURRENT || segment::sealed_first(name).is_some())
-        {
+        if names.iter().any(|name| name == CURRENT || segment::sealed_first(name).is_some()) {
             return Ok(());
         }
         let mut origin = [0; 32];
-        getrandom::fill(&mut origin)
-            .map_err(io::Error::from)
-            .doing("draw random bytes")?;
-        let opening = Opening {
-            first: 1,
-            previous: Hash::from(origin),
-        };
+        getrandom::fill(&mut origin).map_err(io::Error::from).doing("draw random bytes")?;
+        let opening = Opening { first: 1, previous: Hash::from(origin) };
         recover::prepare(&self.storage, &opening)?;
         recover::promote(&self.storage)?;
         Ok(())
@@ -93,27 +79,15 @@ impl<S: Storage> Log<S> {
     }
 
     /// Appends JSON that is already written.
-    pub fn append_json(
-        &mut self,
-        kind: Kind,
-        keep: Keep,
-        mut json: Vec<u8>,
-        now_ms: u64,
-    ) -> Result<Receipt, LogError> {
+    pub fn append_json(&mut self, kind: Kind, keep: Keep, mut json: Vec<u8>, now_ms: u64) -> Result<Receipt, LogError> {
         // In valid JSON a control character is white space between tokens; a body without any can hold no frame.
-        json.iter_mut()
-            .filter(|byte| **byte < b' ')
-            .for_each(|byte| *byte = b' ');
+        json.iter_mut().filter(|byte| **byte < b' ').for_each(|byte| *byte = b' ');
         let _guard = self.lock()?;
         let mut tail = recover::tail(&self.storage, now_ms)?;
         if tail.offset >= self.segment_bytes && tail.offset > START as u64 {
             tail = self.rotate(tail)?;
         }
-        let place = Place {
-            sequence: tail.next,
-            previous: tail.hash,
-            time_ms: now_ms,
-        };
+        let place = Place { sequence: tail.next, previous: tail.hash, time_ms: now_ms };
         let frame = frame::encode(kind, keep, &json, place).ok_or(LogError::Body)?;
         let end = tail.offset + frame.bytes.len() as u64;
         self.make_room(&tail, end);
@@ -125,10 +99,7 @@ impl<S: Storage> Log<S> {
             let _withdrawn = tail.file.truncate(tail.offset);
             return Err(error);
         }
-        Ok(Receipt {
-            sequence: tail.next,
-            hash: frame.hash,
-        })
+        Ok(Receipt { sequence: tail.next, hash: frame.hash })
     }
 
     /// Keeps room free behind the record. A disk that cannot do that, or is full, is told by the write itself.
@@ -144,10 +115,7 @@ impl<S: Storage> Log<S> {
             if source.kind() == io::ErrorKind::WouldBlock {
                 LogError::Busy
             } else {
-                LogError::Io {
-                    doing: "lock the log",
-                    source,
-                }
+                LogError::Io { doing: "lock the log", source }
             }
         })
     }
@@ -155,30 +123,22 @@ impl<S: Storage> Log<S> {
     /// Closes the current segment. Each step is durable before the next, so a crash leaves either segment complete.
     fn rotate(&self, tail: Tail<S::File>) -> Result<Tail<S::File>, LogError> {
         let bytes = read_from(&tail.file, 0, START).doing("read the log")?;
-        let full = Opening::decode(&bytes).map_err(|_| LogError::Damaged {
-            what: "the opening of the current segment",
-        })?;
+        let full =
+            Opening::decode(&bytes).map_err(|_| LogError::Damaged { what: "the opening of the current segment" })?;
         let name = segment::sealed_name(full.first);
         match self.storage.view(&name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).doing("look for a full segment"),
             Ok(_) => {
-                return Err(LogError::Damaged {
-                    what: "two segments begin with one entry",
-                });
+                return Err(LogError::Damaged { what: "two segments begin with one entry" });
             }
         }
-        let opening = Opening {
-            first: tail.next,
-            previous: tail.hash,
-        };
+        let opening = Opening { first: tail.next, previous: tail.hash };
         // No room behind the last frame, and no end that was cut off without a sync: it is never mended again.
         tail.file.truncate(tail.offset).doing("close a segment")?;
         tail.file.sync().doing("make a segment durable")?;
         recover::prepare(&self.storage, &opening)?;
-        self.storage
-            .rename(CURRENT, &name)
-            .doing("close a segment")?;
+        self.storage.rename(CURRENT, &name).doing("close a segment")?;
         self.storage.sync().doing("make the directory durable")?;
         let file = recover::promote(&self.storage)?;
         Ok(Tail::behind(file, opening.end(), START as u64))
@@ -193,25 +153,18 @@ mod tests {
 
     fn fresh() -> (tempfile::TempDir, Log) {
         let dir = tempfile::tempdir().unwrap();
-        let log = Log::create(&dir.path().join("log"))
-            .unwrap()
-            .with_segment_bytes(4000);
+        let log = Log::create(&dir.path().join("log")).unwrap().with_segment_bytes(4000);
         (dir, log)
     }
 
     #[test]
     fn entries_come_back_in_order_across_segments() {
         let (dir, mut log) = fresh();
-        let receipts: Vec<Receipt> = (1..=40)
-            .map(|number| log.append(&everyday(number), number).unwrap())
-            .collect();
+        let receipts: Vec<Receipt> = (1..=40).map(|number| log.append(&everyday(number), number).unwrap()).collect();
         let records: Vec<_> = log.records().unwrap().map(Result::unwrap).collect();
         assert_eq!(records.len(), 40);
         for (record, receipt) in records.iter().zip(&receipts) {
-            assert_eq!(
-                (record.header.sequence, record.hash),
-                (receipt.sequence, receipt.hash)
-            );
+            assert_eq!((record.header.sequence, record.hash), (receipt.sequence, receipt.hash));
         }
         assert!(std::fs::read_dir(dir.path().join("log")).unwrap().count() > 3);
         assert_eq!(log.record(17).unwrap().unwrap().header.time_ms, 17);
@@ -227,11 +180,7 @@ mod tests {
         for (time, want) in times.into_iter().zip(1..) {
             assert_eq!(log.append(&everyday(1), time).unwrap().sequence, want);
         }
-        let shown: Vec<u64> = log
-            .records()
-            .unwrap()
-            .map(|record| record.unwrap().header.time_ms)
-            .collect();
+        let shown: Vec<u64> = log.records().unwrap().map(|record| record.unwrap().header.time_ms).collect();
         assert_eq!(shown, times);
     }
 
@@ -242,10 +191,7 @@ mod tests {
         assert!(matches!(Log::open(&path), Err(LogError::Missing { .. })));
         std::fs::create_dir(&path).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
-        let error = Log::open(&path)
-            .unwrap()
-            .append(&everyday(1), 1)
-            .unwrap_err();
+        let error = Log::open(&path).unwrap().append(&everyday(1), 1).unwrap_err();
         assert!(matches!(error, LogError::Missing { .. }), "{error}");
     }
 
@@ -258,10 +204,7 @@ mod tests {
         assert!(log.append(&everyday(1), 1).is_err());
         for mode in [0o720, 0o702, 0o777] {
             std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-            assert!(
-                matches!(Log::open(&path), Err(LogError::Unsafe { .. })),
-                "{mode:o}"
-            );
+            assert!(matches!(Log::open(&path), Err(LogError::Unsafe { .. })), "{mode:o}");
         }
     }
 
@@ -272,15 +215,9 @@ mod tests {
         let _receipt = log.append_json(Kind::Alert, Keep::Days, json, 1).unwrap();
         let record = log.record(1).unwrap().unwrap();
         assert_eq!(record.body.unwrap(), b"{  \"a\": 1  }");
-        assert!(matches!(
-            log.append_json(Kind::Alert, Keep::Days, vec![], 1),
-            Err(LogError::Body)
-        ));
+        assert!(matches!(log.append_json(Kind::Alert, Keep::Days, vec![], 1), Err(LogError::Body)));
         let long = vec![b'1'; crate::MAX_BODY + 1];
-        assert!(matches!(
-            log.append_json(Kind::Alert, Keep::Days, long, 1),
-            Err(LogError::Body)
-        ));
+        assert!(matches!(log.append_json(Kind::Alert, Keep::Days, long, 1), Err(LogError::Body)));
         assert_eq!(log.append(&everyday(1), 1).unwrap().sequence, 2);
     }
 }

@@ -47,18 +47,11 @@ pub enum FileError {
 }
 
 pub(crate) fn damaged(path: &Path, why: &'static str) -> FileError {
-    FileError::Damaged {
-        path: path.to_owned(),
-        why,
-    }
+    FileError::Damaged { path: path.to_owned(), why }
 }
 
 fn refused<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> FileError {
-    move |source| FileError::Io {
-        doing,
-        path: path.to_owned(),
-        source: source.into(),
-    }
+    move |source| FileError::Io { doing, path: path.to_owned(), source: source.into() }
 }
 
 /// Reads a file that belongs to the user and is closed to everybody else.
@@ -67,9 +60,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     let file = match fs::open(path, flags, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT) => {
-            return Err(FileError::Missing {
-                path: path.to_owned(),
-            });
+            return Err(FileError::Missing { path: path.to_owned() });
         }
         Err(Errno::LOOP) => return Err(unsafe_file(path, "it is a link")),
         Err(error) => return Err(refused("open", path)(error)),
@@ -94,10 +85,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
 }
 
 fn unsafe_file(path: &Path, why: &'static str) -> FileError {
-    FileError::Unsafe {
-        path: path.to_owned(),
-        why,
-    }
+    FileError::Unsafe { path: path.to_owned(), why }
 }
 
 /// What to do with a file that already has the name.
@@ -117,15 +105,9 @@ pub(crate) enum Promise {
 }
 
 /// Writes a whole file or nothing, readable by the user alone.
-pub(crate) fn write(
-    path: &Path,
-    bytes: &[u8],
-    existing: Existing,
-    promise: Promise,
-) -> Result<(), FileError> {
+pub(crate) fn write(path: &Path, bytes: &[u8], existing: Existing, promise: Promise) -> Result<(), FileError> {
     let scratch = scratch_name(path)?;
-    let result =
-        write_scratch(&scratch, bytes, promise).and_then(|()| put(&scratch, path, existing));
+    let result = write_scratch(&scratch, bytes, promise).and_then(|()| put(&scratch, path, existing));
     if result.is_err() || existing == Existing::Leave {
         // Only a leftover under a name nobody reads.
         let _removed = std::fs::remove_file(&scratch);
@@ -160,18 +142,14 @@ fn put(scratch: &Path, path: &Path, existing: Existing) -> Result<(), FileError>
     match existing {
         Existing::Replace => std::fs::rename(scratch, path).map_err(refused("name", path)),
         Existing::Leave => match std::fs::hard_link(scratch, path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(refused("name", path)(error))
-            }
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refused("name", path)(error)),
             Ok(()) | Err(_) => Ok(()),
         },
     }
 }
 
 fn sync_parent(path: &Path) -> Result<(), FileError> {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(parent.unwrap_or(Path::new(".")))
         .and_then(|parent| parent.sync_all())
         .map_err(refused("make durable", path))
@@ -186,11 +164,9 @@ mod tests {
     fn a_private_file_is_replaced_or_left_as_asked() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
-        for (text, existing, want) in [
-            ("a", Existing::Leave, "a"),
-            ("b", Existing::Leave, "a"),
-            ("c", Existing::Replace, "c"),
-        ] {
+        for (text, existing, want) in
+            [("a", Existing::Leave, "a"), ("b", Existing::Leave, "a"), ("c", Existing::Replace, "c")]
+        {
             write(&path, text.as_bytes(), existing, Promise::Durable).unwrap();
             assert_eq!(read(&path).unwrap(), want.as_bytes());
         }

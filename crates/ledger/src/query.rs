@@ -7,8 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use serde::Serialize;
 
-const COLUMNS: &str =
-    "sequence, time_ms, kind, id, decision, agent, session, project, user, tool, verdict, rule,
+const COLUMNS: &str = "sequence, time_ms, kind, id, decision, agent, session, project, user, tool, verdict, rule,
     category, pattern, violation, step, by_whom, text, latency_us, sensitive";
 
 /// Conditions and the values they are bound to.
@@ -19,10 +18,7 @@ struct Where {
 
 impl Where {
     fn of(filter: &Filter) -> Self {
-        let mut out = Self {
-            conditions: Vec::new(),
-            values: Vec::new(),
-        };
+        let mut out = Self { conditions: Vec::new(), values: Vec::new() };
         // Words of our own are written out, so that SQLite can see which partial index fits.
         match filter.kind {
             Some(Kind::Decision) => out.say("kind = 'decision'"),
@@ -37,22 +33,10 @@ impl Where {
         out.equal("project", filter.project.as_deref());
         out.equal("rule", filter.rule.as_deref());
         out.equal("category", filter.category.as_deref());
-        out.bound(
-            "time_ms >= ?",
-            filter.since_ms.map(stored).map(Value::Integer),
-        );
-        out.bound(
-            "time_ms <= ?",
-            filter.until_ms.map(stored).map(Value::Integer),
-        );
-        out.bound(
-            "sequence < ?",
-            filter.before.map(stored).map(Value::Integer),
-        );
-        out.bound(
-            "text LIKE ? ESCAPE '\\'",
-            filter.text.as_deref().map(pattern).map(Value::Text),
-        );
+        out.bound("time_ms >= ?", filter.since_ms.map(stored).map(Value::Integer));
+        out.bound("time_ms <= ?", filter.until_ms.map(stored).map(Value::Integer));
+        out.bound("sequence < ?", filter.before.map(stored).map(Value::Integer));
+        out.bound("text LIKE ? ESCAPE '\\'", filter.text.as_deref().map(pattern).map(Value::Text));
         if filter.violations {
             out.say("violation IS NOT NULL");
         }
@@ -64,10 +48,7 @@ impl Where {
     }
 
     fn equal(&mut self, column: &str, value: Option<&str>) {
-        self.bound(
-            &format!("{column} = ?"),
-            value.map(|value| Value::Text(value.to_owned())),
-        );
+        self.bound(&format!("{column} = ?"), value.map(|value| Value::Text(value.to_owned())));
     }
 
     fn bound(&mut self, condition: &str, value: Option<Value>) {
@@ -78,30 +59,20 @@ impl Where {
     }
 
     fn sql(&self) -> String {
-        if self.conditions.is_empty() {
-            String::new()
-        } else {
-            format!("WHERE {}", self.conditions.join(" AND "))
-        }
+        if self.conditions.is_empty() { String::new() } else { format!("WHERE {}", self.conditions.join(" AND ")) }
     }
 }
 
 /// A pattern that finds the text itself, whatever signs it has.
 fn pattern(text: &str) -> String {
-    let escaped = text
-        .replace('\\', "\\\\")
-        .replace('%', "\\%")
-        .replace('_', "\\_");
+    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     format!("%{escaped}%")
 }
 
 pub(crate) fn list(db: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Row>> {
     let conditions = Where::of(filter);
     let limit = filter.limit.map_or(-1, i64::from);
-    let sql = format!(
-        "SELECT {COLUMNS} FROM records {} ORDER BY sequence DESC LIMIT {limit}",
-        conditions.sql()
-    );
+    let sql = format!("SELECT {COLUMNS} FROM records {} ORDER BY sequence DESC LIMIT {limit}", conditions.sql());
     let mut statement = db.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(&conditions.values), row)?;
     rows.collect()

@@ -24,11 +24,7 @@ pub struct Record {
 
 impl Record {
     pub(crate) fn from_frame(frame: &Frame<'_>) -> Self {
-        Self {
-            header: frame.header,
-            hash: frame.hash(),
-            body: frame.body.map(<[u8]>::to_vec),
-        }
+        Self { header: frame.header, hash: frame.hash(), body: frame.body.map(<[u8]>::to_vec) }
     }
 }
 
@@ -80,10 +76,7 @@ impl<F> AsRef<F> for Opened<'_, F> {
 
 impl<F: Blob> Part<F> {
     /// The file and how much of it counts.
-    pub fn file<S: Storage<File = F>>(
-        &self,
-        storage: &S,
-    ) -> Result<(Opened<'_, F>, u64), LogError> {
+    pub fn file<S: Storage<File = F>>(&self, storage: &S) -> Result<(Opened<'_, F>, u64), LogError> {
         if let Some((file, size)) = &self.held {
             return Ok((Opened::Held(file), *size));
         }
@@ -103,36 +96,23 @@ impl<F: Blob> Part<F> {
 pub(crate) fn snapshot<S: Storage>(log: &Log<S>) -> Result<Vec<Part<S::File>>, LogError> {
     let _guard = log.lock()?;
     let names = log.storage.list().doing("list the log")?;
-    let mut firsts: Vec<u64> = names
-        .iter()
-        .filter_map(|name| segment::sealed_first(name))
-        .collect();
+    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::sealed_first(name)).collect();
     firsts.sort_unstable();
     let mut parts: Vec<Part<S::File>> = firsts
         .into_iter()
-        .map(|first| Part {
-            name: segment::sealed_name(first),
-            first: Some(first),
-            held: None,
-        })
+        .map(|first| Part { name: segment::sealed_name(first), first: Some(first), held: None })
         .collect();
     match log.storage.view(CURRENT) {
         Ok(file) => {
             let size = file.size().doing("look at the log")?;
             let size = recover::used_size(&file, size)?;
-            parts.push(Part {
-                name: CURRENT.to_owned(),
-                first: None,
-                held: Some((file, size)),
-            });
+            parts.push(Part { name: CURRENT.to_owned(), first: None, held: Some((file, size)) });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error).doing("open the log"),
     }
     if parts.is_empty() {
-        return Err(LogError::Missing {
-            dir: log.storage.place(),
-        });
+        return Err(LogError::Missing { dir: log.storage.place() });
     }
     Ok(parts)
 }
@@ -147,21 +127,10 @@ impl<S: Storage> Log<S> {
     pub fn records_from(&self, sequence: u64) -> Result<Records<'_, S>, LogError> {
         let mut parts = VecDeque::from(snapshot(self)?);
         // A segment can be passed over if the one behind it begins no later than what is wanted.
-        while parts
-            .get(1)
-            .and_then(|part| part.first)
-            .is_some_and(|first| first <= sequence)
-        {
+        while parts.get(1).and_then(|part| part.first).is_some_and(|first| first <= sequence) {
             parts.pop_front();
         }
-        Ok(Records {
-            log: self,
-            parts,
-            name: String::new(),
-            bytes: Vec::new(),
-            at: 0,
-            from: sequence,
-        })
+        Ok(Records { log: self, parts, name: String::new(), bytes: Vec::new(), at: 0, from: sequence })
     }
 
     /// One entry.
@@ -203,12 +172,7 @@ impl<S: Storage> Records<'_, S> {
             Step::Bad(at, bytes, flaw) => {
                 self.at = at + bytes;
                 let segment = self.name.clone();
-                Some(Some(Err(ReadError::Bad {
-                    segment,
-                    offset: at as u64,
-                    bytes: bytes as u64,
-                    flaw,
-                })))
+                Some(Some(Err(ReadError::Bad { segment, offset: at as u64, bytes: bytes as u64, flaw })))
             }
         }
     }

@@ -66,10 +66,7 @@ impl Rebuilt {
                 let answer = read::<AnswerBody>(record).filter(AnswerBody::is_override);
                 let pattern = answer.and_then(|answer| self.open.remove(&answer.decision));
                 if let Some(pattern) = pattern {
-                    self.patterns
-                        .entry(pattern)
-                        .or_default()
-                        .overridden(time_ms);
+                    self.patterns.entry(pattern).or_default().overridden(time_ms);
                 }
             }
             Kind::Session => {
@@ -98,10 +95,7 @@ impl Rebuilt {
             }
         }
         if let Some(pattern) = body.pattern {
-            self.patterns
-                .entry(pattern.clone())
-                .or_default()
-                .decided(time_ms);
+            self.patterns.entry(pattern.clone()).or_default().decided(time_ms);
             if body.verdict != Verdict::Approve {
                 self.open.insert(body.id, pattern);
             }
@@ -123,10 +117,7 @@ impl Rebuilt {
 }
 
 fn read<B: Body + DeserializeOwned>(record: &Record) -> Option<B> {
-    record
-        .body
-        .as_deref()
-        .and_then(|body| serde_json::from_slice(body).ok())
+    record.body.as_deref().and_then(|body| serde_json::from_slice(body).ok())
 }
 
 #[cfg(test)]
@@ -152,29 +143,13 @@ mod tests {
             let _receipt = log.append(&decision(number, Verdict::Block), 1).unwrap();
         }
         let (decision, why) = ("d1".to_owned(), None);
-        let answer = AnswerBody {
-            decision,
-            reply: Reply::Approved,
-            by: By::Person,
-            why,
-        };
+        let answer = AnswerBody { decision, reply: Reply::Approved, by: By::Person, why };
         let _receipt = log.append(&answer, 1).unwrap();
-        for step in [
-            SessionStep::Taint("web".into()),
-            SessionStep::Boundary("don't push".into()),
-        ] {
-            let body = SessionBody {
-                session: "s".into(),
-                agent: None,
-                step,
-            };
+        for step in [SessionStep::Taint("web".into()), SessionStep::Boundary("don't push".into())] {
+            let body = SessionBody { session: "s".into(), agent: None, step };
             let _receipt = log.append(&body, 1).unwrap();
         }
-        let ended = SessionBody {
-            session: "e".into(),
-            agent: None,
-            step: SessionStep::Ended,
-        };
+        let ended = SessionBody { session: "e".into(), agent: None, step: SessionStep::Ended };
         let _receipt = log.append(&ended, 1).unwrap();
         let key = StateKey::load_or_create(&dir.path().join("key")).unwrap();
         let states = States::open(&dir.path().join("state"), key).unwrap();

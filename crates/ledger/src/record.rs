@@ -3,8 +3,8 @@
 mod events;
 
 pub use events::{
-    AlertBody, AnswerBody, Became, By, CheckpointBody, GapBody, GrantBody, GrantStep, ModeBody,
-    OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
+    AlertBody, AnswerBody, Became, By, CheckpointBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
+    PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
 };
 
 use crate::event::{Keep, Kind};
@@ -23,9 +23,7 @@ pub trait Body: Serialize {
 }
 
 /// What was decided about a call.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Runs without asking.
@@ -168,19 +166,9 @@ pub(crate) mod tests {
             tool: "bash".into(),
             call: format!("cargo test --workspace -- case_{number}"),
             facts: RawValue::from_string(facts.into()).ok(),
-            layer1: Some(Layer1 {
-                outcome: "unsettled".into(),
-                rule: None,
-            }),
-            layer2: Some(Layer2 {
-                score: vec![0.97, 0.02, 0.01],
-                confidence: 0.97,
-            }),
-            verdict: if number.is_multiple_of(50) {
-                Verdict::Block
-            } else {
-                Verdict::Approve
-            },
+            layer1: Some(Layer1 { outcome: "unsettled".into(), rule: None }),
+            layer2: Some(Layer2 { score: vec![0.97, 0.02, 0.01], confidence: 0.97 }),
+            verdict: if number.is_multiple_of(50) { Verdict::Block } else { Verdict::Approve },
             violation: (number.is_multiple_of(50)).then(|| "bulk-delete".into()),
             reasons: vec!["trusted recipe, hash unchanged".into()],
             category: Some("execute".into()),
@@ -203,27 +191,9 @@ pub(crate) mod tests {
     fn blocks_violations_and_sensitive_calls_are_kept_for_good() {
         let check = |body: DecisionBody, want| assert_eq!(body.keep(), want, "{body:?}");
         check(DecisionBody::default(), Keep::Days);
-        check(
-            DecisionBody {
-                verdict: Verdict::Block,
-                ..Default::default()
-            },
-            Keep::Forever,
-        );
-        check(
-            DecisionBody {
-                sensitive: true,
-                ..Default::default()
-            },
-            Keep::Forever,
-        );
-        check(
-            DecisionBody {
-                violation: Some("x".into()),
-                ..Default::default()
-            },
-            Keep::Forever,
-        );
+        check(DecisionBody { verdict: Verdict::Block, ..Default::default() }, Keep::Forever);
+        check(DecisionBody { sensitive: true, ..Default::default() }, Keep::Forever);
+        check(DecisionBody { violation: Some("x".into()), ..Default::default() }, Keep::Forever);
     }
 
     #[test]
@@ -235,9 +205,6 @@ pub(crate) mod tests {
             agent: None,
             step: SessionStep::Taint("web".into()),
         });
-        assert_eq!(
-            text.unwrap(),
-            r#"{"session":"s","step":"taint","what":"web"}"#
-        );
+        assert_eq!(text.unwrap(), r#"{"session":"s","step":"taint","what":"web"}"#);
     }
 }

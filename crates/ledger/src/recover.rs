@@ -30,13 +30,7 @@ pub(crate) struct Tail<F> {
 
 impl<F> Tail<F> {
     pub fn behind(file: F, end: End, size: u64) -> Self {
-        Self {
-            file,
-            offset: end.offset as u64,
-            next: end.next,
-            hash: end.hash,
-            size,
-        }
+        Self { file, offset: end.offset as u64, next: end.next, hash: end.hash, size }
     }
 }
 
@@ -89,9 +83,7 @@ fn trimmed(bytes: &[u8]) -> usize {
     while let Some((shorter, [0, 0, 0, 0, 0, 0, 0, 0])) = rest.split_last_chunk::<8>() {
         rest = shorter;
     }
-    rest.iter()
-        .rposition(|byte| *byte != 0)
-        .map_or(0, |last| last + 1)
+    rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
 
 /// How much of the current segment is in use.
@@ -117,17 +109,11 @@ pub(crate) fn peek<F: Blob>(file: &F, size: u64) -> Result<Option<(End, Mark)>, 
     match Frame::decode_last(&bytes) {
         Ok(frame) => {
             let next = following(frame.header.sequence)?;
-            let end = End {
-                offset: length,
-                next,
-                hash: frame.hash(),
-            };
+            let end = End { offset: length, next, hash: frame.hash() };
             Ok(Some((end, frame.mark)))
         }
         Err(Flaw::Newer(format)) => Err(LogError::Newer { format }),
-        Err(
-            Flaw::Short | Flaw::Magic | Flaw::Length | Flaw::Checksum | Flaw::Header | Flaw::Mark,
-        ) => Ok(None),
+        Err(Flaw::Short | Flaw::Magic | Flaw::Length | Flaw::Checksum | Flaw::Header | Flaw::Mark) => Ok(None),
     }
 }
 
@@ -141,9 +127,7 @@ fn read_last<F: Blob>(file: &F, size: u64, count: usize) -> Result<Vec<u8>, LogE
 }
 
 fn following(sequence: u64) -> Result<u64, LogError> {
-    sequence.checked_add(1).ok_or(LogError::Damaged {
-        what: "the sequence is used up",
-    })
+    sequence.checked_add(1).ok_or(LogError::Damaged { what: "the sequence is used up" })
 }
 
 /// Makes the frame that ends at `end` durable, and says so in its mark.
@@ -161,14 +145,10 @@ fn mend<F: Blob>(file: F, size: u64, now_ms: u64) -> Result<Tail<F>, LogError> {
     if let Some(format) = newer(&bytes) {
         return Err(LogError::Newer { format });
     }
-    let end = segment::end(&bytes).ok_or(LogError::Damaged {
-        what: "the current segment has neither a readable opening nor a readable entry",
-    })?;
+    let end = segment::end(&bytes)
+        .ok_or(LogError::Damaged { what: "the current segment has neither a readable opening nor a readable entry" })?;
     let lost = bytes.get(end.offset..).unwrap_or_default();
-    let begun = lost
-        .windows(MAGIC.len())
-        .filter(|window| *window == MAGIC)
-        .count();
+    let begun = lost.windows(MAGIC.len()).filter(|window| *window == MAGIC).count();
     let gap = GapBody {
         reason: "torn".to_owned(),
         after: end.next.saturating_sub(1),
@@ -177,9 +157,7 @@ fn mend<F: Blob>(file: F, size: u64, now_ms: u64) -> Result<Tail<F>, LogError> {
     };
     let tail = write_gap(Tail::behind(file, end, size), &gap, now_ms)?;
     if tail.offset < size {
-        tail.file
-            .truncate(tail.offset)
-            .doing("cut off the torn end of the log")?;
+        tail.file.truncate(tail.offset).doing("cut off the torn end of the log")?;
     }
     let size = tail.offset;
     Ok(Tail { size, ..tail })
@@ -195,23 +173,13 @@ fn newer(bytes: &[u8]) -> Option<u8> {
 
 fn write_gap<F: Blob>(tail: Tail<F>, gap: &GapBody, now_ms: u64) -> Result<Tail<F>, LogError> {
     let body = serde_json::to_vec(gap).map_err(|_| LogError::Body)?;
-    let place = Place {
-        sequence: tail.next,
-        previous: tail.hash,
-        time_ms: now_ms,
-    };
+    let place = Place { sequence: tail.next, previous: tail.hash, time_ms: now_ms };
     let frame = frame::encode(Kind::Gap, Keep::Forever, &body, place).ok_or(LogError::Body)?;
     let offset = tail.offset + frame.bytes.len() as u64;
     write_all(&tail.file, &frame.bytes, tail.offset).doing("record the gap")?;
     settle(&tail.file, offset)?;
     let size = tail.size.max(offset);
-    Ok(Tail {
-        file: tail.file,
-        size,
-        offset,
-        next: following(tail.next)?,
-        hash: frame.hash,
-    })
+    Ok(Tail { file: tail.file, size, offset, next: following(tail.next)?, hash: frame.hash })
 }
 
 /// There is no current segment: a rotation was cut short, or somebody took it away.
@@ -219,27 +187,14 @@ fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogErro
     // Whoever closed the last segment may have died before its new name was durable.
     storage.sync().doing("make the directory durable")?;
     let names = storage.list().doing("list the log")?;
-    let Some(first) = names
-        .iter()
-        .filter_map(|name| segment::sealed_first(name))
-        .max()
-    else {
-        return Err(LogError::Missing {
-            dir: storage.place(),
-        });
+    let Some(first) = names.iter().filter_map(|name| segment::sealed_first(name)).max() else {
+        return Err(LogError::Missing { dir: storage.place() });
     };
-    let sealed = storage
-        .view(&segment::sealed_name(first))
-        .doing("open the last full segment")?;
+    let sealed = storage.view(&segment::sealed_name(first)).doing("open the last full segment")?;
     let size = sealed.size().doing("look at the last full segment")?;
     let bytes = read_all(&sealed, size).doing("read the last full segment")?;
-    let end = segment::end(&bytes).ok_or(LogError::Damaged {
-        what: "the last full segment has no readable entry",
-    })?;
-    let opening = Opening {
-        first: end.next,
-        previous: end.hash,
-    };
+    let end = segment::end(&bytes).ok_or(LogError::Damaged { what: "the last full segment has no readable entry" })?;
+    let opening = Opening { first: end.next, previous: end.hash };
     if prepared(storage, &opening)? {
         promote(storage)?;
         return tail(storage, now_ms);

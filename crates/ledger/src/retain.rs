@@ -53,17 +53,13 @@ impl<S: Storage> Log<S> {
         for part in parts.iter().filter(|part| part.first.is_some()) {
             let bytes = part.load(&self.storage)?;
             let expired = |header: &Header, body: &[u8], clock: u64| {
-                survey.end.saturating_sub(clock) > (u64::from(days.0) + 1) * DAY_MS
-                    && !survey.keeps(header, body)
+                survey.end.saturating_sub(clock) > (u64::from(days.0) + 1) * DAY_MS && !survey.keeps(header, body)
             };
             let thin = thin_out(&bytes, &mut age, expired);
             if thin.ranges.is_empty() {
                 continue;
             }
-            let tombstone = TombstoneBody {
-                dropped: thin.ranges,
-                days: days.0,
-            };
+            let tombstone = TombstoneBody { dropped: thin.ranges, days: days.0 };
             let _receipt = self.append(&tombstone, now_ms)?;
             self.replace(&part.name, &thin.bytes)?;
             retained.dropped += thin.dropped;
@@ -77,9 +73,7 @@ impl<S: Storage> Log<S> {
     fn sweep(&self) -> Result<(), LogError> {
         for name in self.storage.list().doing("list the log")? {
             if name.ends_with(LEFTOVER) {
-                self.storage
-                    .remove(&name)
-                    .doing("remove an unfinished segment")?;
+                self.storage.remove(&name).doing("remove an unfinished segment")?;
             }
         }
         Ok(())
@@ -105,16 +99,12 @@ impl<S: Storage> Log<S> {
     /// Puts new bytes in the place of a full segment, as a whole.
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         let mut nonce = [0; 8];
-        getrandom::fill(&mut nonce)
-            .map_err(io::Error::from)
-            .doing("draw random bytes")?;
+        getrandom::fill(&mut nonce).map_err(io::Error::from).doing("draw random bytes")?;
         let scratch = format!("{name}.{}{LEFTOVER}", hex(&nonce));
         let file = self.storage.create(&scratch).doing("make a segment")?;
         write_all(&file, bytes, 0).doing("write a segment")?;
         file.sync().doing("make a segment durable")?;
-        self.storage
-            .rename(&scratch, name)
-            .doing("replace a segment")?;
+        self.storage.rename(&scratch, name).doing("replace a segment")?;
         self.storage.sync().doing("make the directory durable")
     }
 }
@@ -162,9 +152,7 @@ impl Survey {
                 .ok()
                 .filter(OutcomeBody::is_regret)
                 .map(|outcome| outcome.decision),
-            Kind::Grant => serde_json::from_slice::<GrantBody>(body)
-                .ok()
-                .and_then(|grant| grant.decision),
+            Kind::Grant => serde_json::from_slice::<GrantBody>(body).ok().and_then(|grant| grant.decision),
             Kind::Decision
             | Kind::Policy
             | Kind::Mode
@@ -181,18 +169,13 @@ impl Survey {
     fn keeps(&self, header: &Header, body: &[u8]) -> bool {
         match (header.keep, header.kind) {
             (Keep::Forever, _) => true,
-            (Keep::Days, Kind::Decision) => serde_json::from_slice::<Named>(body)
-                .map_or(true, |named| self.decisions.contains(&named.id)),
+            (Keep::Days, Kind::Decision) => {
+                serde_json::from_slice::<Named>(body).map_or(true, |named| self.decisions.contains(&named.id))
+            }
             (Keep::Days, Kind::Answer | Kind::Outcome | Kind::Session | Kind::Alert) => false,
-            (
-                Keep::Days,
-                Kind::Grant
-                | Kind::Policy
-                | Kind::Mode
-                | Kind::Gap
-                | Kind::Tombstone
-                | Kind::Checkpoint,
-            ) => true,
+            (Keep::Days, Kind::Grant | Kind::Policy | Kind::Mode | Kind::Gap | Kind::Tombstone | Kind::Checkpoint) => {
+                true
+            }
         }
     }
 }
@@ -215,9 +198,7 @@ fn thin_out(bytes: &[u8], age: &mut Age, expired: impl Fn(&Header, &[u8], u64) -
             Step::Bad(at, length, _) => (at, length),
             Step::Entry(at, frame) => {
                 let clock = age.advance(frame.header.time_ms);
-                let goes = frame
-                    .body
-                    .is_some_and(|body| expired(&frame.header, body, clock));
+                let goes = frame.body.is_some_and(|body| expired(&frame.header, body, clock));
                 if let Some(bare) = goes.then(|| without_body(&frame.header)).flatten() {
                     thin.bytes.extend_from_slice(&bare.bytes);
                     thin.note(frame.header.sequence);
@@ -226,8 +207,7 @@ fn thin_out(bytes: &[u8], age: &mut Age, expired: impl Fn(&Header, &[u8], u64) -
                 (at, frame.size)
             }
         };
-        thin.bytes
-            .extend_from_slice(bytes.get(at..at + length).unwrap_or_default());
+        thin.bytes.extend_from_slice(bytes.get(at..at + length).unwrap_or_default());
     }
     thin
 }
@@ -235,11 +215,7 @@ fn thin_out(bytes: &[u8], age: &mut Age, expired: impl Fn(&Header, &[u8], u64) -
 impl Thin {
     fn note(&mut self, sequence: u64) {
         self.dropped += 1;
-        match self
-            .ranges
-            .last_mut()
-            .filter(|(_, to)| to.checked_add(1) == Some(sequence))
-        {
+        match self.ranges.last_mut().filter(|(_, to)| to.checked_add(1) == Some(sequence)) {
             Some((_, to)) => *to = sequence,
             None => self.ranges.push((sequence, sequence)),
         }
@@ -263,19 +239,10 @@ mod tests {
             receipts.push(log.append(&everyday(day), day * DAY_MS).unwrap());
         }
         let (decision, why) = (everyday(7).id, None);
-        let answer = AnswerBody {
-            decision,
-            reply: Reply::Approved,
-            by: By::Person,
-            why,
-        };
+        let answer = AnswerBody { decision, reply: Reply::Approved, by: By::Person, why };
         receipts.push(log.append(&answer, 60 * DAY_MS).unwrap());
         let (decision, detail) = (everyday(9).id, None);
-        let outcome = OutcomeBody {
-            decision,
-            became: Became::Reverted,
-            detail,
-        };
+        let outcome = OutcomeBody { decision, became: Became::Reverted, detail };
         receipts.push(log.append(&outcome, 60 * DAY_MS).unwrap());
         (sim, log, receipts)
     }
@@ -305,10 +272,7 @@ mod tests {
         let retained = log.retain(Days::LEAST, 110 * DAY_MS).unwrap();
         assert!(retained.dropped > 10 && retained.freed > 0, "{retained:?}");
         // Overridden, regretted, recent stay.
-        assert_eq!(
-            bodies(&log, &[1, 7, 9, 10, 40]),
-            [false, true, true, false, true]
-        );
+        assert_eq!(bodies(&log, &[1, 7, 9, 10, 40]), [false, true, true, false, true]);
         let report = log.verify(Anchors::default(), |_| {}).unwrap();
         assert!(report.holds(), "{:?}", report.findings);
         assert_eq!(report.dropped, retained.dropped);

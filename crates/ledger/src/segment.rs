@@ -37,11 +37,7 @@ impl Opening {
 
     /// The end of a segment that holds nothing else.
     pub const fn end(&self) -> End {
-        End {
-            offset: START,
-            next: self.first,
-            hash: self.previous,
-        }
+        End { offset: START, next: self.first, hash: self.previous }
     }
 
     /// Reads the opening at the front of a segment.
@@ -75,11 +71,7 @@ pub(crate) fn sealed_name(first: u64) -> String {
 pub(crate) fn sealed_first(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".log")?;
     let all_digits = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if all_digits {
-        digits.parse().ok()
-    } else {
-        None
-    }
+    if all_digits { digits.parse().ok() } else { None }
 }
 
 /// What a walk over a segment meets.
@@ -138,10 +130,7 @@ fn resync(bytes: &[u8]) -> usize {
             return bytes.len();
         };
         at += found;
-        if bytes
-            .get(at..)
-            .is_some_and(|rest| Frame::decode(rest).is_ok())
-        {
+        if bytes.get(at..).is_some_and(|rest| Frame::decode(rest).is_ok()) {
             return at;
         }
         at += 1;
@@ -168,11 +157,7 @@ pub(crate) fn end(bytes: &[u8]) -> Option<End> {
     });
     if let Some((at, frame)) = last.last() {
         let next = frame.header.sequence.checked_add(1)?;
-        return Some(End {
-            offset: at + frame.size,
-            next,
-            hash: frame.hash(),
-        });
+        return Some(End { offset: at + frame.size, next, hash: frame.hash() });
     }
     Some(Opening::decode(bytes).ok()?.end())
 }
@@ -183,10 +168,7 @@ mod tests {
 
     #[test]
     fn an_opening_comes_back_and_no_flipped_bit_goes_unnoticed() {
-        let opening = Opening {
-            first: 77,
-            previous: Hash::of(b"x"),
-        };
+        let opening = Opening { first: 77, previous: Hash::of(b"x") };
         let bytes = opening.encode();
         assert_eq!(bytes.len(), START);
         assert_eq!(Opening::decode(&bytes), Ok(opening));

@@ -64,10 +64,7 @@ impl SessionState {
 
     /// Counts a call of a category against a rate; says whether that is kept.
     pub fn hit(&mut self, category: &str, limit: Limit, now_ms: u64) -> bool {
-        self.rates
-            .entry(category.to_owned())
-            .or_default()
-            .hit(limit, now_ms)
+        self.rates.entry(category.to_owned()).or_default().hit(limit, now_ms)
     }
 
     /// Whether the next call must go to a person.
@@ -175,15 +172,9 @@ impl PatternState {
     /// Days that a clock set back puts into the future count as recent.
     fn since(&self, now_ms: u64, days: u64) -> (u64, u64) {
         let from = (now_ms / DAY_MS).saturating_sub(days);
-        self.days.range(from..).fold(
-            (0, 0),
-            |(overrides, decisions), (_, (decided, overridden))| {
-                (
-                    overrides + u64::from(*overridden),
-                    decisions + u64::from(*decided),
-                )
-            },
-        )
+        self.days.range(from..).fold((0, 0), |(overrides, decisions), (_, (decided, overridden))| {
+            (overrides + u64::from(*overridden), decisions + u64::from(*decided))
+        })
     }
 
     fn day(&mut self, now_ms: u64) -> &mut (u32, u32) {
@@ -227,16 +218,9 @@ mod tests {
 
     #[test]
     fn a_rate_lets_a_burst_pass_and_then_its_pace_whatever_the_clock_does() {
-        let limit = Limit {
-            per_minute: 300,
-            burst: 60,
-        };
+        let limit = Limit { per_minute: 300, burst: 60 };
         let mut state = SessionState::default();
-        let mut at = |now_ms: u64, hits: u32| {
-            (0..hits)
-                .filter(|_| state.hit("read", limit, now_ms))
-                .count()
-        };
+        let mut at = |now_ms: u64, hits: u32| (0..hits).filter(|_| state.hit("read", limit, now_ms)).count();
         assert_eq!(at(1_000_000, 100), 60);
         assert_eq!(at(1_001_000, 100), 4);
         assert_eq!(at(1_061_000, 100), 60);

@@ -130,11 +130,7 @@ impl Sim {
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let state = self.0.borrow();
         let content = |inode: &usize| state.inodes[*inode].live.clone();
-        state
-            .live
-            .iter()
-            .map(|(name, inode)| (name.clone(), content(inode)))
-            .collect()
+        state.live.iter().map(|(name, inode)| (name.clone(), content(inode))).collect()
     }
 
     /// A disk with these files.
@@ -154,14 +150,7 @@ impl Sim {
     /// The power goes; what was not synced survives as said.
     pub fn power_cut(&self, survives: Survives) {
         let state = &mut *self.0.borrow_mut();
-        let State {
-            inodes,
-            live,
-            durable,
-            pending,
-            rng,
-            ..
-        } = state;
+        let State { inodes, live, durable, pending, rng, .. } = state;
         let mut keeps = |_: &str| match survives {
             Survives::Nothing => false,
             Survives::Everything => true,
@@ -208,18 +197,14 @@ impl Sim {
     fn whole(&self) -> io::Result<()> {
         match self.step()? {
             None | Some(Failure::Short) => Ok(()),
-            Some(Failure::Errno(code) | Failure::HalfThen(code)) => {
-                Err(io::Error::from_raw_os_error(code))
-            }
+            Some(Failure::Errno(code) | Failure::HalfThen(code)) => Err(io::Error::from_raw_os_error(code)),
         }
     }
 
     fn find(&self, name: &str) -> io::Result<SimFile> {
         self.whole()?;
         let inode = self.0.borrow().live.get(name).copied();
-        inode
-            .map(|inode| SimFile(self.clone(), inode))
-            .ok_or_else(|| io::ErrorKind::NotFound.into())
+        inode.map(|inode| SimFile(self.clone(), inode)).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn name(&self, naming: Naming) {

@@ -45,11 +45,7 @@ impl States {
             Err(LogError::Missing { .. }) => Disk::create(dir)?,
             other => other?,
         };
-        Ok(Self {
-            disk,
-            dir: dir.to_owned(),
-            key,
-        })
+        Ok(Self { disk, dir: dir.to_owned(), key })
     }
 
     /// The state of one session or pattern; new if there is no file.
@@ -64,11 +60,7 @@ impl States {
     }
 
     /// Changes the state of one session or pattern; no other process comes in between.
-    pub fn update<T: State, R>(
-        &self,
-        of: &str,
-        change: impl FnOnce(&mut T) -> R,
-    ) -> Result<R, StateError> {
+    pub fn update<T: State, R>(&self, of: &str, change: impl FnOnce(&mut T) -> R) -> Result<R, StateError> {
         let _guard = self.lock()?;
         let mut state = self.load::<T>(of)?;
         let result = change(&mut state);
@@ -79,10 +71,7 @@ impl States {
     pub(crate) fn lock(&self) -> Result<<Disk as Storage>::Guard<'_>, StateError> {
         self.disk.lock().map_err(|source| {
             let busy = source.kind() == std::io::ErrorKind::WouldBlock;
-            let io = LogError::Io {
-                doing: "lock the state",
-                source,
-            };
+            let io = LogError::Io { doing: "lock the state", source };
             StateError::Log(if busy { LogError::Busy } else { io })
         })
     }
@@ -91,34 +80,20 @@ impl States {
     pub(crate) fn save<T: State>(&self, of: &str, state: &T) -> Result<(), StateError> {
         let name = file_name::<T>(of);
         let path = self.dir.join(&name);
-        let mut bytes = serde_json::to_vec(state)
-            .map_err(|_| private::damaged(&path, "it cannot be written as JSON"))?;
+        let mut bytes =
+            serde_json::to_vec(state).map_err(|_| private::damaged(&path, "it cannot be written as JSON"))?;
         let code = hex(&self.key.code(&name, &bytes));
         bytes.extend_from_slice(b"\n");
         bytes.extend_from_slice(code.as_bytes());
-        Ok(private::write(
-            &path,
-            &bytes,
-            Existing::Replace,
-            Promise::Whole,
-        )?)
+        Ok(private::write(&path, &bytes, Existing::Replace, Promise::Whole)?)
     }
 
     fn open_sealed<T: State>(&self, path: &Path, name: &str, bytes: &[u8]) -> Result<T, FileError> {
         let damaged = |why| private::damaged(path, why);
-        let cut = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .ok_or_else(|| damaged("it has no code"))?;
-        let (body, code) = bytes
-            .split_at_checked(cut)
-            .ok_or_else(|| damaged("it has no code"))?;
-        let code = code
-            .strip_prefix(b"\n")
-            .and_then(|code| std::str::from_utf8(code).ok());
-        let code = code
-            .and_then(unhex::<32>)
-            .ok_or_else(|| damaged("it has no code"))?;
+        let cut = bytes.iter().rposition(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no code"))?;
+        let (body, code) = bytes.split_at_checked(cut).ok_or_else(|| damaged("it has no code"))?;
+        let code = code.strip_prefix(b"\n").and_then(|code| std::str::from_utf8(code).ok());
+        let code = code.and_then(unhex::<32>).ok_or_else(|| damaged("it has no code"))?;
         if !self.key.accepts(name, body, &code) {
             return Err(damaged("it was not written with this key"));
         }
@@ -146,18 +121,13 @@ mod tests {
     }
 
     fn taint(states: &States, session: &str, what: &str) {
-        states
-            .update(session, |state: &mut SessionState| state.taint(what))
-            .unwrap();
+        states.update(session, |state: &mut SessionState| state.taint(what)).unwrap();
     }
 
     #[test]
     fn a_missing_file_means_new_and_changes_add_up() {
         let (_dir, states) = room();
-        assert_eq!(
-            states.load::<SessionState>("s").unwrap(),
-            SessionState::default()
-        );
+        assert_eq!(states.load::<SessionState>("s").unwrap(), SessionState::default());
         taint(&states, "s", "web");
         taint(&states, "s", "secret");
         taint(&states, "../../other", "x");
@@ -176,10 +146,7 @@ mod tests {
         let check = |bytes: &[u8], about: &str| {
             std::fs::write(&path, bytes).unwrap();
             let loaded = states.load::<SessionState>("one");
-            assert!(
-                matches!(loaded, Err(StateError::File(FileError::Damaged { .. }))),
-                "{about}"
-            );
+            assert!(matches!(loaded, Err(StateError::File(FileError::Damaged { .. }))), "{about}");
             let updated = states.update("one", |state: &mut SessionState| state.taint("y"));
             assert!(updated.is_err(), "{about}");
         };
@@ -204,9 +171,7 @@ mod tests {
                     let key = StateKey::load(&dir.path().join("key")).unwrap();
                     let states = States::open(&dir.path().join("state"), key).unwrap();
                     for _ in 0..25 {
-                        states
-                            .update("s", |state: &mut SessionState| state.denied())
-                            .unwrap();
+                        states.update("s", |state: &mut SessionState| state.denied()).unwrap();
                     }
                 });
             }

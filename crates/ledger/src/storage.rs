@@ -119,31 +119,19 @@ impl Disk {
         let dir = match fs::open(path, flags, Mode::empty()) {
             Ok(dir) => dir,
             Err(Errno::NOENT) => {
-                return Err(LogError::Missing {
-                    dir: path.to_owned(),
-                });
+                return Err(LogError::Missing { dir: path.to_owned() });
             }
             Err(error) => return Err(io::Error::from(error)).doing("open the log directory"),
         };
-        let stat = fs::fstat(&dir)
-            .map_err(io::Error::from)
-            .doing("look at the log directory")?;
-        let refuse = |why| {
-            Err(LogError::Unsafe {
-                dir: path.to_owned(),
-                why,
-            })
-        };
+        let stat = fs::fstat(&dir).map_err(io::Error::from).doing("look at the log directory")?;
+        let refuse = |why| Err(LogError::Unsafe { dir: path.to_owned(), why });
         if stat.st_uid != rustix::process::geteuid().as_raw() {
             return refuse("it belongs to another user");
         }
         if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
             return refuse("others can write to it");
         }
-        Ok(Self {
-            dir,
-            path: path.to_owned(),
-        })
+        Ok(Self { dir, path: path.to_owned() })
     }
 
     /// Makes the directory, readable by the user alone, where it is missing.
@@ -151,15 +139,12 @@ impl Disk {
         match std::fs::create_dir(path) {
             Ok(()) => {
                 let private = std::fs::Permissions::from_mode(0o700);
-                std::fs::set_permissions(path, private)
-                    .doing("close the log directory to others")?;
+                std::fs::set_permissions(path, private).doing("close the log directory to others")?;
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error).doing("make the log directory"),
         }
-        let parent = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         File::open(parent.unwrap_or(Path::new(".")))
             .and_then(|parent| parent.sync_all())
             .doing("make the log directory durable")?;
@@ -271,10 +256,7 @@ impl Blob for File {
     fn size(&self) -> io::Result<u64> {
         let stat = fs::fstat(self)?;
         if fs::FileType::from_raw_mode(stat.st_mode) != fs::FileType::RegularFile {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "not a regular file",
-            ));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         u64::try_from(stat.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
     }
@@ -289,12 +271,7 @@ impl Blob for File {
 
     fn reserve(&self, from: u64, size: u64) -> io::Result<()> {
         let length = size.saturating_sub(from);
-        Ok(fs::fallocate(
-            self,
-            fs::FallocateFlags::empty(),
-            from,
-            length,
-        )?)
+        Ok(fs::fallocate(self, fs::FallocateFlags::empty(), from, length)?)
     }
 
     fn truncate(&self, size: u64) -> io::Result<()> {

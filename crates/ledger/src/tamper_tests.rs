@@ -36,29 +36,18 @@ fn kept() -> Kept {
         let _receipt = log.append(&everyday(number), number).unwrap();
     }
     let checkpoint = log.checkpoint(&key, 61).unwrap();
-    Kept {
-        files: sim.files(),
-        checkpoint,
-        earlier,
-        key,
-        _dir: dir,
-    }
+    Kept { files: sim.files(), checkpoint, earlier, key, _dir: dir }
 }
 
 fn verify(files: &Files, checkpoints: &[Checkpoint], key: Option<Hash>) -> Report {
-    log(files)
-        .verify(Anchors { checkpoints, key }, |_| {})
-        .unwrap()
+    log(files).verify(Anchors { checkpoints, key }, |_| {}).unwrap()
 }
 
 fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
     let steps = Walk::new(bytes).filter_map(|step| match step {
         Step::Entry(at, frame) => Some(bytes[at..at + frame.size].to_vec()),
         Step::Bad(at, ..) => {
-            assert!(
-                bytes[at..].iter().all(|byte| *byte == 0),
-                "the log was good"
-            );
+            assert!(bytes[at..].iter().all(|byte| *byte == 0), "the log was good");
             None
         }
     });
@@ -82,16 +71,9 @@ fn rewritten(files: &Files, victim: u64) -> Files {
             let Frame { header, body, .. } = Frame::decode(&raw).unwrap();
             let mut body = body.unwrap().to_vec();
             if header.sequence == victim {
-                body = String::from_utf8(body)
-                    .unwrap()
-                    .replace("cargo", "curl ")
-                    .into_bytes();
+                body = String::from_utf8(body).unwrap().replace("cargo", "curl ").into_bytes();
             }
-            let place = Place {
-                sequence: header.sequence,
-                previous,
-                time_ms: header.time_ms,
-            };
+            let place = Place { sequence: header.sequence, previous, time_ms: header.time_ms };
             let Encoded { bytes, hash } = encode(header.kind, header.keep, &body, place).unwrap();
             new.extend(bytes);
             previous = hash;
@@ -153,10 +135,7 @@ fn tamper(kept: &Kept, rng: &mut fastrand::Rng) -> (&'static str, Files) {
             "drop a body without a tombstone"
         }
         _ => {
-            return (
-                "rewrite the history",
-                rewritten(&kept.files, rng.u64(1..=60)),
-            );
+            return ("rewrite the history", rewritten(&kept.files, rng.u64(1..=60)));
         }
     };
     files.insert(name.clone(), join(&opening, &entries));
@@ -173,13 +152,7 @@ fn all_are_found(count: u64) {
         let (how, files) = tamper(&kept, &mut rng);
         let found = files.is_empty()
             || !log(&files)
-                .verify(
-                    Anchors {
-                        checkpoints,
-                        key: Some(kept.key.fingerprint()),
-                    },
-                    |_| {},
-                )
+                .verify(Anchors { checkpoints, key: Some(kept.key.fingerprint()) }, |_| {})
                 .is_ok_and(|report| report.holds());
         assert!(found, "{number}: {how} was not found");
         *ways.entry(how).or_insert(0) += 1;
@@ -228,22 +201,10 @@ fn the_first_bad_record_is_named() {
         assert!(want(&first.fault), "{first}");
         assert_eq!(first.sequence, victim, "{first}");
     };
-    check(
-        1,
-        |entry| entry[150] ^= 1,
-        |fault| matches!(fault, Fault::Unreadable(_)),
-    );
-    check(
-        30,
-        |entry| entry[90] ^= 1,
-        |fault| matches!(fault, Fault::Unreadable(_)),
-    );
-    check(31, Vec::clear, |fault| {
-        matches!(fault, Fault::Sequence { .. } | Fault::Segment { .. })
-    });
-    check(61, Vec::clear, |fault| {
-        matches!(fault, Fault::Truncated { last: 60 })
-    });
+    check(1, |entry| entry[150] ^= 1, |fault| matches!(fault, Fault::Unreadable(_)));
+    check(30, |entry| entry[90] ^= 1, |fault| matches!(fault, Fault::Unreadable(_)));
+    check(31, Vec::clear, |fault| matches!(fault, Fault::Sequence { .. } | Fault::Segment { .. }));
+    check(61, Vec::clear, |fault| matches!(fault, Fault::Truncated { last: 60 }));
 }
 
 #[test]
@@ -282,10 +243,7 @@ fn a_checkpoint_of_another_log_is_called_that() {
 fn dropping_what_must_be_kept_is_found_even_behind_a_tombstone() {
     let kept = kept();
     let mut log = log(&kept.files);
-    let tombstone = crate::TombstoneBody {
-        dropped: vec![(1, 60)],
-        days: 90,
-    };
+    let tombstone = crate::TombstoneBody { dropped: vec![(1, 60)], days: 90 };
     let _receipt = log.append(&tombstone, 1).unwrap();
     let mut files = log.storage.files();
     for bytes in files.values_mut() {
@@ -300,10 +258,7 @@ fn dropping_what_must_be_kept_is_found_even_behind_a_tombstone() {
     }
     let report = verify(&files, &[kept.checkpoint], None);
     assert_eq!(report.found, 1, "{:?}", report.findings);
-    assert_eq!(
-        (report.findings[0].sequence, report.findings[0].fault),
-        (50, Fault::Kept)
-    );
+    assert_eq!((report.findings[0].sequence, report.findings[0].fault), (50, Fault::Kept));
     assert_eq!(Keep::Forever, crate::Body::keep(&everyday(50)));
 }
 
@@ -313,15 +268,10 @@ fn checkpoints_are_kept_beside_the_log_and_sent_elsewhere() {
     let dir = tempfile::tempdir().unwrap();
     let path = kept.checkpoint.save(dir.path()).unwrap();
     assert_eq!(Checkpoint::load(&path).unwrap(), kept.checkpoint);
-    assert_eq!(
-        Checkpoint::load_all(dir.path()).unwrap(),
-        std::slice::from_ref(&kept.checkpoint)
-    );
+    assert_eq!(Checkpoint::load_all(dir.path()).unwrap(), std::slice::from_ref(&kept.checkpoint));
     assert_eq!(Checkpoint::load_all(&dir.path().join("none")).unwrap(), []);
     let copy = dir.path().join("copy");
-    crate::Elsewhere::File(copy.clone())
-        .send(&kept.checkpoint)
-        .unwrap();
+    crate::Elsewhere::File(copy.clone()).send(&kept.checkpoint).unwrap();
     assert_eq!(Checkpoint::load(&copy).unwrap(), kept.checkpoint);
     let command = |words: &[&str]| {
         let words = words.iter().map(|word| (*word).to_owned()).collect();

@@ -19,22 +19,14 @@ const LISTED: usize = 100;
 
 impl<S: Storage> Log<S> {
     /// Reads the whole log as it stands and compares it with itself and with what was kept.
-    pub fn verify(
-        &self,
-        anchors: Anchors<'_>,
-        mut progress: impl FnMut(Progress),
-    ) -> Result<Report, LogError> {
+    pub fn verify(&self, anchors: Anchors<'_>, mut progress: impl FnMut(Progress)) -> Result<Report, LogError> {
         let parts = snapshot(self)?;
         let mut run = Run::new(anchors);
         let of = parts.len() as u64;
         for (segments, part) in (1..).zip(&parts) {
             let bytes = part.load(&self.storage)?;
             run.segment(part, &bytes, segments == of);
-            progress(Progress {
-                segments,
-                of,
-                records: run.report.records,
-            });
+            progress(Progress { segments, of, records: run.report.records });
         }
         Ok(run.finish())
     }
@@ -77,31 +69,16 @@ impl<'a> Run<'a> {
             return self.find(checkpoint.sequence, 0, Fault::Signature);
         }
         if let Some(key) = key.filter(|key| *key != checkpoint.key) {
-            self.find(
-                checkpoint.sequence,
-                0,
-                Fault::Key {
-                    expected: key,
-                    found: checkpoint.key,
-                },
-            );
+            self.find(checkpoint.sequence, 0, Fault::Key { expected: key, found: checkpoint.key });
         }
-        self.anchors
-            .entry(checkpoint.sequence)
-            .or_default()
-            .push(checkpoint);
+        self.anchors.entry(checkpoint.sequence).or_default().push(checkpoint);
     }
 
     fn find(&mut self, sequence: u64, offset: usize, fault: Fault) {
         self.report.found += 1;
         if self.report.findings.len() < LISTED {
             let segment = self.name.clone();
-            self.report.findings.push(Finding {
-                sequence,
-                segment,
-                offset: offset as u64,
-                fault,
-            });
+            self.report.findings.push(Finding { sequence, segment, offset: offset as u64, fault });
         }
     }
 
@@ -111,9 +88,7 @@ impl<'a> Run<'a> {
         for step in Walk::new(bytes) {
             match step {
                 Step::Entry(at, frame) => self.entry(at, &frame, first),
-                Step::Bad(at, length, flaw) => {
-                    self.bad(at, length, flaw, is_last && at + length == bytes.len())
-                }
+                Step::Bad(at, length, flaw) => self.bad(at, length, flaw, is_last && at + length == bytes.len()),
             }
         }
         if let Some((last, hash)) = self.report.head.filter(|(last, _)| *last >= first) {
@@ -133,20 +108,9 @@ impl<'a> Run<'a> {
         };
         let exact = hash.is_some() || self.origin.is_none();
         self.origin.get_or_insert(previous);
-        let follows = if exact {
-            first == sequence
-        } else {
-            first >= sequence
-        };
+        let follows = if exact { first == sequence } else { first >= sequence };
         if !follows || named.is_some_and(|named| named != first) {
-            self.find(
-                sequence,
-                0,
-                Fault::Segment {
-                    expected: sequence,
-                    found: first,
-                },
-            );
+            self.find(sequence, 0, Fault::Segment { expected: sequence, found: first });
         } else if hash.is_some_and(|hash| hash != previous) {
             self.find(sequence, 0, Fault::Chain);
         }
@@ -158,20 +122,9 @@ impl<'a> Run<'a> {
         let header = frame.header;
         let sequence = header.sequence;
         let (wanted, previous) = self.expected;
-        let follows = if previous.is_some() {
-            sequence == wanted
-        } else {
-            sequence >= wanted
-        };
+        let follows = if previous.is_some() { sequence == wanted } else { sequence >= wanted };
         if !follows {
-            self.find(
-                wanted,
-                at,
-                Fault::Sequence {
-                    expected: wanted,
-                    found: sequence,
-                },
-            );
+            self.find(wanted, at, Fault::Sequence { expected: wanted, found: sequence });
         }
         if previous.is_some_and(|previous| previous != header.previous) {
             self.find(sequence, at, Fault::Chain);
@@ -187,14 +140,7 @@ impl<'a> Run<'a> {
             Some(body) => self.content(at, sequence, header.kind, body),
             None => self.bare(at, sequence, header.keep),
         }
-        self.compare(
-            at,
-            Leaf {
-                first,
-                last: sequence,
-                hash,
-            },
-        );
+        self.compare(at, Leaf { first, last: sequence, hash });
     }
 
     /// Notes what gaps and tombstones say.
@@ -204,14 +150,7 @@ impl<'a> Run<'a> {
                 Ok(gap) => {
                     // One torn record was never acknowledged; more cannot come from a crash.
                     if gap.records_at_most.is_none_or(|most| most > 1) {
-                        self.find(
-                            sequence,
-                            at,
-                            Fault::Lost {
-                                after: gap.after,
-                                at_most: gap.records_at_most,
-                            },
-                        );
+                        self.find(sequence, at, Fault::Lost { after: gap.after, at_most: gap.records_at_most });
                     }
                     self.report.gaps.push((sequence, gap));
                 }
@@ -219,10 +158,7 @@ impl<'a> Run<'a> {
             },
             Kind::Tombstone => match serde_json::from_slice::<TombstoneBody>(body) {
                 Ok(tombstone) => {
-                    let earlier = tombstone
-                        .dropped
-                        .into_iter()
-                        .filter(|(_, to)| *to < sequence);
+                    let earlier = tombstone.dropped.into_iter().filter(|(_, to)| *to < sequence);
                     self.tombstones.extend(earlier);
                 }
                 Err(_) => self.find(sequence, at, Fault::Body),
@@ -244,11 +180,7 @@ impl<'a> Run<'a> {
         self.report.dropped += 1;
         match keep {
             Keep::Forever => self.find(sequence, at, Fault::Kept),
-            Keep::Days => match self
-                .bare
-                .last_mut()
-                .filter(|(_, to)| to.checked_add(1) == Some(sequence))
-            {
+            Keep::Days => match self.bare.last_mut().filter(|(_, to)| to.checked_add(1) == Some(sequence)) {
                 Some((_, to)) => *to = sequence,
                 None => self.bare.push((sequence, sequence)),
             },
@@ -257,14 +189,7 @@ impl<'a> Run<'a> {
 
     fn bad(&mut self, at: usize, length: usize, flaw: Flaw, is_end: bool) {
         let (sequence, _) = self.expected;
-        let fault = if is_end {
-            Fault::Torn {
-                bytes: length as u64,
-                flaw,
-            }
-        } else {
-            Fault::Unreadable(flaw)
-        };
+        let fault = if is_end { Fault::Torn { bytes: length as u64, flaw } } else { Fault::Unreadable(flaw) };
         self.find(sequence, at, fault);
         // The entry behind it will tell its own sequence; nobody can say what it should be chained to.
         self.expected = (sequence, None);
@@ -294,18 +219,12 @@ impl<'a> Run<'a> {
         let last = self.report.head.map_or(0, |(sequence, _)| sequence);
         self.name = "end".to_owned();
         for (sequence, _) in std::mem::take(&mut self.anchors) {
-            let fault = if sequence > last {
-                Fault::Truncated { last }
-            } else {
-                Fault::Absent
-            };
+            let fault = if sequence > last { Fault::Truncated { last } } else { Fault::Absent };
             self.find(sequence, START, fault);
         }
         let tombstones = merged(std::mem::take(&mut self.tombstones));
         for (from, to) in std::mem::take(&mut self.bare) {
-            let covered = tombstones
-                .iter()
-                .any(|(start, end)| *start <= from && to <= *end);
+            let covered = tombstones.iter().any(|(start, end)| *start <= from && to <= *end);
             if !covered {
                 self.find(from, START, Fault::Dropped { to });
             }
@@ -319,10 +238,7 @@ fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut out: Vec<(u64, u64)> = Vec::new();
     for (from, to) in ranges {
-        match out
-            .last_mut()
-            .filter(|(_, end)| from <= end.saturating_add(1))
-        {
+        match out.last_mut().filter(|(_, end)| from <= end.saturating_add(1)) {
             Some((_, end)) => *end = (*end).max(to),
             None => out.push((from, to)),
         }

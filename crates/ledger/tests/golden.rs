@@ -1,16 +1,10 @@
 //! Every format that was ever shipped still loads: one directory per version, never changed once it is there.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    reason = "a test may stop at once"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a test may stop at once")]
 
 use doorward_ledger::{
-    AlertBody, Anchors, AnswerBody, Became, Body, By, Checkpoint, CheckpointKey, Days,
-    DecisionBody, FORMAT, GrantBody, GrantStep, Kind, Log, ModeBody, OutcomeBody, PolicyBody,
-    Reply, SessionBody, SessionStep, Verdict,
+    AlertBody, Anchors, AnswerBody, Became, Body, By, Checkpoint, CheckpointKey, Days, DecisionBody, FORMAT, GrantBody,
+    GrantStep, Kind, Log, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, Verdict,
 };
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -34,9 +28,7 @@ fn private_copy(from: &Path, to: &Path) {
 
 fn lines(log: &Log) -> String {
     let records = log.records().unwrap();
-    records
-        .map(|record| record.unwrap().to_line().unwrap() + "\n")
-        .collect()
+    records.map(|record| record.unwrap().to_line().unwrap() + "\n").collect()
 }
 
 #[test]
@@ -45,10 +37,7 @@ fn every_version_ever_shipped_loads_verifies_and_goes_on() {
     if std::env::var_os("UPDATE").is_some() && !newest.exists() {
         make(&newest);
     }
-    assert!(
-        newest.exists(),
-        "the format has no golden files: run with UPDATE=1"
-    );
+    assert!(newest.exists(), "the format has no golden files: run with UPDATE=1");
     for entry in std::fs::read_dir(golden()).unwrap() {
         check(&entry.unwrap().path());
     }
@@ -61,26 +50,16 @@ fn check(version: &Path) {
     let mut log = Log::open(&path).unwrap();
     let expected = std::fs::read_to_string(version.join("records.jsonl")).unwrap();
     assert_eq!(lines(&log), expected, "{}", version.display());
-    let kinds: BTreeSet<Kind> = log
-        .records()
-        .unwrap()
-        .map(|record| record.unwrap().header.kind)
-        .collect();
+    let kinds: BTreeSet<Kind> = log.records().unwrap().map(|record| record.unwrap().header.kind).collect();
     assert!(kinds.into_iter().eq(Kind::ALL), "not every kind is there");
     let checkpoint = Checkpoint::load(&version.join("checkpoint")).unwrap();
     let checkpoints = [checkpoint];
-    let anchors = Anchors {
-        checkpoints: &checkpoints,
-        key: None,
-    };
+    let anchors = Anchors { checkpoints: &checkpoints, key: None };
     let before = log.verify(anchors, |_| {}).unwrap();
     assert!(before.holds(), "{:?}", before.findings);
     assert!(before.dropped > 0 && before.gaps.len() == 1);
     let receipt = log.append(&DecisionBody::default(), 1).unwrap();
-    assert_eq!(
-        Some(receipt.sequence - 1),
-        before.head.map(|(sequence, _)| sequence)
-    );
+    assert_eq!(Some(receipt.sequence - 1), before.head.map(|(sequence, _)| sequence));
     let after = log.verify(anchors, |_| {}).unwrap();
     assert!(after.holds(), "{:?}", after.findings);
     assert_eq!(after.anchored, before.anchored);
@@ -98,11 +77,7 @@ fn make(version: &Path) {
                 id: format!("d{day}"),
                 call: "cargo test".into(),
                 tool: "bash".into(),
-                verdict: if day % 10 == 0 {
-                    Verdict::Block
-                } else {
-                    Verdict::Approve
-                },
+                verdict: if day % 10 == 0 { Verdict::Block } else { Verdict::Approve },
                 ..DecisionBody::default()
             };
             let _receipt = log.append(&body, day * DAY_MS).unwrap();
@@ -111,10 +86,7 @@ fn make(version: &Path) {
     };
     let now_ms = add(&mut log, 5);
     each_kind(&mut log, now_ms);
-    let mut current = std::fs::File::options()
-        .append(true)
-        .open(path.join("current.log"))
-        .unwrap();
+    let mut current = std::fs::File::options().append(true).open(path.join("current.log")).unwrap();
     current.write_all(b"\x01dw\x02 a torn end").unwrap();
     let now_ms = add(&mut log, 93);
     assert!(log.retain(Days::LEAST, now_ms).unwrap().dropped > 0);
@@ -137,71 +109,17 @@ fn each_kind(log: &mut Log, now_ms: u64) {
         let _receipt = log.append(body, now_ms).unwrap();
     }
     let decision = || "d1".to_owned();
-    add(
-        log,
-        &AnswerBody {
-            decision: decision(),
-            reply: Reply::Approved,
-            by: By::Person,
-            why: None,
-        },
-        now_ms,
-    );
-    add(
-        log,
-        &OutcomeBody {
-            decision: decision(),
-            became: Became::Ran,
-            detail: None,
-        },
-        now_ms,
-    );
+    add(log, &AnswerBody { decision: decision(), reply: Reply::Approved, by: By::Person, why: None }, now_ms);
+    add(log, &OutcomeBody { decision: decision(), became: Became::Ran, detail: None }, now_ms);
     let (of, session) = ("call".to_owned(), None);
-    let grant = GrantBody {
-        step: GrantStep::Stored,
-        of,
-        decision: Some(decision()),
-        session,
-        expires_ms: Some(9),
-        user: None,
-    };
+    let grant =
+        GrantBody { step: GrantStep::Stored, of, decision: Some(decision()), session, expires_ms: Some(9), user: None };
     add(log, &grant, now_ms);
     let (before, after) = (Some("a".into()), Some("b".into()));
-    let policy = PolicyBody {
-        what: "rule promoted".into(),
-        before,
-        after,
-        user: None,
-        project: None,
-    };
+    let policy = PolicyBody { what: "rule promoted".into(), before, after, user: None, project: None };
     add(log, &policy, now_ms);
-    add(
-        log,
-        &ModeBody {
-            mode: "auto".into(),
-            before: None,
-            session: None,
-            user: None,
-        },
-        now_ms,
-    );
-    add(
-        log,
-        &AlertBody {
-            name: "blocks".into(),
-            text: "five".into(),
-            session: None,
-        },
-        now_ms,
-    );
+    add(log, &ModeBody { mode: "auto".into(), before: None, session: None, user: None }, now_ms);
+    add(log, &AlertBody { name: "blocks".into(), text: "five".into(), session: None }, now_ms);
     let step = SessionStep::Boundary("don't push".into());
-    add(
-        log,
-        &SessionBody {
-            session: "s".into(),
-            agent: None,
-            step,
-        },
-        now_ms,
-    );
+    add(log, &SessionBody { session: "s".into(), agent: None, step }, now_ms);
 }

@@ -8,8 +8,8 @@
 )]
 
 use doorward_ledger::{
-    Anchors, Blob, CheckpointKey, DecisionBody, Disk, DiskGuard, Filter, Index, Kind, Layer1,
-    Layer2, Log, Storage, Verdict,
+    Anchors, Blob, CheckpointKey, DecisionBody, Disk, DiskGuard, Filter, Index, Kind, Layer1, Layer2, Log, Storage,
+    Verdict,
 };
 use serde_json::value::RawValue;
 use std::fs::File;
@@ -78,13 +78,7 @@ impl Blob for HastyFile {
 const FACTS: &str = r#"{"effects":[{"operation":"execute","target":{"program":"/usr/bin/cargo","words":["test","--workspace"]},"scope":"project","reversibility":"rebuildable","reach":"workspace","sensitivity":"none","coverage":"delegated"}],"rates":{"reads":12},"override_rate":0.01,"taint":[]}"#;
 
 fn body(number: u64) -> DecisionBody {
-    let programs = [
-        "cargo test",
-        "git status",
-        "ls -la src",
-        "rg --files",
-        "python3 -m pytest",
-    ];
+    let programs = ["cargo test", "git status", "ls -la src", "rg --files", "python3 -m pytest"];
     let verdict = match number % 200 {
         0 => Verdict::Block,
         1..=5 => Verdict::Confirm,
@@ -99,14 +93,8 @@ fn body(number: u64) -> DecisionBody {
         tool: "bash".into(),
         call: format!("{} -- case_{number}", programs[number as usize % 5]),
         facts: RawValue::from_string(FACTS.into()).ok(),
-        layer1: Some(Layer1 {
-            outcome: "unsettled".into(),
-            rule: None,
-        }),
-        layer2: Some(Layer2 {
-            score: vec![0.97, 0.02, 0.01],
-            confidence: 0.97,
-        }),
+        layer1: Some(Layer1 { outcome: "unsettled".into(), rule: None }),
+        layer2: Some(Layer2 { score: vec![0.97, 0.02, 0.01], confidence: 0.97 }),
         verdict,
         violation: (verdict == Verdict::Block).then(|| format!("rule-{}", number % 31)),
         reasons: vec!["trusted recipe, hash unchanged".into()],
@@ -133,86 +121,34 @@ fn many(count: u64, verify_within: Duration, list_within: Duration) {
     log.begin().unwrap();
     timed("fill", || {
         for number in 0..count {
-            let _receipt = log
-                .append(&body(number), 1_700_000_000_000 + number * 60_000)
-                .unwrap();
+            let _receipt = log.append(&body(number), 1_700_000_000_000 + number * 60_000).unwrap();
         }
     });
     let key = CheckpointKey::load_or_create(&dir.path().join("key")).unwrap();
     let (checkpoint, _) = timed("checkpoint", || log.checkpoint(&key, 0).unwrap());
     let checkpoints = [checkpoint];
-    let anchors = Anchors {
-        checkpoints: &checkpoints,
-        key: Some(key.fingerprint()),
-    };
+    let anchors = Anchors { checkpoints: &checkpoints, key: Some(key.fingerprint()) };
     let mut steps = 0;
     let (report, took) = timed("verify", || log.verify(anchors, |_| steps += 1).unwrap());
     assert!(report.holds() && steps > 0, "{:?}", report.findings);
-    assert_eq!(
-        (report.records, report.anchored),
-        (count + 1, Some(count + 1))
-    );
+    assert_eq!((report.records, report.anchored), (count + 1, Some(count + 1)));
     assert!(took <= verify_within, "verify took {took:?}");
     let path = dir.path().join("index.sqlite");
     let ((mut index, _), _) = timed("reindex", || Index::rebuild(&path, &log).unwrap());
     timed("feed with nothing new", || index.feed(&log).unwrap());
-    let all = Filter {
-        limit: Some(50),
-        ..Filter::default()
-    };
+    let all = Filter { limit: Some(50), ..Filter::default() };
     let questions = [
         ("newest", all.clone()),
-        (
-            "approved",
-            Filter {
-                verdict: Some(Verdict::Approve),
-                ..all.clone()
-            },
-        ),
-        (
-            "blocked",
-            Filter {
-                verdict: Some(Verdict::Block),
-                ..all.clone()
-            },
-        ),
-        (
-            "confirmed by codex",
-            Filter {
-                verdict: Some(Verdict::Confirm),
-                agent: Some("codex".into()),
-                ..all.clone()
-            },
-        ),
-        (
-            "unknown agent",
-            Filter {
-                agent: Some("nobody".into()),
-                ..all.clone()
-            },
-        ),
-        (
-            "session",
-            Filter {
-                session: Some("s-1000".into()),
-                ..all.clone()
-            },
-        ),
+        ("approved", Filter { verdict: Some(Verdict::Approve), ..all.clone() }),
+        ("blocked", Filter { verdict: Some(Verdict::Block), ..all.clone() }),
+        ("confirmed by codex", Filter { verdict: Some(Verdict::Confirm), agent: Some("codex".into()), ..all.clone() }),
+        ("unknown agent", Filter { agent: Some("nobody".into()), ..all.clone() }),
+        ("session", Filter { session: Some("s-1000".into()), ..all.clone() }),
         (
             "project and category",
-            Filter {
-                project: Some("/home/ada/project-7".into()),
-                category: Some("network".into()),
-                ..all.clone()
-            },
+            Filter { project: Some("/home/ada/project-7".into()), category: Some("network".into()), ..all.clone() },
         ),
-        (
-            "rule",
-            Filter {
-                rule: Some("rule-7".into()),
-                ..all.clone()
-            },
-        ),
+        ("rule", Filter { rule: Some("rule-7".into()), ..all.clone() }),
         (
             "an hour",
             Filter {
@@ -221,34 +157,10 @@ fn many(count: u64, verify_within: Duration, list_within: Duration) {
                 ..all.clone()
             },
         ),
-        (
-            "rare text",
-            Filter {
-                text: Some("case_77".into()),
-                ..all.clone()
-            },
-        ),
-        (
-            "absent text",
-            Filter {
-                text: Some("no such words".into()),
-                ..all.clone()
-            },
-        ),
-        (
-            "violations",
-            Filter {
-                violations: true,
-                ..all.clone()
-            },
-        ),
-        (
-            "answers",
-            Filter {
-                kind: Some(Kind::Answer),
-                ..all
-            },
-        ),
+        ("rare text", Filter { text: Some("case_77".into()), ..all.clone() }),
+        ("absent text", Filter { text: Some("no such words".into()), ..all.clone() }),
+        ("violations", Filter { violations: true, ..all.clone() }),
+        ("answers", Filter { kind: Some(Kind::Answer), ..all }),
     ];
     for (what, filter) in questions {
         let (_, took) = timed(what, || index.list(&filter).unwrap());

@@ -19,16 +19,8 @@ const COUNT: &str = "LEDGER_TEST_COUNT";
 
 fn body(call: String) -> DecisionBody {
     // Some records are longer than a page, so that a killed writer can leave half of one.
-    let call = if call.ends_with('7') {
-        call.repeat(400)
-    } else {
-        call
-    };
-    DecisionBody {
-        call,
-        tool: "bash".into(),
-        ..DecisionBody::default()
-    }
+    let call = if call.ends_with('7') { call.repeat(400) } else { call };
+    DecisionBody { call, tool: "bash".into(), ..DecisionBody::default() }
 }
 
 /// Not a test of its own: the other tests start it as a process.
@@ -39,9 +31,7 @@ fn writer() {
         return;
     };
     let segment_bytes = 200_000;
-    let mut log = Log::open(Path::new(&dir))
-        .unwrap()
-        .with_segment_bytes(segment_bytes);
+    let mut log = Log::open(Path::new(&dir)).unwrap().with_segment_bytes(segment_bytes);
     let mut out = std::io::stdout();
     for number in 0..count.parse().unwrap() {
         let call = format!("process {} call {number}", std::process::id());
@@ -53,8 +43,7 @@ fn writer() {
             }
         };
         // One write, so that a kill cannot leave half a line that looks like another.
-        out.write_all(format!("\nack {} {} .\n", receipt.sequence, receipt.hash).as_bytes())
-            .unwrap();
+        out.write_all(format!("\nack {} {} .\n", receipt.sequence, receipt.hash).as_bytes()).unwrap();
         out.flush().unwrap();
     }
 }
@@ -73,15 +62,8 @@ fn start(dir: &Path, count: u64) -> Child {
 /// What a writer acknowledged before it ended.
 fn acknowledged(child: &mut Child) -> Vec<(u64, String)> {
     let mut text = String::new();
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut text)
-        .unwrap();
-    let acks = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("ack ")?.strip_suffix(" ."));
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    let acks = text.lines().filter_map(|line| line.strip_prefix("ack ")?.strip_suffix(" ."));
     acks.map(|ack| ack.split_once(' ').unwrap())
         .map(|(sequence, hash)| (sequence.parse().unwrap(), hash.to_owned()))
         .collect()
@@ -102,10 +84,7 @@ fn kill_cycles(cycles: u32) {
         for child in &mut children {
             child.wait().unwrap();
             for (sequence, hash) in acknowledged(child) {
-                assert!(
-                    acks.insert(sequence, hash).is_none(),
-                    "{sequence} acknowledged twice"
-                );
+                assert!(acks.insert(sequence, hash).is_none(), "{sequence} acknowledged twice");
             }
         }
         for record in log.records_from(checked + 1).unwrap() {
@@ -117,15 +96,9 @@ fn kill_cycles(cycles: u32) {
                 total += 1;
             }
         }
-        assert!(
-            acks.is_empty(),
-            "cycle {cycle}: acknowledged and lost: {acks:?}"
-        );
+        assert!(acks.is_empty(), "cycle {cycle}: acknowledged and lost: {acks:?}");
         if cycle % 500 == 499 {
-            eprintln!(
-                "{} cycles, {total} records acknowledged, none lost",
-                cycle + 1
-            );
+            eprintln!("{} cycles, {total} records acknowledged, none lost", cycle + 1);
         }
     }
     let mut last = Log::open(&path).unwrap();
@@ -137,10 +110,7 @@ fn kill_cycles(cycles: u32) {
         report.records,
         report.gaps.len()
     );
-    assert!(
-        total > u64::from(cycles),
-        "the writers hardly wrote: {total}"
-    );
+    assert!(total > u64::from(cycles), "the writers hardly wrote: {total}");
 }
 
 fn crowd(processes: u64, each: u64) {
@@ -163,28 +133,16 @@ fn crowd(processes: u64, each: u64) {
     for reader in readers {
         let acks = reader.join().unwrap();
         assert_eq!(acks.len() as u64, each);
-        assert!(
-            acks.windows(2).all(|pair| pair[0].0 < pair[1].0),
-            "not increasing"
-        );
+        assert!(acks.windows(2).all(|pair| pair[0].0 < pair[1].0), "not increasing");
         all.extend(acks);
     }
     let elapsed = started.elapsed();
-    assert!(
-        all.keys().copied().eq(1..=processes * each),
-        "not every sequence once"
-    );
+    assert!(all.keys().copied().eq(1..=processes * each), "not every sequence once");
     let records = log.records().unwrap().map(Result::unwrap);
-    assert!(
-        records
-            .map(|record| (record.header.sequence, record.hash.to_string()))
-            .eq(all)
-    );
+    assert!(records.map(|record| (record.header.sequence, record.hash.to_string())).eq(all));
     assert!(log.verify(Anchors::default(), |_| {}).unwrap().holds());
     let rate = (processes * each) as f64 / elapsed.as_secs_f64();
-    eprintln!(
-        "{processes} processes × {each}: {elapsed:.1?}, {rate:.0} durable records per second"
-    );
+    eprintln!("{processes} processes × {each}: {elapsed:.1?}, {rate:.0} durable records per second");
 }
 
 #[test]

@@ -36,18 +36,8 @@ fn main() {
         }
     }
     times.sort_unstable();
-    let at = |share: f64| {
-        times
-            .get((times.len() as f64 * share) as usize)
-            .copied()
-            .unwrap_or_default()
-    };
-    println!(
-        "{} parses: p50 {} ns, p99 {} ns",
-        times.len(),
-        at(0.50),
-        at(0.99)
-    );
+    let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or_default();
+    println!("{} parses: p50 {} ns, p99 {} ns", times.len(), at(0.50), at(0.99));
     for size in [100, 10_000, 1 << 20] {
         let text = SAMPLES.join("\n").repeat(size / 1_000 + 1);
         let text = text.get(..size).unwrap_or(&text);

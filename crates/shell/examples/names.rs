@@ -1,10 +1,7 @@
 //! Prints what the parser makes of each of the NUL-separated programs on standard input.
 //!
 //! One line for each program: `ok` or the reason, a tab, and the command names, separated by NUL.
-#![allow(
-    clippy::print_stdout,
-    reason = "an example talks to its standard output"
-)]
+#![allow(clippy::print_stdout, reason = "an example talks to its standard output")]
 
 use std::io::{self, Read, Write};
 
@@ -16,9 +13,7 @@ fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
     for program in input.split('\0') {
         let parse = parse(program, Dialect::Bash);
-        let state = parse
-            .error
-            .map_or("ok".to_owned(), |error| format!("{error} {:?}", error.span));
+        let state = parse.error.map_or("ok".to_owned(), |error| format!("{error} {:?}", error.span));
         let names = command_names(&parse.script).join("\0").replace('\n', "\\n");
         writeln!(out, "{state}\t{names}")?;
     }

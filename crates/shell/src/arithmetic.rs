@@ -18,12 +18,7 @@ impl Parser<'_> {
                 false => parser.unexpected(),
             }
         })?;
-        Ok(Arithmetic {
-            word: Word {
-                parts: parts.list,
-                span: self.span_to(start, end),
-            },
-        })
+        Ok(Arithmetic { word: Word { parts: parts.list, span: self.span_to(start, end) } })
     }
 
     /// Whether bash takes the text of a closed `$((…))` for arithmetic: it counts parentheses once more, blind to
@@ -74,10 +69,7 @@ impl Parser<'_> {
             return Ok(self.find(index + 1, quote)?.filter(|close| *close < end));
         }
         let rest = self.bytes.get(index + 1..end).unwrap_or_default();
-        Ok(rest
-            .iter()
-            .position(|byte| *byte == quote)
-            .map(|length| index + 1 + length))
+        Ok(rest.iter().position(|byte| *byte == quote).map(|length| index + 1 + length))
     }
 
     /// `((…))` if the parentheses close together; otherwise nothing is consumed.
@@ -99,10 +91,7 @@ impl Parser<'_> {
         let end = self.matching(open, b'[', b']')?;
         let arithmetic = self.arithmetic_within(open, end)?;
         self.pos = end + 1;
-        Ok(Part::Arithmetic {
-            arithmetic,
-            quoting,
-        })
+        Ok(Part::Arithmetic { arithmetic, quoting })
     }
 
     /// The three expressions of `for ((…))`, standing at `((`.
@@ -155,14 +144,6 @@ pub(crate) fn substitutes(text: &str) -> bool {
 
 /// Whether a `#` could start a comment in a substitution.
 fn has_comment(text: &str) -> bool {
-    let behind_break = |pair: &[u8]| {
-        matches!(
-            pair,
-            [
-                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')',
-                b'#'
-            ]
-        )
-    };
+    let behind_break = |pair: &[u8]| matches!(pair, [b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')', b'#']);
     text.as_bytes().windows(2).any(behind_break)
 }

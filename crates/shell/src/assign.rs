@@ -11,8 +11,7 @@ const DECLARATIONS: [&str; 5] = ["declare", "export", "local", "readonly", "type
 
 /// Whether this command word takes arrays as arguments.
 pub(crate) fn declares(word: &Word) -> bool {
-    word.literal_bare()
-        .is_some_and(|name| DECLARATIONS.contains(&name))
+    word.literal_bare().is_some_and(|name| DECLARATIONS.contains(&name))
 }
 
 /// What the start of an assignment says.
@@ -40,9 +39,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         match self.assignment_head()? {
-            Some(head) if self.at(self.after(head.value)) == b'(' => {
-                self.assignment_from(head).map(Some)
-            }
+            Some(head) if self.at(self.after(head.value)) == b'(' => self.assignment_from(head).map(Some),
             Some(_) | None => Ok(None),
         }
     }
@@ -78,12 +75,7 @@ impl Parser<'_> {
         if append || subscript.is_some() {
             self.bash_only()?;
         }
-        Ok(Some(Head {
-            name_end,
-            subscript,
-            append,
-            value: index + 1,
-        }))
+        Ok(Some(Head { name_end, subscript, append, value: index + 1 }))
     }
 
     fn assignment_from(&mut self, head: Head) -> Parsed<Assignment> {
@@ -98,13 +90,7 @@ impl Parser<'_> {
             true => Value::Array(self.deeper(Self::array)?),
             false => Value::Scalar(self.word_in(Mode::Value)?),
         };
-        Ok(Assignment {
-            name,
-            subscript,
-            append: head.append,
-            value,
-            span: self.span(start),
-        })
+        Ok(Assignment { name, subscript, append: head.append, value, span: self.span(start) })
     }
 
     /// `( … )` behind `=`.
@@ -138,21 +124,14 @@ impl Parser<'_> {
             let close = self.matching(self.pos + 1, b'[', b']')?;
             let behind = self.after(close + 1);
             let append = self.at(behind) == b'+';
-            let equals = if append {
-                self.after(behind + 1)
-            } else {
-                behind
-            };
+            let equals = if append { self.after(behind + 1) } else { behind };
             if self.at(equals) == b'=' {
                 let subscript = Some(self.subscript(self.pos + 1, close)?);
                 self.pos = equals + 1;
                 if self.peek() == b'(' {
                     return self.unexpected();
                 }
-                return Ok(Element {
-                    subscript,
-                    value: self.word_in(Mode::Value)?,
-                });
+                return Ok(Element { subscript, value: self.word_in(Mode::Value)? });
             }
             if self.slice(self.pos, close).bytes().any(ends_word) {
                 return self.fail(ErrorKind::Ambiguous("a subscript outside an assignment"));
@@ -161,10 +140,7 @@ impl Parser<'_> {
         match self.peek() {
             0 => self.fail(ErrorKind::Unterminated(")")),
             byte if ends_word(byte) && !self.at_process() => self.unexpected(),
-            _ => Ok(Element {
-                subscript: None,
-                value: self.word()?,
-            }),
+            _ => Ok(Element { subscript: None, value: self.word()? }),
         }
     }
 }

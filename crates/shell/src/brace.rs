@@ -21,11 +21,7 @@ impl Mark {
             Some(Part::Text { text, .. }) => text.len().saturating_sub(1),
             Some(_) | None => 0,
         };
-        Mark {
-            byte,
-            part: parts.len().saturating_sub(1),
-            offset,
-        }
+        Mark { byte, part: parts.len().saturating_sub(1), offset }
     }
 }
 
@@ -61,11 +57,7 @@ fn items(parts: Vec<Part>, marks: &[Mark]) -> Vec<Item> {
         let mut cut = false;
         while let Some(mark) = marks.next_if(|mark| mark.part == index) {
             cut = true;
-            push_text(
-                &mut out,
-                text.get(from..mark.offset).unwrap_or_default(),
-                quoting,
-            );
+            push_text(&mut out, text.get(from..mark.offset).unwrap_or_default(), quoting);
             out.push(match mark.byte {
                 b'{' => Item::Open,
                 b'}' => Item::Close,
@@ -83,10 +75,7 @@ fn items(parts: Vec<Part>, marks: &[Mark]) -> Vec<Item> {
 
 fn push_text(out: &mut Vec<Item>, text: &str, quoting: Quoting) {
     if !text.is_empty() {
-        out.push(Item::Part(Part::Text {
-            text: text.to_owned(),
-            quoting,
-        }));
+        out.push(Item::Part(Part::Text { text: text.to_owned(), quoting }));
     }
 }
 
@@ -139,11 +128,7 @@ fn partner(items: &[Item], from: usize) -> Option<usize> {
 }
 
 fn has_dots(part: &Part, before_close: bool) -> bool {
-    let Part::Text {
-        text,
-        quoting: Quoting::Bare,
-    } = part
-    else {
+    let Part::Text { text, quoting: Quoting::Bare } = part else {
         return false;
     };
     match (text.find(".."), before_close) {
@@ -163,10 +148,7 @@ fn group(inside: &[Item], depth: usize) -> Result<Option<Part>, ()> {
             Item::Open => level += 1,
             Item::Close => level = level.saturating_sub(1),
             Item::Comma if level == 0 => {
-                words.push(alternative(
-                    inside.get(start..index).unwrap_or_default(),
-                    depth,
-                )?);
+                words.push(alternative(inside.get(start..index).unwrap_or_default(), depth)?);
                 start = index + 1;
             }
             Item::Comma | Item::Part(_) => {}
@@ -177,21 +159,15 @@ fn group(inside: &[Item], depth: usize) -> Result<Option<Part>, ()> {
         return Ok(Some(Part::Alternatives(words)));
     }
     match inside {
-        [
-            Item::Part(Part::Text {
-                text,
-                quoting: Quoting::Bare,
-            }),
-        ] if is_range(text) => Ok(Some(Part::Range(text.clone()))),
+        [Item::Part(Part::Text { text, quoting: Quoting::Bare })] if is_range(text) => {
+            Ok(Some(Part::Range(text.clone())))
+        }
         _ => Ok(None),
     }
 }
 
 fn alternative(items: &[Item], depth: usize) -> Result<Word, ()> {
-    Ok(Word {
-        parts: expand_items(items, depth + 1)?,
-        span: crate::Span::default(),
-    })
+    Ok(Word { parts: expand_items(items, depth + 1)?, span: crate::Span::default() })
 }
 
 /// `1..9`, `a..e`, `1..9..2`
@@ -229,14 +205,8 @@ fn literal(items: &[Item], out: &mut Vec<Part>) {
             }
         };
         match out.last_mut() {
-            Some(Part::Text {
-                text: last,
-                quoting: same,
-            }) if *same == quoting => last.push_str(text),
-            Some(_) | None => out.push(Part::Text {
-                text: text.to_owned(),
-                quoting,
-            }),
+            Some(Part::Text { text: last, quoting: same }) if *same == quoting => last.push_str(text),
+            Some(_) | None => out.push(Part::Text { text: text.to_owned(), quoting }),
         }
     }
 }

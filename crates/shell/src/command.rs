@@ -37,14 +37,7 @@ impl Reserved {
     pub(crate) fn closes(self) -> bool {
         matches!(
             self,
-            Self::Then
-                | Self::Elif
-                | Self::Else
-                | Self::Fi
-                | Self::Do
-                | Self::Done
-                | Self::Esac
-                | Self::Close
+            Self::Then | Self::Elif | Self::Else | Self::Fi | Self::Do | Self::Done | Self::Esac | Self::Close
         )
     }
 
@@ -98,8 +91,7 @@ impl Parser<'_> {
             return None;
         }
         let found = Reserved::find(word.get(..length)?)?;
-        let plain =
-            self.dialect == Dialect::Sh && matches!(found, Reserved::Time | Reserved::TestClose);
+        let plain = self.dialect == Dialect::Sh && matches!(found, Reserved::Time | Reserved::TestClose);
         (!plain).then_some((found, index))
     }
 
@@ -152,11 +144,7 @@ impl Parser<'_> {
         let mut redirects = Vec::new();
         let takes_redirects = !matches!(kind, CommandKind::Function(_) | CommandKind::Coproc(_));
         while takes_redirects && self.redirect(&mut redirects)? {}
-        Ok(Some(Command {
-            kind,
-            redirects,
-            span: self.span(start),
-        }))
+        Ok(Some(Command { kind, redirects, span: self.span(start) }))
     }
 
     fn compound_kind(&mut self, reserved: Option<(Reserved, usize)>) -> Parsed<CommandKind> {
@@ -226,15 +214,8 @@ impl Parser<'_> {
     pub(crate) fn function_body(&mut self, name: String) -> Parsed<CommandKind> {
         self.newlines()?;
         match self.compound()? {
-            Some(body)
-                if matches!(body.kind, CommandKind::Function(_) | CommandKind::Coproc(_)) =>
-            {
-                self.unexpected()
-            }
-            Some(body) => Ok(CommandKind::Function(Function {
-                name,
-                body: Box::new(body),
-            })),
+            Some(body) if matches!(body.kind, CommandKind::Function(_) | CommandKind::Coproc(_)) => self.unexpected(),
+            Some(body) => Ok(CommandKind::Function(Function { name, body: Box::new(body) })),
             None => self.unexpected(),
         }
     }
@@ -262,15 +243,9 @@ impl Parser<'_> {
         // bash 5.2 writes a substitution out again before it runs it, with a name that it then takes for the command.
         let substituted = self.in_substitution || self.origin.is_some();
         if substituted && matches!(body.kind, CommandKind::Simple(_)) {
-            return Ok(CommandKind::Coproc(Coproc {
-                name: Some("COPROC".to_owned()),
-                body,
-            }));
+            return Ok(CommandKind::Coproc(Coproc { name: Some("COPROC".to_owned()), body }));
         }
-        Ok(CommandKind::Coproc(Coproc {
-            name: name.filter(|_| named),
-            body,
-        }))
+        Ok(CommandKind::Coproc(Coproc { name: name.filter(|_| named), body }))
     }
 
     fn coproc_name(&mut self) -> Option<String> {
@@ -291,9 +266,6 @@ impl Parser<'_> {
     }
 
     fn at_compound(&mut self) -> bool {
-        self.peek() == b'('
-            || self
-                .reserved()
-                .is_some_and(|(word, _)| !matches!(word, Reserved::Time | Reserved::In))
+        self.peek() == b'(' || self.reserved().is_some_and(|(word, _)| !matches!(word, Reserved::Time | Reserved::In))
     }
 }

@@ -52,10 +52,7 @@ impl Parser<'_> {
             false => None,
         };
         self.expect_reserved(Reserved::Fi, "fi")?;
-        Ok(If {
-            branches,
-            otherwise,
-        })
+        Ok(If { branches, otherwise })
     }
 
     /// After `while` or `until`.
@@ -64,11 +61,7 @@ impl Parser<'_> {
         self.expect_reserved(Reserved::Do, "do")?;
         let body = self.list()?;
         self.expect_reserved(Reserved::Done, "done")?;
-        Ok(Loop {
-            until,
-            condition,
-            body,
-        })
+        Ok(Loop { until, condition, body })
     }
 
     /// After `for`.
@@ -86,10 +79,7 @@ impl Parser<'_> {
         self.bash_only()?;
         self.blanks();
         let command = self.for_names()?;
-        Ok(CommandKind::For(For {
-            select: true,
-            ..command
-        }))
+        Ok(CommandKind::For(For { select: true, ..command }))
     }
 
     fn for_names(&mut self) -> Parsed<For> {
@@ -106,12 +96,7 @@ impl Parser<'_> {
             false => None,
         };
         let body = self.loop_body()?;
-        Ok(For {
-            name,
-            words,
-            body,
-            select: false,
-        })
+        Ok(For { name, words, body, select: false })
     }
 
     fn variable_name(&mut self) -> Parsed<String> {

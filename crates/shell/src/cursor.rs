@@ -72,10 +72,7 @@ impl<'a> Parser<'a> {
         }
         if self.at(self.pos) == b'#' {
             let rest = self.bytes.get(self.pos..).unwrap_or_default();
-            self.pos += rest
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(rest.len());
+            self.pos += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         }
     }
 
@@ -104,10 +101,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn span_to(&self, start: usize, end: usize) -> Span {
-        self.origin.unwrap_or(Span {
-            start: start as u32,
-            end: end.max(start) as u32,
-        })
+        self.origin.unwrap_or(Span { start: start as u32, end: end.max(start) as u32 })
     }
 
     /// An error about the character here.
@@ -118,10 +112,7 @@ impl<'a> Parser<'a> {
         }
         let rest = self.text.get(start..).unwrap_or_default();
         let width = rest.chars().next().map_or(0, char::len_utf8);
-        Err(ParseError {
-            kind,
-            span: self.span_to(start, start + width),
-        })
+        Err(ParseError { kind, span: self.span_to(start, start + width) })
     }
 
     pub(crate) fn unexpected<T>(&self) -> Parsed<T> {
@@ -142,10 +133,7 @@ impl<'a> Parser<'a> {
 
 /// Bytes that end a bare word.
 pub(crate) fn ends_word(byte: u8) -> bool {
-    matches!(
-        byte,
-        0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
-    )
+    matches!(byte, 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
 }
 
 pub(crate) fn starts_name(byte: u8) -> bool {

@@ -65,16 +65,9 @@ impl Parser<'_> {
         let CommandKind::Simple(simple) = &command.kind else {
             return Ok(());
         };
-        let name = simple
-            .words
-            .first()
-            .and_then(Word::literal_bare)
-            .unwrap_or_default();
+        let name = simple.words.first().and_then(Word::literal_bare).unwrap_or_default();
         match is_cmdlet(name) {
-            true => Err(ParseError {
-                kind: ErrorKind::OtherDialect(Other::PowerShell),
-                span: command.span,
-            }),
+            true => Err(ParseError { kind: ErrorKind::OtherDialect(Other::PowerShell), span: command.span }),
             false => Ok(()),
         }
     }
@@ -84,16 +77,10 @@ impl Parser<'_> {
 pub(crate) fn name_the_shell(error: ParseError, text: &str) -> ParseError {
     let plain = matches!(
         error.kind,
-        ErrorKind::Unexpected
-            | ErrorKind::Unterminated(_)
-            | ErrorKind::Missing(_)
-            | ErrorKind::BadSubstitution
+        ErrorKind::Unexpected | ErrorKind::Unterminated(_) | ErrorKind::Missing(_) | ErrorKind::BadSubstitution
     );
     match plain.then(|| foreign(text)).flatten() {
-        Some(other) => ParseError {
-            kind: ErrorKind::OtherDialect(other),
-            ..error
-        },
+        Some(other) => ParseError { kind: ErrorKind::OtherDialect(other), ..error },
         None => error,
     }
 }
@@ -102,17 +89,10 @@ pub(crate) fn name_the_shell(error: ParseError, text: &str) -> ParseError {
 fn foreign(text: &str) -> Option<Other> {
     let head = text.get(..text.len().min(4_096)).unwrap_or(text);
     let mut lines = head.lines().flat_map(|line| line.split(';')).map(str::trim);
-    if head.contains("&|")
-        || head.contains("} always {")
-        || head.contains(" =(")
-        || head.contains("${(")
-    {
+    if head.contains("&|") || head.contains("} always {") || head.contains(" =(") || head.contains("${(") {
         return Some(Other::Zsh);
     }
-    if lines
-        .clone()
-        .any(|line| line == "end" || line.starts_with("set -l ") || line.starts_with("begin"))
-    {
+    if lines.clone().any(|line| line == "end" || line.starts_with("set -l ") || line.starts_with("begin")) {
         return Some(Other::Fish);
     }
     if lines.clone().any(is_powershell) {
@@ -122,9 +102,7 @@ fn foreign(text: &str) -> Option<Other> {
         return Some(Other::Cmd);
     }
     let loops = ["foreach ", "for ", "if [[", "while ((", "() {"];
-    lines
-        .any(|line| loops.iter().any(|start| line.starts_with(start)) && line.contains('('))
-        .then_some(Other::Zsh)
+    lines.any(|line| loops.iter().any(|start| line.starts_with(start)) && line.contains('(')).then_some(Other::Zsh)
 }
 
 /// `Get-ChildItem` and the like.
@@ -137,20 +115,10 @@ fn is_cmdlet(word: &str) -> bool {
 
 fn is_powershell(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
-    is_cmdlet(word)
-        || line.contains("| ForEach-Object")
-        || (word.starts_with('$') && line.contains(" = "))
+    is_cmdlet(word) || line.contains("| ForEach-Object") || (word.starts_with('$') && line.contains(" = "))
 }
 
 fn is_cmd(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
-    [
-        "@echo off",
-        "if exist ",
-        "if not exist ",
-        "if defined ",
-        "for %",
-    ]
-    .iter()
-    .any(|start| line.starts_with(start))
+    ["@echo off", "if exist ", "if not exist ", "if defined ", "for %"].iter().any(|start| line.starts_with(start))
 }

@@ -21,9 +21,7 @@ impl Parser<'_> {
                 Ok(())
             }
             b'\'' | b'"' if quoting == Quoting::Bare => self.dollar_quote(parts),
-            b'\'' | b'"' if self.in_quoted_operand => {
-                self.fail(ErrorKind::Ambiguous("`$` before a quote"))
-            }
+            b'\'' | b'"' if self.in_quoted_operand => self.fail(ErrorKind::Ambiguous("`$` before a quote")),
             byte if starts_name(byte) => {
                 let name = self.name();
                 parts.push(self.simple_parameter(name, start, quoting));
@@ -45,8 +43,7 @@ impl Parser<'_> {
     /// Whether the `$` here expands nothing.
     pub(crate) fn dollar_is_lone(&mut self) -> bool {
         let next = self.second();
-        let expands =
-            matches!(next, b'(' | b'{' | b'[') || starts_name(next) || next.is_ascii_digit();
+        let expands = matches!(next, b'(' | b'{' | b'[') || starts_name(next) || next.is_ascii_digit();
         !expands && !is_special(next)
     }
 

@@ -95,10 +95,6 @@ fn control<'a>(tail: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         (b'\\', Some((b'\\', after))) => after,
         _ => rest,
     };
-    out.push(if *byte == b'?' {
-        0x7f
-    } else {
-        byte.to_ascii_uppercase() & 0x1f
-    });
+    out.push(if *byte == b'?' { 0x7f } else { byte.to_ascii_uppercase() & 0x1f });
     rest
 }

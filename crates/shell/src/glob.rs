@@ -11,9 +11,7 @@ impl Parser<'_> {
     /// `*`, `?`, `[` and the openers of extended globs.
     pub(crate) fn glob(&mut self, draft: &mut Draft, byte: u8) -> Parsed<()> {
         if draft.mode == Mode::Regex {
-            draft
-                .parts
-                .text(self.slice(self.pos, self.pos + 1), Quoting::Bare);
+            draft.parts.text(self.slice(self.pos, self.pos + 1), Quoting::Bare);
             self.bump();
             return Ok(());
         }
@@ -88,9 +86,5 @@ impl Parser<'_> {
 }
 
 fn is_bracket_text(byte: u8) -> bool {
-    !ends_word(byte)
-        && !matches!(
-            byte,
-            b']' | b'\'' | b'"' | b'$' | b'`' | b'\\' | b'{' | b'}' | b',' | b'/'
-        )
+    !ends_word(byte) && !matches!(byte, b']' | b'\'' | b'"' | b'$' | b'`' | b'\\' | b'{' | b'}' | b',' | b'/')
 }

@@ -8,9 +8,7 @@ use crate::parser::Parser;
 use crate::parts::Parts;
 use crate::quote::Around;
 use crate::word::Mode;
-use crate::{
-    Command, CommandKind, ErrorKind, HereDocument, Part, Quoting, RedirectTarget, Script, Word,
-};
+use crate::{Command, CommandKind, ErrorKind, HereDocument, Part, Quoting, RedirectTarget, Script, Word};
 
 /// A here document whose body has not been reached yet.
 #[derive(Clone, Debug)]
@@ -50,16 +48,8 @@ impl Parser<'_> {
         if self.enclosing.contains(&delimiter) {
             return self.fail(ErrorKind::Ambiguous("the delimiter of a here document"));
         }
-        self.pending.push(Pending {
-            delimiter: delimiter.clone(),
-            quoted,
-            strip_tabs,
-        });
-        Ok(RedirectTarget::Document(HereDocument {
-            body: Word::default(),
-            quoted,
-            delimiter,
-        }))
+        self.pending.push(Pending { delimiter: delimiter.clone(), quoted, strip_tabs });
+        Ok(RedirectTarget::Document(HereDocument { body: Word::default(), quoted, delimiter }))
     }
 
     /// Reads the bodies of all queued documents, standing at the start of a line.
@@ -69,14 +59,8 @@ impl Parser<'_> {
         }
         for pending in std::mem::take(&mut self.pending) {
             let body = self.read_document(&pending)?;
-            let Pending {
-                delimiter, quoted, ..
-            } = pending;
-            self.bodies.push_back(HereDocument {
-                body,
-                quoted,
-                delimiter,
-            });
+            let Pending { delimiter, quoted, .. } = pending;
+            self.bodies.push_back(HereDocument { body, quoted, delimiter });
         }
         Ok(())
     }
@@ -91,30 +75,19 @@ impl Parser<'_> {
         if pending.quoted {
             parts.text(&body.text, Quoting::Quoted);
         } else if body.changed {
-            self.reread(&body.text, span, |inner| {
-                inner.expanded_text(Around::Document, &mut parts)
-            })?;
+            self.reread(&body.text, span, |inner| inner.expanded_text(Around::Document, &mut parts))?;
         } else {
             self.pos = start;
-            self.within(body.end, |inner| {
-                inner.expanded_text(Around::Document, &mut parts)
-            })?;
+            self.within(body.end, |inner| inner.expanded_text(Around::Document, &mut parts))?;
         }
         self.enclosing.pop();
         self.pos = next;
-        Ok(Word {
-            parts: parts.list,
-            span,
-        })
+        Ok(Word { parts: parts.list, span })
     }
 
     /// The lines up to the delimiter, which is stepped over.
     fn body(&mut self, pending: &Pending) -> Parsed<Body> {
-        let mut body = Body {
-            text: String::new(),
-            end: self.pos,
-            changed: false,
-        };
+        let mut body = Body { text: String::new(), end: self.pos, changed: false };
         while self.pos < self.bytes.len() {
             let line_start = self.pos;
             let (line, joined) = self.logical_line(pending);
@@ -126,15 +99,11 @@ impl Parser<'_> {
                 body.end = line_start;
                 return Ok(body);
             }
-            if self.in_substitution
-                && stripped.starts_with(&pending.delimiter)
-                && stripped.contains(')')
-            {
+            if self.in_substitution && stripped.starts_with(&pending.delimiter) && stripped.contains(')') {
                 self.pos = line_start;
                 return self.fail(ErrorKind::Ambiguous("the end of a here document"));
             }
-            if stripped.len() != line.len() && self.enclosing.iter().any(|outer| outer == stripped)
-            {
+            if stripped.len() != line.len() && self.enclosing.iter().any(|outer| outer == stripped) {
                 return self.fail(ErrorKind::Ambiguous("the delimiter of a here document"));
             }
             body.changed |= joined || stripped.len() != line.len();
@@ -157,17 +126,10 @@ impl Parser<'_> {
         let mut joined = false;
         loop {
             let rest = self.bytes.get(self.pos..).unwrap_or_default();
-            let length = rest
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(rest.len());
+            let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
             let piece = self.slice(self.pos, self.pos + length);
             self.pos = (self.pos + length + 1).min(self.bytes.len());
-            let backslashes = piece
-                .bytes()
-                .rev()
-                .take_while(|byte| *byte == b'\\')
-                .count();
+            let backslashes = piece.bytes().rev().take_while(|byte| *byte == b'\\').count();
             let continues = !pending.quoted && backslashes % 2 == 1 && length < rest.len();
             match continues {
                 true => line.push_str(piece.get(..length - 1).unwrap_or_default()),
@@ -224,10 +186,7 @@ fn fill_command(command: &mut Command, bodies: &mut VecDeque<HereDocument>) {
                 fill(condition, bodies);
                 fill(body, bodies);
             }
-            command
-                .otherwise
-                .iter_mut()
-                .for_each(|script| fill(script, bodies));
+            command.otherwise.iter_mut().for_each(|script| fill(script, bodies));
         }
         CommandKind::Loop(command) => {
             fill(&mut command.condition, bodies);
@@ -235,10 +194,7 @@ fn fill_command(command: &mut Command, bodies: &mut VecDeque<HereDocument>) {
         }
         CommandKind::For(command) => fill(&mut command.body, bodies),
         CommandKind::ArithmeticFor(command) => fill(&mut command.body, bodies),
-        CommandKind::Case(command) => command
-            .arms
-            .iter_mut()
-            .for_each(|arm| fill(&mut arm.body, bodies)),
+        CommandKind::Case(command) => command.arms.iter_mut().for_each(|arm| fill(&mut arm.body, bodies)),
         CommandKind::Function(function) => fill_command(&mut function.body, bodies),
         CommandKind::Coproc(coproc) => fill_command(&mut coproc.body, bodies),
         CommandKind::Simple(_) | CommandKind::Arithmetic(_) | CommandKind::Test(_) => {}

@@ -41,10 +41,7 @@ pub fn hidden(text: &str) -> Option<Hidden> {
     while let Some((start, character)) = characters.next() {
         let after = characters.peek().map(|(_, next)| *next);
         if let Some(kind) = kind_of(character, before, after) {
-            let span = Span {
-                start: start as u32,
-                end: (start + character.len_utf8()) as u32,
-            };
+            let span = Span { start: start as u32, end: (start + character.len_utf8()) as u32 };
             return Some(Hidden { kind, span });
         }
         before = Some(character);
@@ -84,32 +81,18 @@ fn kind_of(character: char, before: Option<char>, after: Option<char>) -> Option
         '\r' => HiddenKind::CarriageReturn,
         '\n' | '\t' => return None,
         '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => HiddenKind::Control,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            HiddenKind::Bidi
-        }
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => HiddenKind::Bidi,
         '\u{200c}' | '\u{200d}' if joins() => return None,
-        '\u{ad}'
-        | '\u{34f}'
-        | '\u{115f}'
-        | '\u{1160}'
-        | '\u{17b4}'
-        | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' => HiddenKind::Invisible,
-        '\u{200b}'..='\u{200d}'
-        | '\u{2060}'..='\u{2065}'
-        | '\u{206a}'..='\u{206f}'
-        | '\u{3164}'
-        | '\u{feff}' => HiddenKind::Invisible,
-        '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{2800}' => {
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => {
             HiddenKind::Invisible
         }
-        '\u{a0}'
-        | '\u{1680}'
-        | '\u{2000}'..='\u{200a}'
-        | '\u{2028}'
-        | '\u{2029}'
-        | '\u{202f}'
-        | '\u{205f}' => HiddenKind::Space,
+        '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{feff}' => {
+            HiddenKind::Invisible
+        }
+        '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{2800}' => HiddenKind::Invisible,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' => {
+            HiddenKind::Space
+        }
         '\u{3000}' => HiddenKind::Space,
         '\u{e0000}'..='\u{e007f}' => HiddenKind::Tag,
         '\u{fe00}'..='\u{fe0f}' if before.is_some_and(takes_variation) => return None,
@@ -150,19 +133,8 @@ mod tests {
 
     #[test]
     fn ordinary_text_hides_nothing() {
-        for text in [
-            "ls -la\n\tx",
-            "ünïcödé",
-            "日本語",
-            "🦀",
-            "👩‍👩‍👧",
-            "❤️",
-            "1️⃣",
-            "a — b",
-            "“q”",
-            "می‌خواهم",
-            "e\u{301}",
-        ] {
+        for text in ["ls -la\n\tx", "ünïcödé", "日本語", "🦀", "👩‍👩‍👧", "❤️", "1️⃣", "a — b", "“q”", "می‌خواهم", "e\u{301}"]
+        {
             check(text, None);
         }
     }

@@ -7,16 +7,11 @@ pub fn lookalike(word: &str) -> bool {
     if word.is_ascii() {
         return false;
     }
-    word.split(|character: char| !character.is_alphanumeric())
-        .any(|piece| {
-            let ascii = piece
-                .chars()
-                .any(|character| character.is_ascii_alphabetic());
-            let foreign = piece.chars().any(is_foreign_double);
-            piece.chars().any(is_styled)
-                || (ascii && foreign)
-                || (foreign && piece.chars().all(is_twin))
-        })
+    word.split(|character: char| !character.is_alphanumeric()).any(|piece| {
+        let ascii = piece.chars().any(|character| character.is_ascii_alphabetic());
+        let foreign = piece.chars().any(is_foreign_double);
+        piece.chars().any(is_styled) || (ascii && foreign) || (foreign && piece.chars().all(is_twin))
+    })
 }
 
 /// Letters of scripts that share shapes with Latin.
@@ -40,8 +35,7 @@ fn is_styled(character: char) -> bool {
 
 /// Foreign letters that cannot be told from an ASCII one.
 fn is_twin(character: char) -> bool {
-    "аеорсухіјѕһԁԛԝӏвкмнтАВЕКМНОРСТХІЈЅοανικρτυΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօհ".contains(character)
-        || character.is_ascii_digit()
+    "аеорсухіјѕһԁԛԝӏвкмнтАВЕКМНОРСТХІЈЅοανικρτυΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօհ".contains(character) || character.is_ascii_digit()
 }
 
 #[cfg(test)]
@@ -59,36 +53,12 @@ mod tests {
     fn honest_names_pass() {
         check(
             false,
-            &[
-                "git",
-                "café",
-                "naïve-tool",
-                "日本語",
-                "привет",
-                "münchen.de",
-                "Ελλάδα",
-                "g++",
-                "7z",
-                "пример.com",
-            ],
+            &["git", "café", "naïve-tool", "日本語", "привет", "münchen.de", "Ελλάδα", "g++", "7z", "пример.com"],
         );
     }
 
     #[test]
     fn mixed_and_dressed_names_are_caught() {
-        check(
-            true,
-            &[
-                "gіt",
-                "ѕudo",
-                "раураl.com",
-                "сосо",
-                "ｒｍ",
-                "𝗋𝗆",
-                "gοοgle.com",
-                "ⓡm",
-                "ſudo",
-            ],
-        );
+        check(true, &["gіt", "ѕudo", "раураl.com", "сосо", "ｒｍ", "𝗋𝗆", "gοοgle.com", "ⓡm", "ſudo"]);
     }
 }

@@ -1,8 +1,6 @@
 //! The command names that stand in a tree.
 
-use crate::{
-    CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, Simple, Word, walk,
-};
+use crate::{CommandKind, Parameter, ParameterOperation, Part, Quoting, Script, Simple, Word, walk};
 
 /// Every command name anywhere in the tree.
 ///
@@ -27,10 +25,7 @@ fn simple_names(simple: &Simple, names: &mut Vec<String>) {
     for word in &simple.words {
         let found = names.len();
         word_names(word, names);
-        let dynamic = word
-            .parts
-            .iter()
-            .any(|part| matches!(part, Part::Parameter(_)));
+        let dynamic = word.parts.iter().any(|part| matches!(part, Part::Parameter(_)));
         let certain = names.len() > found && !dynamic;
         if certain || stays(word) {
             return;
@@ -54,8 +49,7 @@ fn stays(word: &Word) -> bool {
 
 /// `$@` and `${array[@]}`, which are no word at all when empty, even in quotes.
 fn is_list(parameter: &Parameter) -> bool {
-    let at =
-        |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if text == "@");
+    let at = |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if text == "@");
     parameter.name == "@" || parameter.indirect || parameter.subscript.as_ref().is_some_and(at)
 }
 
@@ -93,23 +87,14 @@ fn filled(word: &Word) -> String {
 /// Adds to `out` up to the first blank that splits; `false` once it was met.
 fn fill(word: &Word, out: &mut String) -> bool {
     word.parts.iter().all(|part| match part {
-        Part::Text {
-            text,
-            quoting: Quoting::Bare,
-        } => {
-            let text = if out.is_empty() {
-                text.trim_start()
-            } else {
-                text.as_str()
-            };
+        Part::Text { text, quoting: Quoting::Bare } => {
+            let text = if out.is_empty() { text.trim_start() } else { text.as_str() };
             let end = text.find([' ', '\t', '\n']).unwrap_or(text.len());
             out.push_str(text.get(..end).unwrap_or_default());
             end == text.len()
         }
         Part::Parameter(parameter) => match &parameter.operation {
-            Some(ParameterOperation::Default(word) | ParameterOperation::AssignDefault(word)) => {
-                fill(word, out)
-            }
+            Some(ParameterOperation::Default(word) | ParameterOperation::AssignDefault(word)) => fill(word, out),
             Some(_) | None => true,
         },
         Part::Text { .. }
@@ -140,9 +125,7 @@ fn operand_names(parameter: &Parameter, names: &mut Vec<String>) {
 /// The text of a word, with the first of several alternatives nothing for an expansion and `0` for arithmetic.
 fn literal(word: &Word) -> String {
     let mut out = String::new();
-    word.parts
-        .iter()
-        .for_each(|part| literal_part(part, &mut out));
+    word.parts.iter().for_each(|part| literal_part(part, &mut out));
     out
 }
 

@@ -44,48 +44,23 @@ impl Operand {
             Quoting::Bare => Single::Quote,
             Quoting::Quoted => Single::Stay,
         };
-        Operand {
-            stop: Stop::Brace,
-            quoting,
-            single,
-            globs: quoting == Quoting::Bare,
-        }
+        Operand { stop: Stop::Brace, quoting, single, globs: quoting == Quoting::Bare }
     }
 
     pub(crate) fn pattern(stop: Stop) -> Self {
-        Operand {
-            stop,
-            quoting: Quoting::Bare,
-            single: Single::Quote,
-            globs: true,
-        }
+        Operand { stop, quoting: Quoting::Bare, single: Single::Quote, globs: true }
     }
 
     pub(crate) fn replacement(quoting: Quoting) -> Self {
-        Operand {
-            stop: Stop::Brace,
-            quoting,
-            single: Single::Quote,
-            globs: quoting == Quoting::Bare,
-        }
+        Operand { stop: Stop::Brace, quoting, single: Single::Quote, globs: quoting == Quoting::Bare }
     }
 
     pub(crate) fn slice() -> Self {
-        Operand {
-            stop: Stop::BraceOrColon,
-            quoting: Quoting::Quoted,
-            single: Single::Unclear,
-            globs: false,
-        }
+        Operand { stop: Stop::BraceOrColon, quoting: Quoting::Quoted, single: Single::Unclear, globs: false }
     }
 
     fn subscript() -> Self {
-        Operand {
-            stop: Stop::End,
-            quoting: Quoting::Quoted,
-            single: Single::Unclear,
-            globs: false,
-        }
+        Operand { stop: Stop::End, quoting: Quoting::Quoted, single: Single::Unclear, globs: false }
     }
 }
 
@@ -117,10 +92,7 @@ impl Parser<'_> {
         while !self.operand_ends(how, &mut passed) {
             self.operand_step(how, start, &mut parts)?;
         }
-        Ok(Word {
-            parts: parts.list,
-            span: self.span(start),
-        })
+        Ok(Word { parts: parts.list, span: self.span(start) })
     }
 
     fn operand_ends(&mut self, how: Operand, passed: &mut Passed) -> bool {
@@ -206,9 +178,7 @@ impl Parser<'_> {
     fn operand_tilde(&mut self, parts: &mut Parts) {
         let end = self.tilde_end();
         if matches!(self.at(end), b'/' | b'}') {
-            parts.push(Part::Tilde(
-                self.slice(self.pos + 1, end).replace("\\\n", ""),
-            ));
+            parts.push(Part::Tilde(self.slice(self.pos + 1, end).replace("\\\n", "")));
             self.pos = end;
         } else {
             parts.text("~", Quoting::Bare);
@@ -240,9 +210,7 @@ impl Parser<'_> {
             return self.fail(ErrorKind::Unterminated("'"));
         };
         let inside = rest.get(..length).unwrap_or_default();
-        let expands = inside
-            .iter()
-            .any(|byte| matches!(byte, b'$' | b'`' | b'\\' | b'"'));
+        let expands = inside.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\' | b'"'));
         if how.single == Single::Unclear {
             if expands {
                 return self.fail(ErrorKind::Ambiguous("a quoted expansion in a subscript"));
@@ -251,9 +219,7 @@ impl Parser<'_> {
         }
         parts.text("'", Quoting::Quoted);
         self.pos = start;
-        self.within(start + length, |parser| {
-            parser.expanded_text(Around::Document, parts)
-        })?;
+        self.within(start + length, |parser| parser.expanded_text(Around::Document, parts))?;
         parts.text("'", Quoting::Quoted);
         self.pos = start + length + 1;
         Ok(())

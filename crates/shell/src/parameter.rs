@@ -10,12 +10,7 @@ use crate::{Dialect, ErrorKind, Parameter, ParameterOperation, Part, Quoting, Wo
 
 impl Parser<'_> {
     /// `${…}` from `start`, standing at `{`.
-    pub(crate) fn dollar_brace(
-        &mut self,
-        start: usize,
-        quoting: Quoting,
-        parts: &mut Parts,
-    ) -> Parsed<()> {
+    pub(crate) fn dollar_brace(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
         self.bump();
         match self.peek() {
             b' ' | b'\t' | b'\n' | b'|' => return self.command_braces(start, quoting, parts),
@@ -113,10 +108,7 @@ impl Parser<'_> {
         if parameter.length {
             return self.fail(ErrorKind::BadSubstitution);
         }
-        let outer = std::mem::replace(
-            &mut self.in_quoted_operand,
-            parameter.quoting == Quoting::Quoted,
-        );
+        let outer = std::mem::replace(&mut self.in_quoted_operand, parameter.quoting == Quoting::Quoted);
         parameter.operation = Some(self.operation(operator, parameter)?);
         self.in_quoted_operand = outer;
         Ok(())
@@ -136,20 +128,14 @@ impl Parser<'_> {
             b'-' | b'=' | b'?' | b'+' => self.default_operation(operator, quoting),
             b'#' | b'%' => {
                 self.eat(operator);
-                Ok(ParameterOperation::Trim(
-                    self.operand(Operand::pattern(Stop::Brace))?,
-                ))
+                Ok(ParameterOperation::Trim(self.operand(Operand::pattern(Stop::Brace))?))
             }
             b'/' => self.replace_operation(quoting),
             b'^' | b',' | b'~' => {
                 self.eat(operator);
-                Ok(ParameterOperation::Case(
-                    self.operand(Operand::pattern(Stop::Brace))?,
-                ))
+                Ok(ParameterOperation::Case(self.operand(Operand::pattern(Stop::Brace))?))
             }
-            b'@' | b'*' if parameter.indirect && self.peek() == b'}' => {
-                Ok(ParameterOperation::Names)
-            }
+            b'@' | b'*' if parameter.indirect && self.peek() == b'}' => Ok(ParameterOperation::Names),
             b'@' => match self.peek() {
                 byte @ (b'U' | b'u' | b'L' | b'Q' | b'E' | b'P' | b'A' | b'K' | b'a' | b'k') => {
                     self.bump();
@@ -197,14 +183,8 @@ impl Parser<'_> {
         let pattern = self.operand(Operand::pattern(Stop::BraceOrSlash))?;
         let replacement = match self.eat(b'/') {
             true => self.operand(Operand::replacement(quoting))?,
-            false => Word {
-                parts: Vec::new(),
-                span: self.span(self.pos),
-            },
+            false => Word { parts: Vec::new(), span: self.span(self.pos) },
         };
-        Ok(ParameterOperation::Replace {
-            pattern,
-            replacement,
-        })
+        Ok(ParameterOperation::Replace { pattern, replacement })
     }
 }

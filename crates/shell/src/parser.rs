@@ -4,10 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::error::Parsed;
 use crate::heredoc::{self, Pending};
-use crate::{
-    Command, Dialect, ErrorKind, HereDocument, ParseError, Pipeline, Script, Span, Statement,
-    dialect,
-};
+use crate::{Command, Dialect, ErrorKind, HereDocument, ParseError, Pipeline, Script, Span, Statement, dialect};
 
 /// Substitutions, compound commands, expansions and groups inside each other.
 const MAX_DEPTH: u32 = 24;
@@ -29,14 +26,8 @@ pub struct Parse {
 /// Reads `text` as a program.
 pub fn parse(text: &str, dialect: Dialect) -> Parse {
     if u32::try_from(text.len()).is_err() {
-        let error = ParseError {
-            kind: ErrorKind::TooLong,
-            span: Span::default(),
-        };
-        return Parse {
-            script: Script::default(),
-            error: Some(error),
-        };
+        let error = ParseError { kind: ErrorKind::TooLong, span: Span::default() };
+        return Parse { script: Script::default(), error: Some(error) };
     }
     let end = text.bytes().position(|byte| byte == 0);
     let readable = end.and_then(|end| text.get(..end)).unwrap_or(text);
@@ -47,13 +38,7 @@ pub fn parse(text: &str, dialect: Dialect) -> Parse {
         parsed = parser.program();
     }
     let (script, error) = parsed;
-    let nul = end.map(|end| ParseError {
-        kind: ErrorKind::Nul,
-        span: Span {
-            start: end as u32,
-            end: end as u32 + 1,
-        },
-    });
+    let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
     let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text)));
     Parse { script, error }
 }
@@ -97,10 +82,7 @@ impl<'a> Parser<'a> {
             pos: 0,
             dialect,
             depth: 0,
-            steps: text
-                .len()
-                .saturating_mul(STEPS_PER_BYTE)
-                .saturating_add(STEPS_FLOOR),
+            steps: text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_FLOOR),
             origin: None,
             pending: Vec::new(),
             bodies: VecDeque::new(),
@@ -117,10 +99,7 @@ impl<'a> Parser<'a> {
     /// Everything up to the end of the text; with an error, what was seen before it.
     fn program(&mut self) -> (Script, Option<ParseError>) {
         let mut statements = Vec::new();
-        let error = self
-            .statements(&mut statements)
-            .and_then(|()| self.end_of_program())
-            .err();
+        let error = self.statements(&mut statements).and_then(|()| self.end_of_program()).err();
         let mut script = Script { statements };
         heredoc::fill(&mut script, &mut self.bodies);
         script.statements.append(&mut self.seen);
@@ -167,11 +146,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads up to `end` as if the text ended there.
-    pub(crate) fn within<T>(
-        &mut self,
-        end: usize,
-        read: impl FnOnce(&mut Self) -> Parsed<T>,
-    ) -> Parsed<T> {
+    pub(crate) fn within<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let bytes = self.bytes;
         self.bytes = bytes.get(..end).unwrap_or(bytes);
         let result = self.deeper(read)?;
@@ -183,19 +158,9 @@ impl<'a> Parser<'a> {
     pub(crate) fn record(&mut self, command: &Command) {
         if self.records {
             let (command, span) = (command.clone(), command.span);
-            let first = Pipeline {
-                negated: false,
-                timed: false,
-                commands: vec![command],
-                with_stderr: Vec::new(),
-                span,
-            };
-            self.seen.push(Statement {
-                first,
-                rest: Vec::new(),
-                background: false,
-                span,
-            });
+            let first =
+                Pipeline { negated: false, timed: false, commands: vec![command], with_stderr: Vec::new(), span };
+            self.seen.push(Statement { first, rest: Vec::new(), background: false, span });
         }
     }
 

@@ -11,14 +11,8 @@ pub(crate) struct Parts {
 impl Parts {
     pub(crate) fn text(&mut self, more: &str, quoting: Quoting) {
         match self.list.last_mut() {
-            Some(Part::Text {
-                text,
-                quoting: last,
-            }) if *last == quoting => text.push_str(more),
-            Some(_) | None => self.list.push(Part::Text {
-                text: more.to_owned(),
-                quoting,
-            }),
+            Some(Part::Text { text, quoting: last }) if *last == quoting => text.push_str(more),
+            Some(_) | None => self.list.push(Part::Text { text: more.to_owned(), quoting }),
         }
     }
 
@@ -42,12 +36,7 @@ impl Word {
     /// The text of a word that is one piece of unquoted text.
     pub(crate) fn literal_bare(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [
-                Part::Text {
-                    text,
-                    quoting: Quoting::Bare,
-                },
-            ] => Some(text),
+            [Part::Text { text, quoting: Quoting::Bare }] => Some(text),
             _ => None,
         }
     }

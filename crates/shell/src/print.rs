@@ -1,8 +1,8 @@
 //! A tree as text that parses to the same tree.
 
 use crate::{
-    Assignment, Case, Command, CommandKind, Connector, Coproc, Element, Fd, For, HereDocument, If,
-    Pipeline, Redirect, RedirectOperator, RedirectTarget, Script, Simple, Statement, Value, Word,
+    Assignment, Case, Command, CommandKind, Connector, Coproc, Element, Fd, For, HereDocument, If, Pipeline, Redirect,
+    RedirectOperator, RedirectTarget, Script, Simple, Statement, Value, Word,
 };
 
 /// Writes `script` as a program; parsing it yields the same tree, apart from spans.
@@ -72,11 +72,7 @@ impl<'a> Printer<'a> {
         let mut joints = pipeline.with_stderr.iter();
         for (index, command) in pipeline.commands.iter().enumerate() {
             if index > 0 {
-                self.put(if joints.next() == Some(&true) {
-                    " |& "
-                } else {
-                    " | "
-                });
+                self.put(if joints.next() == Some(&true) { " |& " } else { " | " });
             }
             self.command(command);
         }
@@ -85,19 +81,13 @@ impl<'a> Printer<'a> {
     fn command(&mut self, command: &'a Command) {
         if let CommandKind::Simple(simple) = &command.kind {
             // First, because a reserved word behind a redirect is an ordinary one.
-            command
-                .redirects
-                .iter()
-                .for_each(|redirect| self.redirect(redirect));
+            command.redirects.iter().for_each(|redirect| self.redirect(redirect));
             self.simple(simple);
             return;
         }
         self.kind(&command.kind);
         self.put(" ");
-        command
-            .redirects
-            .iter()
-            .for_each(|redirect| self.redirect(redirect));
+        command.redirects.iter().for_each(|redirect| self.redirect(redirect));
     }
 
     fn kind(&mut self, kind: &'a CommandKind) {
@@ -107,11 +97,7 @@ impl<'a> Printer<'a> {
             CommandKind::Subshell(script) => self.block("(", script, ")"),
             CommandKind::If(command) => self.if_command(command),
             CommandKind::Loop(command) => {
-                self.block(
-                    if command.until { "until" } else { "while" },
-                    &command.condition,
-                    "",
-                );
+                self.block(if command.until { "until" } else { "while" }, &command.condition, "");
                 self.block("do", &command.body, "done");
             }
             CommandKind::For(command) => self.for_command(command),
@@ -204,10 +190,8 @@ impl<'a> Printer<'a> {
     }
 
     fn simple(&mut self, simple: &'a Simple) {
-        let (arrays, scalars): (Vec<_>, Vec<_>) = simple
-            .assignments
-            .iter()
-            .partition(|assignment| matches!(assignment.value, Value::Array(_)));
+        let (arrays, scalars): (Vec<_>, Vec<_>) =
+            simple.assignments.iter().partition(|assignment| matches!(assignment.value, Value::Array(_)));
         let declares = simple.words.first().is_some_and(crate::assign::declares);
         let (before, after) = match declares && scalars.is_empty() {
             true => (Vec::new(), arrays),

@@ -81,32 +81,19 @@ impl<'a> Printer<'a> {
                 self.put(if *writes { ">" } else { "<" });
                 self.scope(script);
             }
-            Part::Parameter(parameter) => self.quoted(parameter.quoting, place, |printer| {
-                printer.parameter(parameter)
-            }),
-            Part::Substitution {
-                script, quoting, ..
-            } => {
+            Part::Parameter(parameter) => self.quoted(parameter.quoting, place, |printer| printer.parameter(parameter)),
+            Part::Substitution { script, quoting, .. } => {
                 self.quoted(*quoting, place, |printer| printer.substitution(script));
             }
-            Part::Arithmetic {
-                arithmetic,
-                quoting,
-            } => {
-                self.quoted(*quoting, place, |printer| {
-                    printer.dollar_arithmetic(arithmetic)
-                });
+            Part::Arithmetic { arithmetic, quoting } => {
+                self.quoted(*quoting, place, |printer| printer.dollar_arithmetic(arithmetic));
             }
         }
     }
 
     /// An expansion, in double quotes if its place does not quote it already.
     fn quoted(&mut self, quoting: Quoting, place: Place, expansion: impl FnOnce(&mut Self)) {
-        let quotes = if quoting == Quoting::Quoted && place == Place::Open {
-            "\""
-        } else {
-            ""
-        };
+        let quotes = if quoting == Quoting::Quoted && place == Place::Open { "\"" } else { "" };
         self.put(quotes);
         expansion(self);
         self.put(quotes);
@@ -121,11 +108,7 @@ impl<'a> Printer<'a> {
         if !self.in_document || !written.contains("\\\n") {
             return;
         }
-        let program = written
-            .strip_prefix("$(")
-            .and_then(|text| text.strip_suffix(')'))
-            .unwrap_or_default()
-            .to_owned();
+        let program = written.strip_prefix("$(").and_then(|text| text.strip_suffix(')')).unwrap_or_default().to_owned();
         self.out.truncate(start);
         self.put("`");
         self.escaped(&program, &['\\', '$', '`']);
@@ -150,11 +133,7 @@ impl<'a> Printer<'a> {
         let balanced = !quotes && is_balanced(&inner.out, b'(', b')');
         let case = substitutes(&inner.out) && inner.out.contains("esac");
         let plain = !case && !is_rewritten(&inner.out);
-        let (before, after) = if balanced && plain {
-            ("$((", "))")
-        } else {
-            ("$[", "]")
-        };
+        let (before, after) = if balanced && plain { ("$((", "))") } else { ("$[", "]") };
         self.put(before);
         self.put(&inner.out);
         self.put(after);
@@ -194,9 +173,7 @@ impl<'a> Printer<'a> {
             && !parameter.length
             && parameter.subscript.is_none()
             && parameter.operation.is_none()
-            && !parameter
-                .name
-                .starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
+            && !parameter.name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
         if plain {
             self.put("$");
             self.put(&parameter.name);
@@ -227,10 +204,7 @@ impl<'a> Printer<'a> {
             ParameterOperation::Alternative(word) => (":+", word, place),
             ParameterOperation::Trim(word) => ("%%", word, Place::Open),
             ParameterOperation::Case(word) => ("^^", word, Place::Open),
-            ParameterOperation::Replace {
-                pattern,
-                replacement,
-            } => {
+            ParameterOperation::Replace { pattern, replacement } => {
                 self.put("//");
                 self.parts(pattern, Place::Open);
                 ("/", replacement, place)
@@ -273,9 +247,6 @@ fn is_balanced(text: &str, opening: u8, closing: u8) -> bool {
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@')
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@')
         || text == "*"
 }

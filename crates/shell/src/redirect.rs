@@ -3,9 +3,7 @@
 use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::Parser;
-use crate::{
-    Dialect, ErrorKind, Fd, Part, Quoting, Redirect, RedirectOperator, RedirectTarget, Word,
-};
+use crate::{Dialect, ErrorKind, Fd, Part, Quoting, Redirect, RedirectOperator, RedirectTarget, Word};
 
 /// Longest first.
 const OPERATORS: [(&[u8], RedirectOperator); 12] = [
@@ -46,12 +44,7 @@ impl Parser<'_> {
         }
         let operator = self.operator()?;
         let target = self.target(operator)?;
-        out.push(Redirect {
-            fd,
-            operator,
-            target,
-            span: self.span(start),
-        });
+        out.push(Redirect { fd, operator, target, span: self.span(start) });
         Ok(true)
     }
 
@@ -99,9 +92,7 @@ impl Parser<'_> {
             if self.eat_all(token) {
                 let posix = !matches!(
                     operator,
-                    RedirectOperator::AppendBoth
-                        | RedirectOperator::WriteBoth
-                        | RedirectOperator::HereString
+                    RedirectOperator::AppendBoth | RedirectOperator::WriteBoth | RedirectOperator::HereString
                 );
                 if !posix {
                     self.bash_only()?;
@@ -120,18 +111,13 @@ impl Parser<'_> {
         if ends_word(self.peek()) && !self.at_process() {
             return self.fail(ErrorKind::Missing("the target of a redirect"));
         }
-        let duplicates = matches!(
-            operator,
-            RedirectOperator::DuplicateOutput | RedirectOperator::DuplicateInput
-        );
+        let duplicates = matches!(operator, RedirectOperator::DuplicateOutput | RedirectOperator::DuplicateInput);
         if duplicates && self.peek() == b'-' {
             return Ok(RedirectTarget::Word(self.closing_dash()));
         }
         let word = self.word()?;
         // Digits before another redirect are its descriptor, so this one has no target.
-        let digits = word
-            .literal_bare()
-            .is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let digits = word.literal_bare().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         if digits && !duplicates && matches!(self.peek(), b'<' | b'>') {
             return self.unexpected();
         }
@@ -148,13 +134,7 @@ impl Parser<'_> {
     fn closing_dash(&mut self) -> Word {
         let start = self.pos;
         self.bump();
-        let part = Part::Text {
-            text: "-".to_owned(),
-            quoting: Quoting::Bare,
-        };
-        Word {
-            parts: vec![part],
-            span: self.span(start),
-        }
+        let part = Part::Text { text: "-".to_owned(), quoting: Quoting::Bare };
+        Word { parts: vec![part], span: self.span(start) }
     }
 }

@@ -19,11 +19,7 @@ struct Inside {
 impl Parser<'_> {
     /// Where the bracket for one opened just before `start` stands.
     pub(crate) fn matching(&mut self, start: usize, open: u8, close: u8) -> Parsed<usize> {
-        let outer = Inside {
-            open,
-            close,
-            count: 1,
-        };
+        let outer = Inside { open, close, count: 1 };
         let end = self.scan(start, outer)?;
         match end {
             Some(end) => Ok(end),
@@ -37,14 +33,7 @@ impl Parser<'_> {
 
     /// The first `byte` outside quotes and brackets.
     pub(crate) fn find(&mut self, start: usize, byte: u8) -> Parsed<Option<usize>> {
-        self.scan(
-            start,
-            Inside {
-                open: 0,
-                close: byte,
-                count: 1,
-            },
-        )
+        self.scan(start, Inside { open: 0, close: byte, count: 1 })
     }
 
     fn scan(&mut self, start: usize, outer: Inside) -> Parsed<Option<usize>> {
@@ -69,20 +58,10 @@ impl Parser<'_> {
                     }
                 }
                 _ if byte == top.open => top.count += 1,
-                b'\'' if top.close != b'"' && top.close != b'`' => {
-                    index = self.past_single(index, start)?
-                }
+                b'\'' if top.close != b'"' && top.close != b'`' => index = self.past_single(index, start)?,
                 _ if top.close == b'`' => {}
-                b'"' => stack.push(Inside {
-                    open: 0,
-                    close: b'"',
-                    count: 1,
-                }),
-                b'`' => stack.push(Inside {
-                    open: 0,
-                    close: b'`',
-                    count: 1,
-                }),
+                b'"' => stack.push(Inside { open: 0, close: b'"', count: 1 }),
+                b'`' => stack.push(Inside { open: 0, close: b'`', count: 1 }),
                 b'$' => index = self.scan_dollar(index, start, &mut stack)?,
                 _ => {}
             }
@@ -97,30 +76,13 @@ impl Parser<'_> {
     /// Past `$(`, `${`, `$[` and `$'…'`; yields the last byte consumed.
     ///
     /// Only the grammar knows where `$(…)` ends: it may hold comments and `case` patterns.
-    fn scan_dollar(
-        &mut self,
-        index: usize,
-        start: usize,
-        stack: &mut Vec<Inside>,
-    ) -> Parsed<usize> {
+    fn scan_dollar(&mut self, index: usize, start: usize, stack: &mut Vec<Inside>) -> Parsed<usize> {
         let next = self.after(index + 1);
         let inside = match self.at(next) {
             b'(' if self.at(self.after(next + 1)) != b'(' => return self.past_substitution(next),
-            b'(' => Inside {
-                open: b'(',
-                close: b')',
-                count: 1,
-            },
-            b'{' => Inside {
-                open: 0,
-                close: b'}',
-                count: 1,
-            },
-            b'[' => Inside {
-                open: b'[',
-                close: b']',
-                count: 1,
-            },
+            b'(' => Inside { open: b'(', close: b')', count: 1 },
+            b'{' => Inside { open: 0, close: b'}', count: 1 },
+            b'[' => Inside { open: b'[', close: b']', count: 1 },
             b'\'' if stack.last().is_some_and(|top| top.close != b'"') => {
                 return self.past_ansi(next, start);
             }
@@ -148,10 +110,7 @@ impl Parser<'_> {
         let rest = self.bytes.get(index + 1..).unwrap_or_default();
         match rest.iter().position(|byte| *byte == b'\'') {
             Some(length) => Ok(index + 1 + length),
-            None => Err(ParseError {
-                kind: ErrorKind::Unterminated("'"),
-                span: self.span_to(start, start),
-            }),
+            None => Err(ParseError { kind: ErrorKind::Unterminated("'"), span: self.span_to(start, start) }),
         }
     }
 
@@ -162,10 +121,7 @@ impl Parser<'_> {
             match self.at(index) {
                 0 => {
                     let span = self.span_to(start, start);
-                    return Err(ParseError {
-                        kind: ErrorKind::Unterminated("'"),
-                        span,
-                    });
+                    return Err(ParseError { kind: ErrorKind::Unterminated("'"), span });
                 }
                 b'\'' => return Ok(index),
                 b'\\' => index += 2,

@@ -15,17 +15,9 @@ impl Parser<'_> {
         let end = item_end(self.pos, self.bytes);
         let span = self.span_to(start, end);
         if let Ok(Some(kind)) = function {
-            return Ok(Command {
-                kind,
-                redirects,
-                span,
-            });
+            return Ok(Command { kind, redirects, span });
         }
-        let command = Command {
-            kind: CommandKind::Simple(simple),
-            redirects,
-            span,
-        };
+        let command = Command { kind: CommandKind::Simple(simple), redirects, span };
         self.record(&command);
         function?;
         self.other_shell(&command)?;
@@ -39,13 +31,8 @@ impl Parser<'_> {
         let CommandKind::Simple(simple) = &command.kind else {
             return Ok(());
         };
-        let first = simple
-            .words
-            .first()
-            .and_then(Word::literal_bare)
-            .unwrap_or_default();
-        let moved =
-            self.in_substitution && !command.redirects.is_empty() && simple.assignments.is_empty();
+        let first = simple.words.first().and_then(Word::literal_bare).unwrap_or_default();
+        let moved = self.in_substitution && !command.redirects.is_empty() && simple.assignments.is_empty();
         match moved && Reserved::find(first.as_bytes()).is_some() {
             true => self.fail(ErrorKind::Ambiguous("a reserved word behind a redirect")),
             false => Ok(()),
@@ -53,11 +40,7 @@ impl Parser<'_> {
     }
 
     /// Fills in assignments, words and redirects; yields a function if it turns out to be one.
-    fn simple_items(
-        &mut self,
-        simple: &mut Simple,
-        redirects: &mut Vec<Redirect>,
-    ) -> Parsed<Option<CommandKind>> {
+    fn simple_items(&mut self, simple: &mut Simple, redirects: &mut Vec<Redirect>) -> Parsed<Option<CommandKind>> {
         loop {
             self.blanks();
             if self.redirect(redirects)? {
@@ -72,8 +55,7 @@ impl Parser<'_> {
             }
             self.simple_item(simple)?;
         }
-        let empty =
-            simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty();
+        let empty = simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty();
         match empty {
             true if self.at(self.pos) == 0 => self.fail(ErrorKind::Missing("a command")),
             true => self.unexpected(),
@@ -105,8 +87,7 @@ impl Parser<'_> {
             return self.unexpected();
         };
         let name = name.to_owned();
-        if !simple.assignments.is_empty() || !redirects.is_empty() || !self.eat_empty_parentheses()
-        {
+        if !simple.assignments.is_empty() || !redirects.is_empty() || !self.eat_empty_parentheses() {
             return self.unexpected();
         }
         self.deeper(|parser| parser.function_body(name))
@@ -116,10 +97,6 @@ impl Parser<'_> {
 /// The end of the last item: the position before trailing blanks.
 fn item_end(pos: usize, bytes: &[u8]) -> usize {
     let before = bytes.get(..pos).unwrap_or_default();
-    let blanks = before
-        .iter()
-        .rev()
-        .take_while(|byte| matches!(byte, b' ' | b'\t'))
-        .count();
+    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     pos - blanks
 }

@@ -44,9 +44,7 @@ impl Parser<'_> {
         match self.peek() {
             0 | b')' => true,
             b';' => matches!(self.second(), b';' | b'&'),
-            b'd' | b't' | b'e' | b'f' | b'}' => {
-                self.reserved().is_some_and(|(word, _)| word.closes())
-            }
+            b'd' | b't' | b'e' | b'f' | b'}' => self.reserved().is_some_and(|(word, _)| word.closes()),
             _ => false,
         }
     }
@@ -75,15 +73,7 @@ impl Parser<'_> {
         if background || semicolon {
             self.bump();
         }
-        Ok((
-            Statement {
-                first,
-                rest,
-                background,
-                span,
-            },
-            background || semicolon,
-        ))
+        Ok((Statement { first, rest, background, span }, background || semicolon))
     }
 
     fn pipeline(&mut self) -> Parsed<Pipeline> {
@@ -94,18 +84,8 @@ impl Parser<'_> {
         let mut with_stderr = Vec::new();
         if marked && matches!(self.peek(), 0 | b'\n' | b';') {
             let span = self.span(self.pos);
-            commands.push(Command {
-                kind: CommandKind::Simple(Simple::default()),
-                redirects: Vec::new(),
-                span,
-            });
-            return Ok(Pipeline {
-                negated,
-                timed,
-                commands,
-                with_stderr,
-                span: self.span(start),
-            });
+            commands.push(Command { kind: CommandKind::Simple(Simple::default()), redirects: Vec::new(), span });
+            return Ok(Pipeline { negated, timed, commands, with_stderr, span: self.span(start) });
         }
         commands.push(self.command()?);
         if timed && commands.first().is_some_and(sets_array) {
@@ -116,13 +96,7 @@ impl Parser<'_> {
             self.blanks();
             if self.peek() != b'|' || self.second() == b'|' {
                 let span = self.span_to(start, end);
-                return Ok(Pipeline {
-                    negated,
-                    timed,
-                    commands,
-                    with_stderr,
-                    span,
-                });
+                return Ok(Pipeline { negated, timed, commands, with_stderr, span });
             }
             self.bump();
             with_stderr.push(self.at_stderr_joint()?);
@@ -178,9 +152,6 @@ fn sets_array(command: &Command) -> bool {
     let CommandKind::Simple(simple) = &command.kind else {
         return false;
     };
-    let arrays = simple
-        .assignments
-        .iter()
-        .any(|assignment| matches!(assignment.value, Value::Array(_)));
+    let arrays = simple.assignments.iter().any(|assignment| matches!(assignment.value, Value::Array(_)));
     arrays && !simple.words.first().is_some_and(declares)
 }

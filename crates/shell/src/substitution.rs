@@ -8,41 +8,24 @@ use crate::{ErrorKind, Part, Quoting, Script};
 
 impl Parser<'_> {
     /// Standing at the parenthesis of `$(` or `$((`.
-    pub(crate) fn dollar_parenthesis(
-        &mut self,
-        start: usize,
-        quoting: Quoting,
-        parts: &mut Parts,
-    ) -> Parsed<()> {
+    pub(crate) fn dollar_parenthesis(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
         if self.second() == b'(' {
             return self.dollar_double_parenthesis(start, quoting, parts);
         }
         let script = self.substituted()?;
-        parts.push(Part::Substitution {
-            script,
-            quoting,
-            span: self.span(start),
-        });
+        parts.push(Part::Substitution { script, quoting, span: self.span(start) });
         Ok(())
     }
 
     /// Arithmetic, or a substitution that starts with a subshell.
-    fn dollar_double_parenthesis(
-        &mut self,
-        start: usize,
-        quoting: Quoting,
-        parts: &mut Parts,
-    ) -> Parsed<()> {
+    fn dollar_double_parenthesis(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
         let open = self.after(self.pos + 1);
         let inner = self.matching(open + 1, b'(', b')')?;
         let close = self.after(inner + 1);
         if self.at(close) == b')' && self.counts_as_arithmetic(open + 1, inner)? {
             let arithmetic = self.arithmetic_within(open + 1, inner)?;
             self.pos = close + 1;
-            parts.push(Part::Arithmetic {
-                arithmetic,
-                quoting,
-            });
+            parts.push(Part::Arithmetic { arithmetic, quoting });
             return Ok(());
         }
         let end = match self.at(close) == b')' {
@@ -55,11 +38,7 @@ impl Parser<'_> {
         if self.pos != end + 1 {
             return self.fail(ErrorKind::Ambiguous("`$((`"));
         }
-        parts.push(Part::Substitution {
-            script,
-            quoting,
-            span: self.span(start),
-        });
+        parts.push(Part::Substitution { script, quoting, span: self.span(start) });
         Ok(())
     }
 
@@ -74,11 +53,7 @@ impl Parser<'_> {
             true => self.counted_substitution()?,
             false => self.substituted()?,
         };
-        parts.push(Part::Process {
-            script,
-            writes,
-            span: self.span(start),
-        });
+        parts.push(Part::Process { script, writes, span: self.span(start) });
         Ok(())
     }
 
@@ -112,9 +87,7 @@ impl Parser<'_> {
         let operand = std::mem::replace(&mut self.in_quoted_operand, false);
         let mut script = read(self)?;
         if !self.pending.is_empty() {
-            return self.fail(ErrorKind::Ambiguous(
-                "a here document behind its substitution",
-            ));
+            return self.fail(ErrorKind::Ambiguous("a here document behind its substitution"));
         }
         crate::heredoc::fill(&mut script, &mut self.bodies);
         self.pending = pending;
@@ -127,29 +100,17 @@ impl Parser<'_> {
     /// `${ …; }` and `${| …; }`, standing behind the brace.
     ///
     /// Older shells end it at the first `}`, so there must be only one.
-    pub(crate) fn command_braces(
-        &mut self,
-        start: usize,
-        quoting: Quoting,
-        parts: &mut Parts,
-    ) -> Parsed<()> {
+    pub(crate) fn command_braces(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
         self.bash_only()?;
         self.eat(b'|');
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
-        let first = rest
-            .iter()
-            .position(|byte| *byte == b'}')
-            .map(|length| self.pos + length);
+        let first = rest.iter().position(|byte| *byte == b'}').map(|length| self.pos + length);
         let script = self.scope(Self::script)?;
         if first != Some(self.pos) {
             return self.fail(ErrorKind::Ambiguous("`${ … }`"));
         }
         self.expect_reserved_brace()?;
-        parts.push(Part::Substitution {
-            script,
-            quoting,
-            span: self.span(start),
-        });
+        parts.push(Part::Substitution { script, quoting, span: self.span(start) });
         Ok(())
     }
 
@@ -171,28 +132,17 @@ impl Parser<'_> {
 
     /// Backticks directly inside double quotes, where `\"` loses its backslash too.
     pub(crate) fn backticks_in_quotes(&mut self, parts: &mut Parts) -> Parsed<()> {
-        let (text, start) =
-            self.backtick_text(|byte| matches!(byte, b'\\' | b'`' | b'$' | b'"'))?;
+        let (text, start) = self.backtick_text(|byte| matches!(byte, b'\\' | b'`' | b'$' | b'"'))?;
         if self.in_quoted_operand && self.slice(start, self.pos).contains("\\\"") {
             return self.fail(ErrorKind::Ambiguous("an escaped quote in backticks"));
         }
         self.backtick_program(&text, start, Quoting::Quoted, parts)
     }
 
-    fn backtick_program(
-        &mut self,
-        text: &str,
-        start: usize,
-        quoting: Quoting,
-        parts: &mut Parts,
-    ) -> Parsed<()> {
+    fn backtick_program(&mut self, text: &str, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
         let span = self.span(start);
         let script = self.reread_program(text, span)?;
-        parts.push(Part::Substitution {
-            script,
-            quoting,
-            span,
-        });
+        parts.push(Part::Substitution { script, quoting, span });
         Ok(())
     }
 

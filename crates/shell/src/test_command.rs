@@ -99,14 +99,8 @@ impl Parser<'_> {
     fn test_operator(&mut self, operator: &str, words: &mut Vec<Word>) {
         let start = self.pos;
         self.eat_all(operator.as_bytes());
-        let part = Part::Text {
-            text: operator.to_owned(),
-            quoting: Quoting::Bare,
-        };
-        words.push(Word {
-            parts: vec![part],
-            span: self.span(start),
-        });
+        let part = Part::Text { text: operator.to_owned(), quoting: Quoting::Bare };
+        words.push(Word { parts: vec![part], span: self.span(start) });
     }
 }
 
@@ -115,8 +109,5 @@ fn is_unary(word: &str) -> bool {
 }
 
 fn is_binary(word: &str) -> bool {
-    matches!(
-        word,
-        "-ef" | "-nt" | "-ot" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"
-    )
+    matches!(word, "-ef" | "-nt" | "-ot" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
 }

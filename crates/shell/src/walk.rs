@@ -1,8 +1,7 @@
 //! Visiting every command, wherever it stands.
 
 use crate::{
-    Assignment, Command, CommandKind, Parameter, ParameterOperation, Part, RedirectTarget, Script,
-    Value, Word,
+    Assignment, Command, CommandKind, Parameter, ParameterOperation, Part, RedirectTarget, Script, Value, Word,
 };
 
 /// Calls `visit` for each command in the order of the text: in substitutions, here documents, function bodies,
@@ -32,10 +31,7 @@ fn command<'a>(command: &'a Command, visit: &mut dyn FnMut(&'a Command)) {
 fn kind<'a>(kind: &'a CommandKind, visit: &mut dyn FnMut(&'a Command)) {
     match kind {
         CommandKind::Simple(simple) => {
-            simple
-                .assignments
-                .iter()
-                .for_each(|each| assignment(each, visit));
+            simple.assignments.iter().for_each(|each| assignment(each, visit));
             words(&simple.words, visit);
         }
         CommandKind::Group(script) | CommandKind::Subshell(script) => walk(script, visit),
@@ -44,10 +40,7 @@ fn kind<'a>(kind: &'a CommandKind, visit: &mut dyn FnMut(&'a Command)) {
                 walk(condition, visit);
                 walk(body, visit);
             }
-            found
-                .otherwise
-                .iter()
-                .for_each(|script| walk(script, visit));
+            found.otherwise.iter().for_each(|script| walk(script, visit));
         }
         CommandKind::Loop(found) => {
             walk(&found.condition, visit);
@@ -76,10 +69,7 @@ fn kind<'a>(kind: &'a CommandKind, visit: &mut dyn FnMut(&'a Command)) {
 }
 
 fn assignment<'a>(assignment: &'a Assignment, visit: &mut dyn FnMut(&'a Command)) {
-    assignment
-        .subscript
-        .iter()
-        .for_each(|each| word(each, visit));
+    assignment.subscript.iter().for_each(|each| word(each, visit));
     match &assignment.value {
         Value::Scalar(value) => word(value, visit),
         Value::Array(elements) => {
@@ -108,10 +98,7 @@ fn word<'a>(word: &'a Word, visit: &mut dyn FnMut(&'a Command)) {
 }
 
 fn parameter<'a>(parameter: &'a Parameter, visit: &mut dyn FnMut(&'a Command)) {
-    parameter
-        .subscript
-        .iter()
-        .for_each(|each| word(each, visit));
+    parameter.subscript.iter().for_each(|each| word(each, visit));
     match &parameter.operation {
         None | Some(ParameterOperation::Transform(_) | ParameterOperation::Names) => {}
         Some(
@@ -122,10 +109,7 @@ fn parameter<'a>(parameter: &'a Parameter, visit: &mut dyn FnMut(&'a Command)) {
             | ParameterOperation::Trim(operand)
             | ParameterOperation::Case(operand),
         ) => word(operand, visit),
-        Some(ParameterOperation::Replace {
-            pattern,
-            replacement,
-        }) => {
+        Some(ParameterOperation::Replace { pattern, replacement }) => {
             word(pattern, visit);
             word(replacement, visit);
         }

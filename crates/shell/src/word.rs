@@ -35,11 +35,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// Whether the word starts with `name=` or `name+=`.
     fn looks_like_assignment(&self) -> bool {
-        let Some(Part::Text {
-            text,
-            quoting: Quoting::Bare,
-        }) = self.parts.list.first()
-        else {
+        let Some(Part::Text { text, quoting: Quoting::Bare }) = self.parts.list.first() else {
             return false;
         };
         let Some((name, _)) = text.split_once('=') else {
@@ -69,22 +65,10 @@ impl Parser<'_> {
         let end = self.plain_end(start);
         if end > start && matches!(self.at(end), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')') {
             self.pos = end;
-            let part = Part::Text {
-                text: self.slice(start, end).to_owned(),
-                quoting: Quoting::Bare,
-            };
-            return Ok(Word {
-                parts: vec![part],
-                span: self.span(start),
-            });
+            let part = Part::Text { text: self.slice(start, end).to_owned(), quoting: Quoting::Bare };
+            return Ok(Word { parts: vec![part], span: self.span(start) });
         }
-        let mut draft = Draft {
-            parts: Parts::default(),
-            start,
-            mode,
-            open: 0,
-            marks: Vec::new(),
-        };
+        let mut draft = Draft { parts: Parts::default(), start, mode, open: 0, marks: Vec::new() };
         while self.word_step(&mut draft)? {}
         if draft.open > 0 {
             return self.fail(ErrorKind::Unterminated(")"));
@@ -93,10 +77,7 @@ impl Parser<'_> {
             true => draft.parts.list,
             false => self.braces(draft)?,
         };
-        Ok(Word {
-            parts: list,
-            span: self.span(start),
-        })
+        Ok(Word { parts: list, span: self.span(start) })
     }
 
     fn braces(&mut self, draft: Draft) -> Parsed<Vec<Part>> {
@@ -109,11 +90,7 @@ impl Parser<'_> {
     /// The end of the bytes from `start` that mean nothing special.
     fn plain_end(&self, start: usize) -> usize {
         let rest = self.bytes.get(start..).unwrap_or_default();
-        start
-            + rest
-                .iter()
-                .position(|byte| !is_plain(*byte))
-                .unwrap_or(rest.len())
+        start + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len())
     }
 
     /// One step through a word; `false` at its end.
@@ -214,9 +191,7 @@ impl Parser<'_> {
             let in_value = draft.mode == Mode::Value || !draft.parts.is_empty();
             let in_braces = !draft.marks.is_empty() && matches!(next, b',' | b'}');
             if ends_word(next) || next == b'/' || (in_value && next == b':') || in_braces {
-                draft
-                    .parts
-                    .push(Part::Tilde(self.slice(start + 1, end).replace("\\\n", "")));
+                draft.parts.push(Part::Tilde(self.slice(start + 1, end).replace("\\\n", "")));
                 self.pos = end;
                 return;
             }
@@ -239,18 +214,13 @@ impl Parser<'_> {
             return true;
         }
         let before = match draft.parts.list.last() {
-            Some(Part::Text {
-                text,
-                quoting: Quoting::Bare,
-            }) => text.bytes().next_back().unwrap_or(0),
+            Some(Part::Text { text, quoting: Quoting::Bare }) => text.bytes().next_back().unwrap_or(0),
             Some(_) | None => 0,
         };
         match (draft.mode, before) {
             (Mode::Value, b':') => true,
             (Mode::Argument, b'=' | b':') => draft.looks_like_assignment(),
-            (Mode::Argument, b'{' | b',') => {
-                self.at(draft.start) == b'{' && !draft.marks.is_empty()
-            }
+            (Mode::Argument, b'{' | b',') => self.at(draft.start) == b'{' && !draft.marks.is_empty(),
             _ => false,
         }
     }
@@ -290,9 +260,6 @@ fn is_plain(byte: u8) -> bool {
         }
         table
     };
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a byte is always within 256 entries"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "a byte is always within 256 entries")]
     TABLE[byte as usize]
 }

@@ -21,11 +21,7 @@ fn check(text: &str, names: &str) {
 #[track_caller]
 fn refuse(text: &str, reason: &str, names: &str) {
     let parse = parse(text, Dialect::Bash);
-    assert_eq!(
-        parse.error.map(|error| error.to_string()).as_deref(),
-        Some(reason),
-        "{text:?}"
-    );
+    assert_eq!(parse.error.map(|error| error.to_string()).as_deref(), Some(reason), "{text:?}");
     assert_eq!(command_names(&parse.script).join(" "), names, "{text:?}");
 }
 
@@ -45,20 +41,14 @@ fn compound_commands() {
     check("if a; then b; elif c; then d; else e; fi >f", "a b c d e");
     check("if (a) then b; fi", "a b");
     check("while a; do b; done; until c; do d; done", "a b c d");
-    check(
-        "for x in $(a) b; do c; done; for x; do d; done; for x do e; done; for x in a; { f; }",
-        "a c d e f",
-    );
+    check("for x in $(a) b; do c; done; for x; do d; done; for x do e; done; for x in a; { f; }", "a c d e f");
     check("select x in a; do b; done", "b");
     check("for ((i=$(a);i<3;i++)); do b; done", "a b");
     check("case $(a) in x|y) b;; (z) c ;& *) d ;;& esac", "a b c d");
     check("case x in esac", "");
     check("{ a; } && ( b ) && ( ( c ) )", "a b c");
     check("{ { a; } } | { (b) }", "a b");
-    check(
-        "f() { a; }; function g { b; }; function h () ( c ); f",
-        "a b c f",
-    );
+    check("f() { a; }; function g { b; }; function h () ( c ); f", "a b c f");
     check("coproc a; coproc N { b; }; coproc (c)", "a b c");
     check("[[ $(a) == x* && ( -f y || ! -d `b` ) ]] && c", "a b c");
     check("[[ $x =~ ^(a|b c)$ ]] && d", "d");
@@ -168,11 +158,7 @@ fn errors_keep_what_came_before() {
     refuse("rm x\0ls", "the text contains a NUL byte", "rm");
     refuse("echo \"a", "the text ends before `\"`", "echo");
     refuse("if a; then", "this does not fit the shell grammar", "a");
-    refuse(
-        "cat <<$(a)\n",
-        "the delimiter of a here document can be read in more than one way",
-        "a cat",
-    );
+    refuse("cat <<$(a)\n", "the delimiter of a here document can be read in more than one way", "a cat");
     refuse("!(a)", "`!(` can be read in more than one way", "");
     refuse("ls &&", "a command is missing here", "ls");
     for text in [
@@ -204,10 +190,7 @@ fn other_shells_are_named() {
         ("for f (*.log) rm $f", Other::Zsh),
         ("ls &| cat", Other::Zsh),
         ("if test -f x; rm x; end", Other::Fish),
-        (
-            "Get-ChildItem | ForEach-Object { $_.Name }",
-            Other::PowerShell,
-        ),
+        ("Get-ChildItem | ForEach-Object { $_.Name }", Other::PowerShell),
         ("@echo off\nif exist x (del x)", Other::Cmd),
     ] {
         assert_eq!(

@@ -22,12 +22,7 @@ fn on_small_stack(text: String) -> (Option<ErrorKind>, Duration) {
         drop(script);
         (error.map(|error| error.kind), started.elapsed())
     };
-    thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(work)
-        .unwrap()
-        .join()
-        .unwrap()
+    thread::Builder::new().stack_size(STACK).spawn(work).unwrap().join().unwrap()
 }
 
 #[track_caller]
@@ -88,8 +83,8 @@ fn deep_nesting_is_an_error() {
 #[test]
 fn long_but_flat_text_is_read_in_time() {
     for piece in [
-        "echo {a,", "[", "{", "! ", "time ", "coproc ", "~", "[[", "a|", "a&&", "}", "a{b,c}",
-        "$x", "\"a\"", "=", ">f ", "$'a'",
+        "echo {a,", "[", "{", "! ", "time ", "coproc ", "~", "[[", "a|", "a&&", "}", "a{b,c}", "$x", "\"a\"", "=",
+        ">f ", "$'a'",
     ] {
         let (_, time) = on_small_stack(piece.repeat(5_000));
         assert!(time < Duration::from_secs(2), "{piece:?} took {time:?}");
@@ -111,10 +106,7 @@ fn very_many_words_are_an_error() {
     check("arguments", "a ".repeat(50_000));
     check("elements", format!("x=({})", "a ".repeat(50_000)));
     check("braces", "{a,".repeat(2_000) + &"}".repeat(2_000));
-    check(
-        "loop words",
-        format!("for x in {}; do ls; done", "a ".repeat(50_000)),
-    );
+    check("loop words", format!("for x in {}; do ls; done", "a ".repeat(50_000)));
 }
 
 #[test]

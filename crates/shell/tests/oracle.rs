@@ -24,8 +24,8 @@ use support::Generator;
 
 /// Builtins that would reach outside the folder of the test; a program that mentions one is not run.
 const BUILTINS: [&str; 16] = [
-    "exec", "kill", "exit", "cd", "source", "trap", "ulimit", "wait", "read", "eval", "fc",
-    "history", "enable", "hash", "set", "shopt",
+    "exec", "kill", "exit", "cd", "source", "trap", "ulimit", "wait", "read", "eval", "fc", "history", "enable",
+    "hash", "set", "shopt",
 ];
 
 const HANDLER: &str = "command_not_found_handle() { printf '%s\\0' \"$1\" >>\"$QLOG\"; return 0; }\nFUNCNEST=30\nshopt -s extglob\n\
@@ -65,10 +65,7 @@ fn bash_runs_nothing_that_an_understood_parse_did_not_report() {
 #[test]
 #[ignore = "takes some minutes"]
 fn bash_runs_nothing_unreported_in_a_hundred_thousand_programs() {
-    let seed = env::var("SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok())
-        .unwrap_or(1_000);
+    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1_000);
     run(100_000, seed);
 }
 
@@ -78,9 +75,8 @@ fn run(programs: usize, seed: u64) {
         return;
     }
     let threads = 2;
-    let workers: Vec<_> = (0..threads)
-        .map(|index| thread::spawn(move || work(programs / threads, seed + index as u64)))
-        .collect();
+    let workers: Vec<_> =
+        (0..threads).map(|index| thread::spawn(move || work(programs / threads, seed + index as u64))).collect();
     let mut total = Tally::default();
     for worker in workers {
         let tally = worker.join().unwrap();
@@ -112,11 +108,7 @@ fn work(programs: usize, seed: u64) -> Tally {
         }
         tally.programs += 1;
         if tally.programs.is_multiple_of(5_000) {
-            eprintln!(
-                "seed {seed}: {} programs, {} misses",
-                tally.programs,
-                tally.misses.len()
-            );
+            eprintln!("seed {seed}: {} programs, {} misses", tally.programs, tally.misses.len());
         }
         judge(&program, &folder.0, &mut tally);
     }
@@ -136,9 +128,7 @@ fn judge(program: &str, folder: &Path, tally: &mut Tally) {
         "not a valid identifier",
         "conditional",
     ];
-    let clean = !refused
-        .iter()
-        .any(|complaint| complaints.contains(complaint));
+    let clean = !refused.iter().any(|complaint| complaints.contains(complaint));
     tally.clean += usize::from(clean);
     if let Some(error) = parse.error {
         tally.rejected += usize::from(clean);
@@ -148,10 +138,8 @@ fn judge(program: &str, folder: &Path, tally: &mut Tally) {
         return;
     }
     let names: BTreeSet<String> = command_names(&parse.script).into_iter().collect();
-    let missed: Vec<&String> = ran
-        .iter()
-        .filter(|name| !names.contains(*name) && !is_computed(name, program))
-        .collect();
+    let missed: Vec<&String> =
+        ran.iter().filter(|name| !names.contains(*name) && !is_computed(name, program)).collect();
     if !missed.is_empty() {
         let miss = format!("{missed:?} in {program:?}");
         eprintln!("missed {miss}");
@@ -161,10 +149,7 @@ fn judge(program: &str, folder: &Path, tally: &mut Tally) {
 
 /// Names that only come about by expanding something, which no parser can know.
 fn is_computed(name: &str, program: &str) -> bool {
-    let specials = [
-        "$$", "$#", "$?", "$-", "$!", "$0", "$1", "$_", "${#", "${!", "$[", "$((", "@Q", "^^",
-        "${$",
-    ];
+    let specials = ["$$", "$#", "$?", "$-", "$!", "$0", "$1", "$_", "${#", "${!", "$[", "$((", "@Q", "^^", "${$"];
     let special = specials.iter().any(|special| program.contains(special));
     let assigned = program.contains(":=") || program.contains("i in") || program.contains("v=");
     let glued = ["$((", "$[", "${#", "$#"].iter().any(|special| {
@@ -187,12 +172,8 @@ fn is_harmless(program: &str) -> bool {
         .replace("${v//a/", "")
         .replace(")/x}", "")
         .replace("~+/x", "");
-    let words: Vec<&str> = program
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .collect();
-    !slashes.contains('/')
-        && !program.contains('\0')
-        && !words.iter().any(|word| BUILTINS.contains(word))
+    let words: Vec<&str> = program.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    !slashes.contains('/') && !program.contains('\0') && !words.iter().any(|word| BUILTINS.contains(word))
 }
 
 /// The names that bash asked for, and what it complained about.
@@ -228,30 +209,17 @@ fn bash(program: &str, folder: &Path) -> (BTreeSet<String>, String) {
     }
     if program.contains('&') || program.contains("coproc") {
         let group = format!("-{}", child.id());
-        let _ = Command::new("/bin/kill")
-            .args(["-9", "--", &group])
-            .stderr(Stdio::null())
-            .status();
+        let _ = Command::new("/bin/kill").args(["-9", "--", &group]).stderr(Stdio::null()).status();
     }
     let ran = fs::read(&log).unwrap_or_default();
     let _ = fs::remove_file(&log);
     // A pattern in the place of a command runs the file that it matches.
     let files: BTreeSet<String> = fs::read_dir(&work)
-        .map(|files| {
-            files
-                .flatten()
-                .map(|file| file.file_name().to_string_lossy().into_owned())
-                .collect()
-        })
+        .map(|files| files.flatten().map(|file| file.file_name().to_string_lossy().into_owned()).collect())
         .unwrap_or_default();
     let _ = fs::remove_dir_all(&work);
     let names = ran.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    let names = names
-        .map(|name| String::from_utf8_lossy(name).into_owned())
-        .filter(|name| !files.contains(name))
-        .collect();
-    (
-        names,
-        String::from_utf8_lossy(&fs::read(&errors).unwrap_or_default()).into_owned(),
-    )
+    let names =
+        names.map(|name| String::from_utf8_lossy(name).into_owned()).filter(|name| !files.contains(name)).collect();
+    (names, String::from_utf8_lossy(&fs::read(&errors).unwrap_or_default()).into_owned())
 }

@@ -25,11 +25,7 @@ fn check(text: &str) {
     let printed = print(&first.script);
     let second = parse(&printed, Dialect::Bash);
     assert_eq!(second.error, None, "{text:?} printed as {printed:?}");
-    assert_eq!(
-        shape(&second.script),
-        shape(&first.script),
-        "{text:?} printed as {printed:?}"
-    );
+    assert_eq!(shape(&second.script), shape(&first.script), "{text:?} printed as {printed:?}");
 }
 
 #[test]

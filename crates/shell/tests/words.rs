@@ -28,27 +28,14 @@ fn show(word: &Word) -> String {
 
 fn show_part(part: &Part) -> String {
     let mark = |quoting: &Quoting| {
-        if *quoting == Quoting::Quoted {
-            "\""
-        } else {
-            ""
-        }
+        if *quoting == Quoting::Quoted { "\"" } else { "" }
     };
     match part {
-        Part::Text {
-            text,
-            quoting: Quoting::Bare,
-        } => text.clone(),
-        Part::Text {
-            text,
-            quoting: Quoting::Quoted,
-        } => format!("'{text}'"),
+        Part::Text { text, quoting: Quoting::Bare } => text.clone(),
+        Part::Text { text, quoting: Quoting::Quoted } => format!("'{text}'"),
         Part::Glob(glob) => format!("glob({glob})"),
         Part::Tilde(user) => format!("tilde({user})"),
-        Part::Alternatives(words) => format!(
-            "{{{}}}",
-            words.iter().map(show).collect::<Vec<_>>().join("|")
-        ),
+        Part::Alternatives(words) => format!("{{{}}}", words.iter().map(show).collect::<Vec<_>>().join("|")),
         Part::Range(range) => format!("range({range})"),
         Part::Parameter(parameter) => {
             format!("{0}${1}{0}", mark(&parameter.quoting), parameter.name)
@@ -64,10 +51,7 @@ fn quotes_and_escapes() {
     check("a\\ b 'c d' \"e f\" g''h", "a' 'b 'c d' 'e f' g''h");
     check("\"a\\$b\\\"c\\\\d\\e\\`f\"", "'a$b\"c\\d\\e`f'");
     check("'it'\\''s' \"\" \"a\"'b'", "'it's' '' 'ab'");
-    check(
-        "$'a\\n\\t\\x41\\101\\u00e9\\e\\'\\cA' $'a\\0b'c",
-        "'a\n\tAA\u{e9}\u{1b}'\u{1}' 'a'c",
-    );
+    check("$'a\\n\\t\\x41\\101\\u00e9\\e\\'\\cA' $'a\\0b'c", "'a\n\tAA\u{e9}\u{1b}'\u{1}' 'a'c");
     check("a\\\nb \"c\\\nd\" 'e\\\nf'", "ab 'cd' 'e\\\nf'");
     check("$ a$ \"$\" $'\\q'", "'$' a'$' '$' '\\q'");
     check("\\", "'\\'");
@@ -75,44 +59,23 @@ fn quotes_and_escapes() {
 
 #[test]
 fn expansions() {
-    check(
-        "$x ${y} \"$z\" $1$@ \"a$x\"b",
-        "$x $y \"$z\" $1$@ 'a'\"$x\"b",
-    );
-    check(
-        "$(ls) \"$(ls)\" `ls` <(ls) >(ls)",
-        "$() \"$()\" $() <() >()",
-    );
+    check("$x ${y} \"$z\" $1$@ \"a$x\"b", "$x $y \"$z\" $1$@ 'a'\"$x\"b");
+    check("$(ls) \"$(ls)\" `ls` <(ls) >(ls)", "$() \"$()\" $() <() >()");
     check("$((1 + x)) $[2]", "$(('1 + x')) $(('2'))");
 }
 
 #[test]
 fn globs() {
-    check(
-        "*.rs a? [a-z]x [!a]* '*' \\* \"?\"",
-        "glob(*).rs aglob(?) glob([a-z])x glob([!a]*) '*' '*' '?'",
-    );
-    check(
-        "[ ] a[ [a @(a|b)c !(x)",
-        "[ ] a[ [a glob(@(a|b))c glob(!(x))",
-    );
+    check("*.rs a? [a-z]x [!a]* '*' \\* \"?\"", "glob(*).rs aglob(?) glob([a-z])x glob([!a]*) '*' '*' '?'");
+    check("[ ] a[ [a @(a|b)c !(x)", "[ ] a[ [a glob(@(a|b))c glob(!(x))");
     check("[\"a\"b]", "glob([)'a'b]");
 }
 
 #[test]
 fn braces() {
-    check(
-        "{a,b} x{a,b}y {1..3} {a..e..2} {a,{b,c}}",
-        "{a|b} x{a|b}y range(1..3) range(a..e..2) {a|{b|c}}",
-    );
-    check(
-        "{} {a} {a,b '{a,b}' \\{a,b} {{.Name}} {a..} ${x}",
-        "{} {a} {a,b '{a,b}' '{'a,b} {{.Name}} {a..} $x",
-    );
-    check(
-        "{a},b} {x,{a},b} x{},a} {a,{b,c} {{a,b}}",
-        "{a}|b} {x|{a}|b} x{}|a} {a,{b|c} {{a|b}}",
-    );
+    check("{a,b} x{a,b}y {1..3} {a..e..2} {a,{b,c}}", "{a|b} x{a|b}y range(1..3) range(a..e..2) {a|{b|c}}");
+    check("{} {a} {a,b '{a,b}' \\{a,b} {{.Name}} {a..} ${x}", "{} {a} {a,b '{a,b}' '{'a,b} {{.Name}} {a..} $x");
+    check("{a},b} {x,{a},b} x{},a} {a,{b,c} {{a,b}}", "{a}|b} {x|{a}|b} x{}|a} {a,{b|c} {{a|b}}");
     check("{$x,\"a b\"} {,a} {1..$x}", "{$x|'a b'} {|a} {1..$x}");
 }
 
@@ -130,12 +93,6 @@ fn spans_lie_within_the_text() {
     let text = "echo é $(ls \"ü\") >ñ";
     let parse = parse(text, Dialect::Bash);
     let command = &parse.script.statements[0].first.commands[0];
-    assert_eq!(
-        &text[command.span.start as usize..command.span.end as usize],
-        text
-    );
-    assert_eq!(
-        &text[command.redirects[0].span.start as usize..command.redirects[0].span.end as usize],
-        ">ñ"
-    );
+    assert_eq!(&text[command.span.start as usize..command.span.end as usize], text);
+    assert_eq!(&text[command.redirects[0].span.start as usize..command.redirects[0].span.end as usize], ">ñ");
 }

@@ -43,8 +43,10 @@ fn proposed(fields: &Map<String, Value>, attended: bool) -> Result<Proposed, Str
     let cwd = text(fields, "cwd")?.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
     let name = text(fields, "tool_name")?.ok_or("the payload names no tool")?;
     let input = fields.get("tool_input").ok_or("the payload has no tool input")?;
-    let tool = tool(name, input, fields)
-        .unwrap_or_else(|problem| Tool::Malformed { name: name.to_owned(), problem: format!("the input of `{name}`: {problem}") });
+    let tool = tool(name, input, fields).unwrap_or_else(|problem| Tool::Malformed {
+        name: name.to_owned(),
+        problem: format!("the input of `{name}`: {problem}"),
+    });
     let mut call = ToolCall::new(tool, cwd);
     call.agent = NAME.to_owned();
     call.session = text(fields, "session_id")?.unwrap_or_default().to_owned();
@@ -58,7 +60,10 @@ fn tool(name: &str, input: &Value, payload: &Map<String, Value>) -> Result<Tool,
     let need = |key: &str| text(fields, key)?.map(str::to_owned).ok_or_else(|| format!("`{key}` is missing"));
     let may = |key: &str| text(fields, key).map(|found| found.map(str::to_owned));
     Ok(match name {
-        "Bash" => Tool::Bash { command: need("command")?, background: fields.get("run_in_background") == Some(&Value::Bool(true)) },
+        "Bash" => Tool::Bash {
+            command: need("command")?,
+            background: fields.get("run_in_background") == Some(&Value::Bool(true)),
+        },
         // Watches the output of a command that it starts in the background.
         "Monitor" if fields.contains_key("command") => Tool::Bash { command: need("command")?, background: true },
         "PowerShell" => Tool::PowerShell { command: need("command")? },
@@ -72,7 +77,9 @@ fn tool(name: &str, input: &Value, payload: &Map<String, Value>) -> Result<Tool,
         "Glob" | "Grep" => Tool::Search { path: may("path")?, pattern: may("pattern")? },
         "WebFetch" => Tool::Fetch { url: need("url")?, method: None },
         "WebSearch" => Tool::WebSearch { query: need("query")? },
-        "Agent" | "Task" => Tool::Task { agent: may("subagent_type")?.unwrap_or_default(), description: need("prompt")? },
+        "Agent" | "Task" => {
+            Tool::Task { agent: may("subagent_type")?.unwrap_or_default(), description: need("prompt")? }
+        }
         _ => match name.strip_prefix("mcp__") {
             Some(rest) => mcp(rest, input, payload)?,
             None => Tool::Other { name: name.to_owned(), input: input.clone() },
@@ -141,7 +148,9 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => Err(format!("`{name}` is not text")),
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            Err(format!("`{name}` is not text"))
+        }
     }
 }
 
@@ -165,9 +174,17 @@ mod tests {
     fn every_tool_finds_its_shape() {
         let text = str::to_owned;
         for (name, input, tool) in [
-            ("Bash", json!({"command": "ls", "run_in_background": true}), Tool::Bash { command: text("ls"), background: true }),
+            (
+                "Bash",
+                json!({"command": "ls", "run_in_background": true}),
+                Tool::Bash { command: text("ls"), background: true },
+            ),
             ("Monitor", json!({"command": "tail -f x"}), Tool::Bash { command: text("tail -f x"), background: true }),
-            ("Write", json!({"file_path": "/p/a", "content": "x"}), Tool::Write { path: text("/p/a"), content: text("x") }),
+            (
+                "Write",
+                json!({"file_path": "/p/a", "content": "x"}),
+                Tool::Write { path: text("/p/a"), content: text("x") },
+            ),
             (
                 "Edit",
                 json!({"file_path": "/p/a", "old_string": "x", "new_string": "y", "replace_all": false}),
@@ -176,7 +193,12 @@ mod tests {
             (
                 "MultiEdit",
                 json!({"file_path": "/p/a", "edits": [{"old_string": "", "new_string": "y"}, {"old_string": "y", "new_string": "z"}]}),
-                Tool::Edit { changes: vec![edited("/p/a", ChangeKind::Create, "", "y"), edited("/p/a", ChangeKind::Update, "y", "z")] },
+                Tool::Edit {
+                    changes: vec![
+                        edited("/p/a", ChangeKind::Create, "", "y"),
+                        edited("/p/a", ChangeKind::Update, "y", "z"),
+                    ],
+                },
             ),
             (
                 "NotebookEdit",
@@ -186,9 +208,17 @@ mod tests {
             ("Read", json!({"file_path": "/p/a", "limit": 3}), Tool::Read { path: text("/p/a") }),
             ("Grep", json!({"pattern": "x"}), Tool::Search { path: None, pattern: Some(text("x")) }),
             ("LS", json!({"path": "/p"}), Tool::Search { path: Some(text("/p")), pattern: None }),
-            ("WebFetch", json!({"url": "https://e.example/", "prompt": "p"}), Tool::Fetch { url: text("https://e.example/"), method: None }),
+            (
+                "WebFetch",
+                json!({"url": "https://e.example/", "prompt": "p"}),
+                Tool::Fetch { url: text("https://e.example/"), method: None },
+            ),
             ("WebSearch", json!({"query": "q"}), Tool::WebSearch { query: text("q") }),
-            ("Agent", json!({"prompt": "do it", "subagent_type": "g"}), Tool::Task { agent: text("g"), description: text("do it") }),
+            (
+                "Agent",
+                json!({"prompt": "do it", "subagent_type": "g"}),
+                Tool::Task { agent: text("g"), description: text("do it") },
+            ),
             ("TodoWrite", json!({"todos": []}), Tool::Other { name: text("TodoWrite"), input: json!({"todos": []}) }),
             ("Unheard", json!({}), Tool::Other { name: text("Unheard"), input: json!({}) }),
         ] {

@@ -58,7 +58,8 @@ impl Checker {
         if !cwd.starts_with('/') {
             bail!("the directory is not an absolute path: `{cwd}`");
         }
-        let ledger = if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
+        let ledger =
+            if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
         Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
     }
 
@@ -70,8 +71,10 @@ impl Checker {
         };
         if let Some(ledger) = &mut self.ledger {
             let proposed = Proposed { call: request.call, id: None, turn: None };
-            let entry = entry::decision(&proposed, &considered, mode, root.as_deref()).map_err(|error| error.to_string())?;
-            let _receipt = ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
+            let entry =
+                entry::decision(&proposed, &considered, mode, root.as_deref()).map_err(|error| error.to_string())?;
+            let _receipt =
+                ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
         }
         Ok(considered)
     }
@@ -132,7 +135,9 @@ pub fn exit_code(verdict: Verdict) -> u8 {
 fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
     let input = match (&arguments.command, &arguments.input) {
         (Some(command), None) => json!({ "command": command }),
-        (None, Some(input)) => crate::json::parse(input.as_bytes()).map_err(|error| anyhow::anyhow!("`--input` is not JSON: {error}"))?,
+        (None, Some(input)) => {
+            crate::json::parse(input.as_bytes()).map_err(|error| anyhow::anyhow!("`--input` is not JSON: {error}"))?
+        }
         (Some(_), Some(_)) => bail!("give either a command or `--input`"),
         (None, None) => bail!("there is nothing to check: give a command, `--input` or `--jsonl`"),
     };
@@ -218,11 +223,14 @@ fn print_stats(stats: &Stats, out: &mut dyn Write, arguments: &CheckArguments) -
 
 fn read_world(path: &Path) -> Result<Description> {
     let bytes = std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
-    let value = crate::json::parse(&bytes).map_err(|error| anyhow::anyhow!("`{}` is not JSON: {error}", path.display()))?;
+    let value =
+        crate::json::parse(&bytes).map_err(|error| anyhow::anyhow!("`{}` is not JSON: {error}", path.display()))?;
     serde_json::from_value(value).with_context(|| format!("`{}` does not describe a machine", path.display()))
 }
 
 fn current_directory() -> Result<String> {
     let path = std::env::current_dir().context("the current directory is not known")?;
-    path.into_os_string().into_string().map_err(|path| anyhow::anyhow!("the current directory is not UTF-8: `{}`", path.display()))
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| anyhow::anyhow!("the current directory is not UTF-8: `{}`", path.display()))
 }

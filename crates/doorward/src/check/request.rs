@@ -35,7 +35,8 @@ impl Request {
         if std::str::from_utf8(line).is_err() {
             return Err(malformed("is not UTF-8".into()));
         }
-        let value = crate::json::parse(line).map_err(|error| malformed(format!("is not a JSON object that can be read: {error}")))?;
+        let value = crate::json::parse(line)
+            .map_err(|error| malformed(format!("is not a JSON object that can be read: {error}")))?;
         let Value::Object(fields) = value else { return Err(malformed("is not an object".into())) };
         Request::from_fields(fields, cwd).map_err(|problem| malformed(format!("is not a tool call: {problem}")))
     }
@@ -112,7 +113,8 @@ pub fn salvaged_id(line: &[u8]) -> Value {
 
 /// The first `"id": …` at the start of a line that is cut off or broken further on.
 fn torn_id(text: &str) -> Option<String> {
-    let rest = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"id\"")?.trim_start().strip_prefix(':')?;
+    let rest =
+        text.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"id\"")?.trim_start().strip_prefix(':')?;
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
     values.next()?.ok()?;
     rest.get(..values.byte_offset()).map(|raw| raw.trim().to_owned())

@@ -80,7 +80,9 @@ impl Stats {
 
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} calls, {} of them malformed", self.calls, self.malformed)?;
-        for (title, counts) in [("verdict", &self.verdicts), ("coverage", &self.coverage), ("settled by", &self.settled_by)] {
+        for (title, counts) in
+            [("verdict", &self.verdicts), ("coverage", &self.coverage), ("settled by", &self.settled_by)]
+        {
             writeln!(out, "\n{title}")?;
             for (word, count) in counts {
                 writeln!(out, "  {count:>8}  {:>5.1} %  {word}", self.percent(*count))?;

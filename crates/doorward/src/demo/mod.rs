@@ -59,13 +59,25 @@ impl Stage {
         DirBuilder::new().mode(0o700).create(&base).with_context(|| format!("`{}` cannot be made", base.display()))?;
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
         let stage = Stage { base, surroundings: Surroundings { places: Places::at(&home), attended: true } };
-        stage.file("home/.config/doorward/config.toml", &format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [\"{}\"]\n", stage.project()))?;
+        stage.file(
+            "home/.config/doorward/config.toml",
+            &format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [\"{}\"]\n", stage.project()),
+        )?;
         record::begin(&stage.surroundings.places)?;
         stage.file("project/.git/HEAD", "ref: refs/heads/feature\n")?;
-        stage.file("project/.git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://github.com/acme/shop.git\n")?;
+        stage.file(
+            "project/.git/config",
+            "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://github.com/acme/shop.git\n",
+        )?;
         stage.file("project/.gitignore", "node_modules/\ndist/\n.env\n")?;
-        stage.file("project/package.json", "{\"name\": \"shop\", \"scripts\": {\"test\": \"vitest run\", \"build\": \"vite build\"}}\n")?;
-        stage.file("project/src/cart.ts", "export const total = (items: number[]) => items.reduce((a, b) => a + b, 0);\n")?;
+        stage.file(
+            "project/package.json",
+            "{\"name\": \"shop\", \"scripts\": {\"test\": \"vitest run\", \"build\": \"vite build\"}}\n",
+        )?;
+        stage.file(
+            "project/src/cart.ts",
+            "export const total = (items: number[]) => items.reduce((a, b) => a + b, 0);\n",
+        )?;
         stage.file("project/README.md", "# shop\n")?;
         Ok(stage)
     }
@@ -91,7 +103,12 @@ impl Stage {
         });
         let reply = answer(payload.to_string().as_bytes(), &self.surroundings)?;
         let (verdict, reason) = understood(&reply)?;
-        Ok(Played { aim: field("aim").as_str().unwrap_or_default().to_owned(), call: shown(&field("tool"), &field("input")), verdict, reason })
+        Ok(Played {
+            aim: field("aim").as_str().unwrap_or_default().to_owned(),
+            call: shown(&field("tool"), &field("input")),
+            verdict,
+            reason,
+        })
     }
 }
 
@@ -105,7 +122,8 @@ impl Drop for Stage {
 /// What the client would make of the answer.
 fn understood(reply: &Reply) -> Result<(Verdict, String)> {
     let answer: Value = serde_json::from_str(&reply.stdout).context("the hook gave no answer")?;
-    let said = |name: &str| answer.pointer(&format!("/hookSpecificOutput/{name}")).and_then(Value::as_str).unwrap_or_default();
+    let said =
+        |name: &str| answer.pointer(&format!("/hookSpecificOutput/{name}")).and_then(Value::as_str).unwrap_or_default();
     let verdict = match said("permissionDecision") {
         "allow" => Verdict::AutoApprove,
         "deny" => Verdict::Block,
@@ -116,7 +134,8 @@ fn understood(reply: &Reply) -> Result<(Verdict, String)> {
 }
 
 fn shown(tool: &Value, input: &Value) -> String {
-    let main = ["command", "file_path", "url", "query", "prompt", "pattern"].iter().find_map(|name| input.get(name)?.as_str());
+    let main =
+        ["command", "file_path", "url", "query", "prompt", "pattern"].iter().find_map(|name| input.get(name)?.as_str());
     let main = main.map_or_else(|| input.to_string(), |main| main.lines().next().unwrap_or_default().to_owned());
     match tool.as_str() {
         Some("Bash") => main,
@@ -128,7 +147,13 @@ fn shown(tool: &Value, input: &Value) -> String {
 fn show(out: &mut dyn Write, played: &Played) -> std::io::Result<()> {
     let style = verdict_style(played.verdict);
     let faint = anstyle::Style::new().dimmed();
-    writeln!(out, "{style}{:<7}{style:#} {}  {faint}{}{faint:#}", played.verdict.as_str(), visible(&played.call), visible(&played.aim))?;
+    writeln!(
+        out,
+        "{style}{:<7}{style:#} {}  {faint}{}{faint:#}",
+        played.verdict.as_str(),
+        visible(&played.call),
+        visible(&played.aim)
+    )?;
     if played.verdict > Verdict::AutoApprove {
         writeln!(out, "        {}", visible(&played.reason))?;
     }

@@ -5,7 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use doorward_engine::{Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
-use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Layer1, Layer2, OutcomeBody, Reply, SessionBody, SessionStep};
+use doorward_ledger::{
+    AnswerBody, Became, By, DecisionBody, Layer1, Layer2, OutcomeBody, Reply, SessionBody, SessionStep,
+};
 
 use crate::agents::{Outcome, Proposed, Result as Ended, Step};
 use crate::judging::Considered;
@@ -38,7 +40,10 @@ pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, projec
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
         ]),
-        latency_us: BTreeMap::from([("judge".to_owned(), u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX))]),
+        latency_us: BTreeMap::from([(
+            "judge".to_owned(),
+            u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
+        )]),
         mode: Some(mode.as_str().to_owned()),
         attended: Some(call.attended),
         sensitive: is_sensitive(considered),
@@ -52,7 +57,12 @@ pub fn outcome(outcome: Outcome) -> Result<Entry> {
         Ended::Ran => Became::Ran,
         Ended::Failed => Became::Failed,
         Ended::Declined => {
-            return Entry::new(&AnswerBody { decision: outcome.id, reply: Reply::Declined, by: By::Classifier, why: None });
+            return Entry::new(&AnswerBody {
+                decision: outcome.id,
+                reply: Reply::Declined,
+                by: By::Classifier,
+                why: None,
+            });
         }
     };
     Entry::new(&OutcomeBody { decision: outcome.id, became, detail: None })

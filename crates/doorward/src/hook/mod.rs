@@ -69,7 +69,9 @@ pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
     match event {
         Event::Proposed(proposed) => decide(&proposed, surroundings, &mut ledger),
         Event::Outcome(outcome) => ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default()),
-        Event::Session { session, step } => ledger.append(entry::session(claude::NAME, session, step)?).map(|_receipt| Reply::default()),
+        Event::Session { session, step } => {
+            ledger.append(entry::session(claude::NAME, session, step)?).map(|_receipt| Reply::default())
+        }
         Event::Nothing => Ok(Reply::default()),
     }
 }
@@ -92,8 +94,12 @@ fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Rec
     match (ledger.append(entry), mode) {
         (Ok(_receipt), _) => Ok(claude::reply(&decision)),
         // Shadow leaves everything as it was, a full disk included, but says so.
-        (Err(error), Mode::Shadow) => Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..claude::reply(&decision) }),
-        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => Err(error.context("the decision cannot be recorded")),
+        (Err(error), Mode::Shadow) => {
+            Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..claude::reply(&decision) })
+        }
+        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
+            Err(error.context("the decision cannot be recorded"))
+        }
     }
 }
 

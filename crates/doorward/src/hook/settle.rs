@@ -38,7 +38,8 @@ pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
 }
 
 fn why(judgement: &Judgement, terms: Terms<'_>) -> String {
-    let mut reasons: Vec<String> = terms.problems.iter().map(|problem| format!("the configuration cannot be trusted: {problem}")).collect();
+    let mut reasons: Vec<String> =
+        terms.problems.iter().map(|problem| format!("the configuration cannot be trusted: {problem}")).collect();
     if terms.mode == Mode::ConfirmAll {
         reasons.push("mode `confirm-all` approves nothing".to_owned());
     }

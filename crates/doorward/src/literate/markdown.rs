@@ -4,7 +4,10 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
     /// A fenced block opened with "json world": the machine of the rows that follow.
-    World { line: usize, json: String },
+    World {
+        line: usize,
+        json: String,
+    },
     Row(Row),
 }
 
@@ -130,7 +133,13 @@ text | no table
 | `rm` | block |
 ";
         let row = |line, tool: &str, argument: &str, verdict: &str, because: &str| {
-            Block::Row(Row { line, tool: tool.into(), argument: argument.into(), verdict: verdict.into(), because: because.into() })
+            Block::Row(Row {
+                line,
+                tool: tool.into(),
+                argument: argument.into(),
+                verdict: verdict.into(),
+                because: because.into(),
+            })
         };
         assert_eq!(
             blocks(text),

@@ -66,7 +66,10 @@ fn complaints(text: &str, policy: &Policy, rows: &mut usize) -> Vec<Complaint> {
             }
             Block::Row(row) => {
                 *rows += 1;
-                let outcome = world.as_ref().map_err(|_| "the machine is not described".to_owned()).and_then(|world| disagreement(&row, world, policy));
+                let outcome = world
+                    .as_ref()
+                    .map_err(|_| "the machine is not described".to_owned())
+                    .and_then(|world| disagreement(&row, world, policy));
                 match outcome {
                     Ok(None) => {}
                     Ok(Some(text)) | Err(text) => found.push(Complaint { line: row.line, text }),
@@ -97,7 +100,13 @@ fn disagreement(row: &Row, world: &Description, policy: &Policy) -> Result<Optio
         return Ok(None);
     }
     let rule = judged.rule.as_deref().unwrap_or("no rule");
-    Ok(Some(format!("`{}` is {} as expected, but not because of `{}`: {rule}: {}", row.argument, judged.verdict, row.because, said.join("; "))))
+    Ok(Some(format!(
+        "`{}` is {} as expected, but not because of `{}`: {rule}: {}",
+        row.argument,
+        judged.verdict,
+        row.because,
+        said.join("; ")
+    )))
 }
 
 /// `block`, or `at least confirm`.

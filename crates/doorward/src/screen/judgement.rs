@@ -63,7 +63,13 @@ pub fn explanation(out: &mut dyn Write, considered: &Considered) -> io::Result<(
     }
     heading(out, "what would change it")?;
     writeln!(out, "  {}", flip(judged))?;
-    writeln!(out, "{FAINT}pattern {} · policy {} · {} µs{FAINT:#}", visible(&facts.pattern), judged.policy, considered.took.as_micros())
+    writeln!(
+        out,
+        "{FAINT}pattern {} · policy {} · {} µs{FAINT:#}",
+        visible(&facts.pattern),
+        judged.policy,
+        considered.took.as_micros()
+    )
 }
 
 fn headline(out: &mut dyn Write, judged: &Judgement) -> io::Result<()> {
@@ -112,7 +118,11 @@ fn around(subject: &str, part: Part) -> Option<(&str, &str, &str)> {
     let tail = subject.get(end..)?;
     let before = last_characters(head.rsplit('\n').next().unwrap_or(head), WIDTH / 2);
     let inside = first_characters(whole.split('\n').next().unwrap_or(whole), WIDTH);
-    let after = if inside.len() < whole.len() { "" } else { first_characters(tail.split('\n').next().unwrap_or(tail), WIDTH / 2) };
+    let after = if inside.len() < whole.len() {
+        ""
+    } else {
+        first_characters(tail.split('\n').next().unwrap_or(tail), WIDTH / 2)
+    };
     Some((before, inside, after))
 }
 
@@ -160,12 +170,22 @@ fn opinion_line(opinion: &Opinion) -> String {
 
 /// What the verdict would be without the stage that decided.
 fn flip(judged: &Judgement) -> String {
-    let others = judged.opinions.iter().filter(|opinion| opinion.verdict < judged.verdict).max_by_key(|opinion| opinion.strictness());
+    let others = judged
+        .opinions
+        .iter()
+        .filter(|opinion| opinion.verdict < judged.verdict)
+        .max_by_key(|opinion| opinion.strictness());
     let deciding = judged.reasons().count();
     match (judged.verdict, others) {
         (Verdict::AutoApprove, _) => "any stricter opinion".to_owned(),
-        (_, Some(next)) => format!("without the {deciding} deciding opinion(s) it would be {}: {}", next.verdict, visible(&next.because)),
-        (_, None) => format!("all {deciding} deciding opinion(s) would have to go, and nothing else speaks for an approval"),
+        (_, Some(next)) => format!(
+            "without the {deciding} deciding opinion(s) it would be {}: {}",
+            next.verdict,
+            visible(&next.because)
+        ),
+        (_, None) => {
+            format!("all {deciding} deciding opinion(s) would have to go, and nothing else speaks for an approval")
+        }
     }
 }
 

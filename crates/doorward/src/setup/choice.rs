@@ -88,7 +88,9 @@ mod tests {
 
     #[test]
     fn a_person_chooses() {
-        for (typed, mode) in [("\n", Some(Mode::ConfirmAll)), ("s\n", Some(Mode::Shadow)), ("A\n", Some(Mode::Auto)), ("x\n", None)] {
+        for (typed, mode) in
+            [("\n", Some(Mode::ConfirmAll)), ("s\n", Some(Mode::Shadow)), ("A\n", Some(Mode::Auto)), ("x\n", None)]
+        {
             assert_eq!(ask(&mut typed.as_bytes(), &mut Vec::new()).ok(), mode);
         }
     }

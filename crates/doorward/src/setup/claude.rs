@@ -86,7 +86,9 @@ fn with_group(text: &str, event: &str, command: &str) -> Result<String, String> 
 fn without_one(text: &str) -> Result<Option<String>, String> {
     let top = top(text)?;
     let Some(hooks_at) = top.pieces.iter().position(|piece| piece.key == "hooks") else { return Ok(None) };
-    let Some(hooks) = top.pieces.get(hooks_at).and_then(|piece| Container::read(text, piece.value.start).ok()) else { return Ok(None) };
+    let Some(hooks) = top.pieces.get(hooks_at).and_then(|piece| Container::read(text, piece.value.start).ok()) else {
+        return Ok(None);
+    };
     for (event_at, event) in hooks.pieces.iter().enumerate() {
         let Ok(groups) = Container::read(text, event.value.start) else { continue };
         for (group_at, group) in groups.pieces.iter().enumerate() {
@@ -161,7 +163,14 @@ mod tests {
 
     #[test]
     fn settings_that_are_not_understood_are_left_alone() {
-        for settings in ["[]", "{\"hooks\": [}", "{\"a\":1,\"a\":2}", "{\"hooks\": 3}", "{\"hooks\": {\"PreToolUse\": {}}}", "// x\n{}"] {
+        for settings in [
+            "[]",
+            "{\"hooks\": [}",
+            "{\"a\":1,\"a\":2}",
+            "{\"hooks\": 3}",
+            "{\"hooks\": {\"PreToolUse\": {}}}",
+            "// x\n{}",
+        ] {
             assert!(installed(settings, PROGRAM).is_err(), "{settings}");
         }
     }

@@ -57,11 +57,16 @@ impl Container {
     /// The text with one more piece at the end; `key` is empty in a list.
     pub fn with(&self, text: &str, key: &str, value: &Value) -> String {
         let style = Style::of(text, self);
-        let label = if key.is_empty() { String::new() } else { format!("{}:{}", Value::from(key), style.after_colon()) };
+        let label =
+            if key.is_empty() { String::new() } else { format!("{}:{}", Value::from(key), style.after_colon()) };
         let piece = format!("{label}{}", style.print(value));
         match self.pieces.last() {
             Some(last) => replaced(text, last.whole.end..last.whole.end, &format!(",{}{piece}", style.before)),
-            None => replaced(text, self.span.start + 1..self.span.end - 1, &format!("{}{piece}{}", style.before, style.after)),
+            None => replaced(
+                text,
+                self.span.start + 1..self.span.end - 1,
+                &format!("{}{piece}{}", style.before, style.after),
+            ),
         }
     }
 
@@ -127,7 +132,8 @@ fn unit(text: &str) -> String {
     if !text.trim_end().contains('\n') {
         return if matches!(text.trim(), "" | "{}") { "  ".to_owned() } else { String::new() };
     }
-    let indented = text.lines().map(|line| line.len() - line.trim_start().len()).zip(text.lines()).find(|(width, _)| *width > 0);
+    let indented =
+        text.lines().map(|line| line.len() - line.trim_start().len()).zip(text.lines()).find(|(width, _)| *width > 0);
     indented.and_then(|(width, line)| line.get(..width)).unwrap_or("  ").to_owned()
 }
 

@@ -90,7 +90,8 @@ fn configured(places: &Places, mode: Mode) -> Result<String> {
     let file = places.config_file();
     let old = crate::trusted::read(&file).map_err(anyhow::Error::msg)?.unwrap_or_default();
     let path = std::env::var("PATH").unwrap_or_default();
-    choice::configured(&old, "claude", mode, &choice::tool_chains(&path, places.home())).with_context(|| format!("`{}`", file.display()))
+    choice::configured(&old, "claude", mode, &choice::tool_chains(&path, places.home()))
+        .with_context(|| format!("`{}`", file.display()))
 }
 
 /// Sends a call that no mode may approve through the line that the client will run.
@@ -153,7 +154,9 @@ fn restored(current: &str, saved: Option<&str>) -> Result<Option<String>, String
     let round_trip = |saved: &str| claude::installed(saved, "doorward").and_then(|with| claude::removed(&with)).ok();
     match saved {
         // Nothing else changed since: the saved bytes are exactly what was there.
-        Some(saved) if round_trip(saved).and_then(|text| meaning(&text)) == meaning(&without) => Ok(Some(saved.to_owned())),
+        Some(saved) if round_trip(saved).and_then(|text| meaning(&text)) == meaning(&without) => {
+            Ok(Some(saved.to_owned()))
+        }
         None if without.trim() == "{}" => Ok(None),
         Some(_) | None => Ok(Some(without)),
     }
@@ -165,7 +168,9 @@ fn backup(settings: &Path) -> PathBuf {
 
 fn program() -> Result<String> {
     let path = std::env::current_exe().context("the place of this program is not known")?;
-    path.into_os_string().into_string().map_err(|path| anyhow::anyhow!("the place of this program is not UTF-8: `{}`", path.display()))
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| anyhow::anyhow!("the place of this program is not UTF-8: `{}`", path.display()))
 }
 
 fn not_understood(settings: &Path, problem: &str) -> anyhow::Error {

@@ -10,7 +10,14 @@ use super::bounds;
 
 /// Looks at a path. What changed after `trusted_at` counts as changed since then.
 pub fn look(path: &str, trusted_at: Option<SystemTime>) -> Look {
-    let nothing = |kind| Look { kind, size: 0, executable: false, hard_links: 0, created_this_session: false, changed_since_trust: false };
+    let nothing = |kind| Look {
+        kind,
+        size: 0,
+        executable: false,
+        hard_links: 0,
+        created_this_session: false,
+        changed_since_trust: false,
+    };
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if is_absent(&error) => return nothing(Kind::Missing),

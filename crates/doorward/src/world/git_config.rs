@@ -61,9 +61,12 @@ impl Reader<'_> {
             Err(_) => return Err(format!("`{}` cannot be looked at", path.display())),
             Ok(_) => {}
         }
-        let text = trusted::start_of(path, bounds::TEXT).ok_or_else(|| format!("`{}` cannot be read", path.display()))?;
+        let text =
+            trusted::start_of(path, bounds::TEXT).ok_or_else(|| format!("`{}` cannot be read", path.display()))?;
         let mut section = Section::default();
-        for (key, value) in settings(&text, &mut section).map_err(|problem| format!("`{}` {problem}", path.display()))? {
+        for (key, value) in
+            settings(&text, &mut section).map_err(|problem| format!("`{}` {problem}", path.display()))?
+        {
             self.setting(&key, value, path, depth)?;
         }
         Ok(())
@@ -172,7 +175,8 @@ fn settings(text: &str, section: &mut Section) -> Result<Vec<(Key, String)>, Str
         if rest.is_empty() || rest.starts_with(['#', ';']) {
             continue;
         }
-        let end = rest.find(|character: char| !character.is_ascii_alphanumeric() && character != '-').unwrap_or(rest.len());
+        let end =
+            rest.find(|character: char| !character.is_ascii_alphanumeric() && character != '-').unwrap_or(rest.len());
         let (name, after) = rest.split_at(end);
         let value = match after.trim_start().strip_prefix('=') {
             Some(value) => value_of(value, &mut lines)?,
@@ -182,7 +186,11 @@ fn settings(text: &str, section: &mut Section) -> Result<Vec<(Key, String)>, Str
         if name.is_empty() || section.name.is_empty() {
             return Err("has a setting without a name".into());
         }
-        let key = Key { section: section.name.clone(), subsection: section.subsection.clone(), name: name.to_ascii_lowercase() };
+        let key = Key {
+            section: section.name.clone(),
+            subsection: section.subsection.clone(),
+            name: name.to_ascii_lowercase(),
+        };
         found.push((key, value));
     }
     Ok(found)
@@ -203,7 +211,8 @@ fn header(line: &str) -> Result<(Section, &str), String> {
         match character {
             '\\' => subsection.push(characters.next().ok_or_else(broken)?.1),
             '"' => {
-                let after = quoted.get(at + 1..).and_then(|after| after.trim_start().strip_prefix(']')).ok_or_else(broken)?;
+                let after =
+                    quoted.get(at + 1..).and_then(|after| after.trim_start().strip_prefix(']')).ok_or_else(broken)?;
                 return Ok((Section { name: name.trim().to_ascii_lowercase(), subsection }, after));
             }
             other => subsection.push(other),
@@ -258,13 +267,20 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
-        settings(text, &mut Section::default()).map(|all| all.into_iter().map(|(key, value)| (key.whole(), value)).collect())
+        settings(text, &mut Section::default())
+            .map(|all| all.into_iter().map(|(key, value)| (key.whole(), value)).collect())
     }
 
     #[test]
     fn settings_are_read_as_git_reads_them() {
         let text = "[core]\n\tbare = false ; x\n fsmonitor\n[remote \"My\\\"R\"] url = \"a # b\" \n[Alias]\nx = !sh -c \\\n  'y'\n[a.b]c=1";
-        let expected = [("core.bare", "false"), ("core.fsmonitor", "true"), ("remote.my\"r.url", "a # b"), ("alias.x", "!sh -c   'y'"), ("a.b.c", "1")];
+        let expected = [
+            ("core.bare", "false"),
+            ("core.fsmonitor", "true"),
+            ("remote.my\"r.url", "a # b"),
+            ("alias.x", "!sh -c   'y'"),
+            ("a.b.c", "1"),
+        ];
         assert_eq!(read(text).unwrap(), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
     }
 

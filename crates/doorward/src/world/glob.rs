@@ -35,7 +35,9 @@ fn matches(mut pattern: &[u8], mut text: &[u8], steps: &mut u32) -> Option<bool>
                 _ => return Some(false),
             },
             [b'[', rest @ ..] => match (class(rest), text) {
-                (Some((set, rest)), [byte, tail @ ..]) if *byte != b'/' && set.holds(*byte) => (pattern, text) = (rest, tail),
+                (Some((set, rest)), [byte, tail @ ..]) if *byte != b'/' && set.holds(*byte) => {
+                    (pattern, text) = (rest, tail)
+                }
                 _ => return Some(false),
             },
             [b'\\', literal, rest @ ..] | [literal, rest @ ..] => match text {
@@ -131,10 +133,27 @@ mod tests {
     #[test]
     fn patterns_fit_as_git_says() {
         for (pattern, text, fit) in [
-            ("*.o", "a.o", true), ("*.o", "d/a.o", false), ("**/a", "a", true), ("**/a", "x/y/a", true), ("a/**", "a/b/c", true),
-            ("a/**/b", "a/b", true), ("a/**/b", "a/x/y/b", true), ("a/**/b", "ab", false), ("?", "/", false), ("?", "é", true),
-            ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false), ("[]]", "]", true), ("a\\*", "a*", true), ("a\\*", "ab", false),
-            ("foo*", "foobar", true), ("*", "", true), ("", "", true), ("", "a", false), ("[a", "[a", false), ("a*b*c", "axxbyyc", true),
+            ("*.o", "a.o", true),
+            ("*.o", "d/a.o", false),
+            ("**/a", "a", true),
+            ("**/a", "x/y/a", true),
+            ("a/**", "a/b/c", true),
+            ("a/**/b", "a/b", true),
+            ("a/**/b", "a/x/y/b", true),
+            ("a/**/b", "ab", false),
+            ("?", "/", false),
+            ("?", "é", true),
+            ("[a-c]x", "bx", true),
+            ("[!a-c]x", "bx", false),
+            ("[]]", "]", true),
+            ("a\\*", "a*", true),
+            ("a\\*", "ab", false),
+            ("foo*", "foobar", true),
+            ("*", "", true),
+            ("", "", true),
+            ("", "a", false),
+            ("[a", "[a", false),
+            ("a*b*c", "axxbyyc", true),
         ] {
             assert_eq!(fits(pattern, text) == Fit::Yes, fit, "{pattern} {text}");
         }

@@ -63,15 +63,21 @@ pub fn ignored(root: &str, general: &[Ignores], path: &str, is_directory: bool) 
     for (depth, component) in components.iter().enumerate().take(bounds::LEVELS) {
         match std::fs::symlink_metadata(Path::new(root).join(&prefix).join(".gitignore")) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Ok(metadata) if metadata.is_file() => match trusted::start_of(Path::new(root).join(&prefix).join(".gitignore"), bounds::TEXT) {
-                Some(text) => files.push(Ignores::parse(&prefix, &text)),
-                None => return (Ignored::Unsure, prefix),
-            },
+            Ok(metadata) if metadata.is_file() => {
+                match trusted::start_of(Path::new(root).join(&prefix).join(".gitignore"), bounds::TEXT) {
+                    Some(text) => files.push(Ignores::parse(&prefix, &text)),
+                    None => return (Ignored::Unsure, prefix),
+                }
+            }
             Ok(_) | Err(_) => return (Ignored::Unsure, prefix),
         }
         prefix.push_str(component);
         let is_last = depth + 1 == components.len();
-        let opinion = files.iter().rev().chain(general.iter().rev()).find_map(|file| file.opinion(&prefix, is_directory || !is_last));
+        let opinion = files
+            .iter()
+            .rev()
+            .chain(general.iter().rev())
+            .find_map(|file| file.opinion(&prefix, is_directory || !is_last));
         match opinion {
             // Nothing below an ignored directory can be taken back.
             Some(found @ (Ignored::Yes | Ignored::Unsure)) => return (found, (*component).to_owned()),

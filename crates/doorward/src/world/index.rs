@@ -61,7 +61,8 @@ impl Index {
             return None;
         }
         let written = written.duration_since(UNIX_EPOCH).ok().map(|time| (time.as_secs(), time.subsec_nanos()))?;
-        let mut index = Index { names: Vec::with_capacity(bytes.len() / 2), entries: Vec::with_capacity(count), written };
+        let mut index =
+            Index { names: Vec::with_capacity(bytes.len() / 2), entries: Vec::with_capacity(count), written };
         for _ in 0..count {
             index.read_entry(&mut reader, hash, version)?;
         }
@@ -94,7 +95,9 @@ impl Index {
     fn absent(&self, path: &str) -> Known {
         // A sparse index folds whole directories into one entry.
         let folded = path.match_indices('/').any(|(at, _)| {
-            path.get(..=at).and_then(|directory| self.find(directory.as_bytes())).is_some_and(|entry| entry.mode == DIRECTORY)
+            path.get(..=at)
+                .and_then(|directory| self.find(directory.as_bytes()))
+                .is_some_and(|entry| entry.mode == DIRECTORY)
         });
         if folded { Known::Unsure } else { Known::Absent }
     }

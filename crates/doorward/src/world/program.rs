@@ -10,15 +10,46 @@ use super::files;
 
 /// Directories whose programs belong to the system, if nobody but the system can change them.
 const SYSTEM: &[&str] = &[
-    "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/lib", "/usr/libexec", "/usr/local/lib",
-    "/usr/games", "/usr/share", "/opt/homebrew/bin", "/opt/homebrew/Cellar", "/snap/bin", "/nix/store", "/run/current-system/sw/bin",
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/usr/lib",
+    "/usr/libexec",
+    "/usr/local/lib",
+    "/usr/games",
+    "/usr/share",
+    "/opt/homebrew/bin",
+    "/opt/homebrew/Cellar",
+    "/snap/bin",
+    "/nix/store",
+    "/run/current-system/sw/bin",
 ];
 
 /// Directories below the home where tool chains put their programs. Whoever can write there can already run code as
 /// the user; a listed directory additionally notices when a program changes.
 const TOOL_CHAINS: &[&str] = &[
-    ".cargo/bin", ".rustup/toolchains", ".nvm/versions", ".local/bin", "go/bin", ".bun/bin", ".deno/bin", ".volta", ".pyenv", ".rbenv",
-    ".asdf", ".local/share/mise", ".local/share/pnpm", ".npm-global", ".dotnet", ".sdkman", ".ghcup/bin", ".juliaup/bin", ".opam",
+    ".cargo/bin",
+    ".rustup/toolchains",
+    ".nvm/versions",
+    ".local/bin",
+    "go/bin",
+    ".bun/bin",
+    ".deno/bin",
+    ".volta",
+    ".pyenv",
+    ".rbenv",
+    ".asdf",
+    ".local/share/mise",
+    ".local/share/pnpm",
+    ".npm-global",
+    ".dotnet",
+    ".sdkman",
+    ".ghcup/bin",
+    ".juliaup/bin",
+    ".opam",
 ];
 
 /// What decides about a program.
@@ -82,7 +113,9 @@ fn is_tool_chain(path: &Path, real: &Path, home: &str) -> bool {
     let lies = |path: &Path| TOOL_CHAINS.iter().any(|directory| path.starts_with(home.join(directory)));
     let owner = home.metadata().map(|found| found.uid());
     let is_own = |path: &Path| {
-        path.metadata().is_ok_and(|found| found.mode() & 0o022 == 0 && owner.as_ref().is_ok_and(|owner| *owner == found.uid() || found.uid() == 0))
+        path.metadata().is_ok_and(|found| {
+            found.mode() & 0o022 == 0 && owner.as_ref().is_ok_and(|owner| *owner == found.uid() || found.uid() == 0)
+        })
     };
     is_plain(path) && lies(path) && is_own(path) && is_own(real) && path.parent().is_some_and(is_own)
 }
@@ -93,15 +126,17 @@ fn is_plain(path: &Path) -> bool {
 
 /// The file lies in a directory of the system, and neither it nor its directory can be changed by others.
 fn is_system(path: &Path) -> bool {
-    let belongs = |path: &Path| path.symlink_metadata().is_ok_and(|found| {
-        found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0)
-    });
+    let belongs = |path: &Path| {
+        path.symlink_metadata().is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
+    };
     SYSTEM.iter().any(|directory| path.starts_with(directory)) && belongs(path) && path.parent().is_some_and(belongs)
 }
 
 /// Nothing about the file changed since the user listed its directory.
 fn is_as_listed(paths: &[PathBuf], listed_at: Option<SystemTime>) -> bool {
-    listed_at.is_some_and(|then| paths.iter().all(|path| path.symlink_metadata().is_ok_and(|found| files::changed(&found) <= then)))
+    listed_at.is_some_and(|then| {
+        paths.iter().all(|path| path.symlink_metadata().is_ok_and(|found| files::changed(&found) <= then))
+    })
 }
 
 #[cfg(test)]
@@ -124,8 +159,13 @@ mod tests {
         let own = tool(project.path(), "cat");
         let directories = [home.path().to_str().unwrap().to_owned()];
         let project_path = project.path().to_str().unwrap();
-        let mut known =
-            Known { cwd: "/", project: Some(project_path), home: None, directories: &directories, listed_at: Some(SystemTime::now()) };
+        let mut known = Known {
+            cwd: "/",
+            project: Some(project_path),
+            home: None,
+            directories: &directories,
+            listed_at: Some(SystemTime::now()),
+        };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);
         assert!(matches!(shell, Identity::Trusted(_)), "{shell:?}");

@@ -14,14 +14,40 @@ use crate::trusted;
 
 /// Directories that builds make, whatever the language.
 const REBUILDABLE: &[&str] = &[
-    "target", "node_modules", "dist", "build", "__pycache__", ".next", "coverage", ".pytest_cache", ".mypy_cache",
-    ".ruff_cache", ".turbo", ".nuxt", "out", ".gradle", ".tox", ".nyc_output", ".parcel-cache", ".vite", ".svelte-kit",
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "__pycache__",
+    ".next",
+    "coverage",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".turbo",
+    ".nuxt",
+    "out",
+    ".gradle",
+    ".tox",
+    ".nyc_output",
+    ".parcel-cache",
+    ".vite",
+    ".svelte-kit",
 ];
 
 /// Variables that make git look elsewhere than where we look.
 const REDIRECTS: &[&str] = &[
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_OBJECT_DIRECTORY", "XDG_CONFIG_HOME",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_OBJECT_DIRECTORY",
+    "XDG_CONFIG_HOME",
 ];
 
 /// The root of the work tree around a directory: where `.git` lies, or a `.doorward.toml`.
@@ -29,7 +55,9 @@ pub fn project_root(directory: &str) -> Option<String> {
     Path::new(directory)
         .ancestors()
         .take(bounds::LEVELS)
-        .find(|candidate| [".git", ".doorward.toml"].iter().any(|marker| candidate.join(marker).symlink_metadata().is_ok()))
+        .find(|candidate| {
+            [".git", ".doorward.toml"].iter().any(|marker| candidate.join(marker).symlink_metadata().is_ok())
+        })
         .and_then(|root| root.to_str())
         .map(str::to_owned)
 }

@@ -28,14 +28,16 @@ fn named() -> Option<String> {
 }
 
 fn is_private(path: &str) -> bool {
-    std::fs::symlink_metadata(path)
-        .is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 == 0)
+    std::fs::symlink_metadata(path).is_ok_and(|found| {
+        found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 == 0
+    })
 }
 
 /// A directory that holds, or is, something that must not be taken for scratch space.
 fn is_precious(path: &str, home: &str) -> bool {
     let is_above_home = std::path::Path::new(home).starts_with(path);
-    let is_in_temporary = ["/tmp/", "/var/tmp/", "/var/folders/", "/private/", "/run/user/"].iter().any(|base| path.starts_with(base));
+    let is_in_temporary =
+        ["/tmp/", "/var/tmp/", "/var/folders/", "/private/", "/run/user/"].iter().any(|base| path.starts_with(base));
     is_above_home || !is_in_temporary || std::path::Path::new(path).join(".git").exists()
 }
 

@@ -78,9 +78,18 @@ impl Repository {
 
 fn typical(extra: &[&str]) -> Repository {
     let repository = Repository::new(extra);
-    repository.write(".gitignore", "*.log\ntarget/\nlocal.env\n").write("src/a.rs", "a").write("src/deep/er/b.rs", "b").write("readme", "r");
+    repository
+        .write(".gitignore", "*.log\ntarget/\nlocal.env\n")
+        .write("src/a.rs", "a")
+        .write("src/deep/er/b.rs", "b")
+        .write("readme", "r");
     repository.git(&["add", "."]).git(&["commit", "-qm", "x"]).settle();
-    repository.write("src/a.rs", "changed").write("new.txt", "n").write("x.log", "l").write("target/debug/out", "o").write("local.env", "s");
+    repository
+        .write("src/a.rs", "changed")
+        .write("new.txt", "n")
+        .write("x.log", "l")
+        .write("target/debug/out", "o")
+        .write("local.env", "s");
     repository
 }
 
@@ -131,9 +140,17 @@ fn a_file_with_the_same_size_and_time_but_other_content_is_not_clean() {
 #[test]
 fn a_file_that_git_was_told_not_to_watch_is_unknown() {
     let repository = typical(&[]);
-    repository.git(&["update-index", "--assume-unchanged", "readme"]).git(&["update-index", "--skip-worktree", "src/deep/er/b.rs"]);
+    repository.git(&["update-index", "--assume-unchanged", "readme"]).git(&[
+        "update-index",
+        "--skip-worktree",
+        "src/deep/er/b.rs",
+    ]);
     repository.write("later", "l").git(&["add", "-N", "later"]);
-    repository.check(&[("readme", Tracking::Unknown), ("src/deep/er/b.rs", Tracking::Unknown), ("later", Tracking::Unknown)]);
+    repository.check(&[
+        ("readme", Tracking::Unknown),
+        ("src/deep/er/b.rs", Tracking::Unknown),
+        ("later", Tracking::Unknown),
+    ]);
 }
 
 #[test]
@@ -183,7 +200,11 @@ fn the_effective_configuration_follows_includes() {
 #[test]
 fn a_condition_that_cannot_be_decided_makes_the_configuration_unknown() {
     let repository = typical(&[]);
-    std::fs::write(repository.base.path().join("h/.gitconfig"), "[includeIf \"hasconfig:remote.*.url:x\"]\n path = y\n").unwrap();
+    std::fs::write(
+        repository.base.path().join("h/.gitconfig"),
+        "[includeIf \"hasconfig:remote.*.url:x\"]\n path = y\n",
+    )
+    .unwrap();
     assert!(repository.world().git(&repository.root()).unwrap().config.is_err());
 }
 

@@ -4,6 +4,9 @@ use doorward_engine::{Floor, Operation, Reach, Reversibility, Scope, floor};
 
 use super::table;
 
+/// Scopes with the same cells, and their rows: losses with the same cells, one cell for each reach.
+type Block = (Vec<Scope>, Vec<(Vec<Reversibility>, Vec<Floor>)>);
+
 pub fn matrix() -> String {
     let mut text = "# Decision matrix\n\nThe least strict verdict that operation, scope, reversibility and reach permit, and who may clear it. \
                     Rules and layer 2 may be stricter, never laxer. Cells with equal neighbours share a row or column.\n"
@@ -22,7 +25,7 @@ fn line(operation: Operation, scope: Scope, loss: Reversibility) -> Vec<Floor> {
 
 fn operation_table(operation: Operation) -> String {
     // Neighbouring losses with equal lines first, then neighbouring scopes with equal blocks.
-    let mut blocks: Vec<(Vec<Scope>, Vec<(Vec<Reversibility>, Vec<Floor>)>)> = Vec::new();
+    let mut blocks: Vec<Block> = Vec::new();
     for scope in Scope::ALL {
         let mut lines: Vec<(Vec<Reversibility>, Vec<Floor>)> = Vec::new();
         for loss in Reversibility::ALL {

@@ -63,7 +63,10 @@ impl Home {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
         command.args(arguments).current_dir(self.project()).env("HOME", self.base.path().join("home"));
-        command.env_remove("CLAUDE_CONFIG_DIR").env_remove("CLAUDE_CODE_SESSION_ATTENDED").env_remove("XDG_CONFIG_HOME");
+        command
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("CLAUDE_CODE_SESSION_ATTENDED")
+            .env_remove("XDG_CONFIG_HOME");
         command
     }
 

@@ -3,8 +3,8 @@
 //! Layout: `u32` counts and offsets in little endian, a sorted key table for programs, then length-prefixed records.
 
 use super::rule::{Mask, Rule, When};
-use super::tool::ToolEntry;
 use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Operand, Takes};
+use super::tool::ToolEntry;
 use crate::marks::Marks;
 
 /// Bytes under construction.
@@ -82,7 +82,9 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -
         packed_tools.bool(item.harness);
     }
     let mut out = Writer::default();
-    for count in [entries.len(), rules.len(), tools.len(), keys.bytes.len(), records.bytes.len(), packed_tools.bytes.len()] {
+    for count in
+        [entries.len(), rules.len(), tools.len(), keys.bytes.len(), records.bytes.len(), packed_tools.bytes.len()]
+    {
         out.number(u32::try_from(count).unwrap_or(u32::MAX));
     }
     for part in [table, keys, records, packed_tools, packed_rules] {
@@ -156,13 +158,9 @@ fn operand(out: &mut Writer, operand: &Operand) {
 }
 
 fn does(out: &mut Writer, does: &Does) {
-    for word in [
-        does.operation as u8,
-        does.scope as u8,
-        does.reversibility as u8,
-        does.reach as u8,
-        does.sensitivity as u8,
-    ] {
+    for word in
+        [does.operation as u8, does.scope as u8, does.reversibility as u8, does.reach as u8, does.sensitivity as u8]
+    {
         out.byte(word);
     }
     out.marks(does.marks);

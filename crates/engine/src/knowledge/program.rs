@@ -56,18 +56,17 @@ fn required<'v>(file: File<'v>, table: &'v DeTable<'v>, key: &str) -> Result<&'v
 
 fn example<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Example, Complaint> {
     let table = file.inner(value)?;
-    let mut example = Example {
-        call: String::new(),
-        effects: Vec::new(),
-        coverage: "full".into(),
-        line: file.at(value, "").line,
-    };
+    let mut example =
+        Example { call: String::new(), effects: Vec::new(), coverage: "full".into(), line: file.at(value, "").line };
     for (key, value) in table.iter() {
         match key.get_ref().as_ref() {
             "call" => example.call = file.string(value)?.to_owned(),
             "effects" => {
-                example.effects =
-                    file.array(value)?.iter().map(|item| file.string(item).map(str::to_owned)).collect::<Result<_, _>>()?;
+                example.effects = file
+                    .array(value)?
+                    .iter()
+                    .map(|item| file.string(item).map(str::to_owned))
+                    .collect::<Result<_, _>>()?;
             }
             "coverage" => example.coverage = file.string(value)?.to_owned(),
             other => return Err(file.at(key, format!("`{other}` is not a key of an example"))),
@@ -166,7 +165,8 @@ fn flags<'a>(file: File<'a>, entry: &mut Entry, value: &Spanned<DeValue<'a>>) ->
         let text = file.string(value)?;
         if key.get_ref().as_ref() == "plain" {
             for name in text.split_whitespace() {
-                flag(entry, name, Takes::Nothing, Vec::new(), Changes::default()).map_err(|message| file.at(value, message))?;
+                flag(entry, name, Takes::Nothing, Vec::new(), Changes::default())
+                    .map_err(|message| file.at(value, message))?;
             }
             continue;
         }
@@ -195,7 +195,10 @@ fn check_extras(file: File<'_>, entry: &Entry) -> Result<(), Complaint> {
         if let Some(extra) = &flag.changes.extra
             && !entry.extras.iter().any(|(name, _)| name == extra)
         {
-            return Err(file.complaint(0, format!("`{}` of `{}` names the extra `{extra}`, which is not there", flag.name, entry.key)));
+            return Err(file.complaint(
+                0,
+                format!("`{}` of `{}` names the extra `{extra}`, which is not there", flag.name, entry.key),
+            ));
         }
     }
     Ok(())

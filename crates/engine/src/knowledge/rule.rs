@@ -236,8 +236,17 @@ fn examples<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Vec<Rule
 /// `{ write = "~/.bashrc", content = "x" }` and the like; the first key names the tool and its main field.
 fn table_example<'a>(file: File<'a>, item: &Spanned<DeValue<'a>>) -> Result<String, Complaint> {
     const MAIN: &[(&str, &str)] = &[
-        ("bash", "command"), ("write", "path"), ("edit", "path"), ("read", "path"), ("search", "path"), ("fetch", "url"),
-        ("websearch", "query"), ("mcp", "name"), ("task", "description"), ("python", "code"), ("other", "name"),
+        ("bash", "command"),
+        ("write", "path"),
+        ("edit", "path"),
+        ("read", "path"),
+        ("search", "path"),
+        ("fetch", "url"),
+        ("websearch", "query"),
+        ("mcp", "name"),
+        ("task", "description"),
+        ("python", "code"),
+        ("other", "name"),
         ("powershell", "command"),
     ];
     let table = file.inner(item)?;
@@ -279,8 +288,10 @@ fn json(value: &DeValue<'_>) -> String {
             format!("[{}]", items.join(","))
         }
         DeValue::Table(table) => {
-            let fields: Vec<String> =
-                table.iter().map(|(key, value)| format!("{}:{}", quoted(key.get_ref()), json(value.get_ref()))).collect();
+            let fields: Vec<String> = table
+                .iter()
+                .map(|(key, value)| format!("{}:{}", quoted(key.get_ref()), json(value.get_ref())))
+                .collect();
             format!("{{{}}}", fields.join(","))
         }
     }

@@ -224,6 +224,14 @@ impl Does {
                 (Scope::Project, Reversibility::Irreversible, Reach::Project)
             }
         };
-        Does { operation, scope, reversibility, reach, sensitivity: Sensitivity::None, marks: Marks::default(), condition: Condition::Always }
+        Does {
+            operation,
+            scope,
+            reversibility,
+            reach,
+            sensitivity: Sensitivity::None,
+            marks: Marks::default(),
+            condition: Condition::Always,
+        }
     }
 }

@@ -51,7 +51,13 @@ pub fn read(file: File<'_>) -> Result<Vec<ToolEntry>, Complaint> {
                         return Err(file.at(item, "a tool needs `names` and `what`"));
                     }
                     for name in names {
-                        let entry = ToolEntry { agent: Cow::Owned(agent.clone()), name: Cow::Owned(name), risk, harness, what: Cow::Owned(what.clone()) };
+                        let entry = ToolEntry {
+                            agent: Cow::Owned(agent.clone()),
+                            name: Cow::Owned(name),
+                            risk,
+                            harness,
+                            what: Cow::Owned(what.clone()),
+                        };
                         tools.push(entry);
                     }
                 }

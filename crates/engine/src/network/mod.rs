@@ -89,7 +89,8 @@ fn by_name(host: &str, is_odd: bool, marks: &mut Marks) {
         return;
     };
     match domain {
-        "local" | "internal" | "lan" | "home" | "corp" | "intranet" | "localhost" | "localdomain" | "arpa" | "private" => {
+        "local" | "internal" | "lan" | "home" | "corp" | "intranet" | "localhost" | "localdomain" | "arpa"
+        | "private" => {
             marks.add(Mark::PrivateAddress);
         }
         _ if hosts::COMMON_DOMAINS.binary_search(&domain).is_err() => marks.add(Mark::RareDomain),
@@ -157,12 +158,14 @@ fn is_within(host: &str, entry: &str) -> bool {
 
 fn by_port(parts: &Parts, marks: &mut Marks) {
     let is_local = marks.has(Mark::Loopback);
-    let is_plain = matches!(parts.scheme.as_str(), "http" | "ws" | "ftp" | "git" | "telnet" | "ldap" | "tftp" | "rsync" | "svn");
+    let is_plain =
+        matches!(parts.scheme.as_str(), "http" | "ws" | "ftp" | "git" | "telnet" | "ldap" | "tftp" | "rsync" | "svn");
     if is_plain && !is_local {
         marks.add(Mark::Plaintext);
     }
     let Some(port) = parts.port else { return };
-    let is_control = matches!(port, 2375..=2380 | 4243 | 5555 | 6443 | 7777 | 8001 | 9222 | 9229 | 10250 | 10255 | 16443);
+    let is_control =
+        matches!(port, 2375..=2380 | 4243 | 5555 | 6443 | 7777 | 8001 | 9222 | 9229 | 10250 | 10255 | 16443);
     if is_control && (is_local || marks.has(Mark::PrivateAddress)) {
         marks.add(Mark::ControlPort);
     }

@@ -45,7 +45,12 @@ impl Parts {
         let (text, was_cleaned) = clean(text);
         let authority = text.rsplit_once('@').map_or(text.as_ref(), |(_, host)| host);
         if !authority.starts_with('[') && authority.matches(':').count() > 1 {
-            return Parts { host: authority.to_ascii_lowercase(), is_bare6: true, is_odd: was_cleaned, ..Parts::default() };
+            return Parts {
+                host: authority.to_ascii_lowercase(),
+                is_bare6: true,
+                is_odd: was_cleaned,
+                ..Parts::default()
+            };
         }
         let mut parts = Parts::default();
         parts.read_authority(&text);
@@ -119,17 +124,67 @@ fn clean(text: &str) -> (Cow<'_, str>, bool) {
     if is_clean {
         return (Cow::Borrowed(text.trim_end_matches(' ')), false);
     }
-    let kept = text.trim_matches(|character: char| character <= ' ').chars().filter(|character| !matches!(character, '\t' | '\n' | '\r'));
+    let kept = text
+        .trim_matches(|character: char| character <= ' ')
+        .chars()
+        .filter(|character| !matches!(character, '\t' | '\n' | '\r'));
     (Cow::Owned(kept.collect()), true)
 }
 
 fn is_known_scheme(scheme: &str) -> bool {
     matches!(
         scheme,
-        "ssh" | "git" | "git+ssh" | "ssh+git" | "git+https" | "git+http" | "sftp" | "scp" | "rsync" | "svn" | "svn+ssh" | "ftps" | "tftp"
-            | "postgres" | "postgresql" | "mysql" | "mariadb" | "redis" | "rediss" | "mongodb" | "mongodb+srv" | "amqp" | "amqps" | "nats"
-            | "kafka" | "mqtt" | "mqtts" | "s3" | "gs" | "az" | "docker" | "oci" | "grpc" | "grpcs" | "tcp" | "udp" | "tls" | "ldap" | "ldaps"
-            | "telnet" | "smtp" | "smtps" | "imap" | "imaps" | "rtsp" | "sqlserver" | "clickhouse" | "bolt" | "neo4j" | "socks5" | "socks5h"
+        "ssh"
+            | "git"
+            | "git+ssh"
+            | "ssh+git"
+            | "git+https"
+            | "git+http"
+            | "sftp"
+            | "scp"
+            | "rsync"
+            | "svn"
+            | "svn+ssh"
+            | "ftps"
+            | "tftp"
+            | "postgres"
+            | "postgresql"
+            | "mysql"
+            | "mariadb"
+            | "redis"
+            | "rediss"
+            | "mongodb"
+            | "mongodb+srv"
+            | "amqp"
+            | "amqps"
+            | "nats"
+            | "kafka"
+            | "mqtt"
+            | "mqtts"
+            | "s3"
+            | "gs"
+            | "az"
+            | "docker"
+            | "oci"
+            | "grpc"
+            | "grpcs"
+            | "tcp"
+            | "udp"
+            | "tls"
+            | "ldap"
+            | "ldaps"
+            | "telnet"
+            | "smtp"
+            | "smtps"
+            | "imap"
+            | "imaps"
+            | "rtsp"
+            | "sqlserver"
+            | "clickhouse"
+            | "bolt"
+            | "neo4j"
+            | "socks5"
+            | "socks5h"
     )
 }
 

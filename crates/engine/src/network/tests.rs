@@ -76,9 +76,18 @@ fn this_machine_only_in_its_usual_spellings() {
         ("http://127.0.0.1:2375/containers/json", "127.0.0.1:2375 loopback address-literal control-port"),
         ("http://127.1/", "127.1 unlisted-host private-address address-literal odd-address plaintext"),
         ("http://0x7f.1/", "0x7f.1 unlisted-host private-address address-literal odd-address plaintext"),
-        ("http://0.0.0.0:8000/", "0.0.0.0:8000 unlisted-host private-address address-literal odd-address odd-port plaintext"),
-        ("http://[::ffff:127.0.0.1]/", "[::ffff:127.0.0.1] unlisted-host private-address address-literal odd-address plaintext"),
-        ("http://[0:0:0:0:0:0:0:1]/", "[0:0:0:0:0:0:0:1] unlisted-host private-address address-literal odd-address plaintext"),
+        (
+            "http://0.0.0.0:8000/",
+            "0.0.0.0:8000 unlisted-host private-address address-literal odd-address odd-port plaintext",
+        ),
+        (
+            "http://[::ffff:127.0.0.1]/",
+            "[::ffff:127.0.0.1] unlisted-host private-address address-literal odd-address plaintext",
+        ),
+        (
+            "http://[0:0:0:0:0:0:0:1]/",
+            "[0:0:0:0:0:0:0:1] unlisted-host private-address address-literal odd-address plaintext",
+        ),
         ("http://localhost./", "localhost unlisted-host private-address odd-address plaintext"),
         ("http://localhost.evil.com/", "localhost.evil.com unlisted-host plaintext"),
         ("http://127.0.0.1.nip.io/", "127.0.0.1.nip.io unlisted-host odd-address plaintext"),
@@ -88,12 +97,31 @@ fn this_machine_only_in_its_usual_spellings() {
 #[test]
 fn metadata_services_in_every_spelling() {
     let rows = [
-        "http://169.254.169.254/latest/meta-data/", "http://2852039166/", "http://0xa9fea9fe/", "http://0251.0376.0251.0376/",
-        "http://0xa9.254.0251.254/", "http://169.254.43518/", "http://169.16689662/", "http://[::ffff:a9fe:a9fe]/", "http://[::ffff:169.254.169.254]/",
-        "http://[fd00:ec2::254]/latest/", "http://metadata.google.internal/computeMetadata/v1/", "http://metadata/", "http://100.100.100.200/",
-        "http://168.63.129.16/", "http://169.254.170.2/v2/credentials/", "http://[64:ff9b::a9fe:a9fe]/", "http://[2002:a9fe:a9fe::1]/",
-        "http://169.254.169.254./", "http:169.254.169.254/", "http://x@169.254.169.254/", "http:\\\\169.254.169.254\\latest", "http://%31%36%39.254.169.254/",
-        "http://METADATA.google.internal", "//169.254.169.254/x", "169.254.169.254/latest",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://2852039166/",
+        "http://0xa9fea9fe/",
+        "http://0251.0376.0251.0376/",
+        "http://0xa9.254.0251.254/",
+        "http://169.254.43518/",
+        "http://169.16689662/",
+        "http://[::ffff:a9fe:a9fe]/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[fd00:ec2::254]/latest/",
+        "http://metadata.google.internal/computeMetadata/v1/",
+        "http://metadata/",
+        "http://100.100.100.200/",
+        "http://168.63.129.16/",
+        "http://169.254.170.2/v2/credentials/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://[2002:a9fe:a9fe::1]/",
+        "http://169.254.169.254./",
+        "http:169.254.169.254/",
+        "http://x@169.254.169.254/",
+        "http:\\\\169.254.169.254\\latest",
+        "http://%31%36%39.254.169.254/",
+        "http://METADATA.google.internal",
+        "//169.254.169.254/x",
+        "169.254.169.254/latest",
     ];
     for text in rows {
         assert!(url(text, &world()).marks.has(Mark::MetadataAddress), "{text}: {}", shown(&url(text, &world())));
@@ -155,7 +183,11 @@ fn whatever_two_programs_read_differently_is_odd() {
     for (text, expected) in rows {
         let address = url(text, &world());
         assert_eq!(address.host, expected, "{text}");
-        assert!(address.marks.has(Mark::OddAddress) && !address.marks.has(Mark::ListedHost), "{text}: {}", shown(&address));
+        assert!(
+            address.marks.has(Mark::OddAddress) && !address.marks.has(Mark::ListedHost),
+            "{text}: {}",
+            shown(&address)
+        );
     }
 }
 
@@ -173,21 +205,24 @@ fn addresses_that_carry_data() {
 
 #[test]
 fn bare_hosts() {
-    check(|text| host(text, &world()), &[
-        ("github.com", "github.com listed-host"),
-        ("git@github.com", "github.com listed-host"),
-        ("git@github.com:22", "github.com:22 listed-host"),
-        ("dev@build.example.org:2222", "build.example.org:2222 unlisted-host odd-port"),
-        ("localhost:5432", "localhost:5432 loopback"),
-        ("::1", "::1 loopback address-literal"),
-        ("[::1]:80", "[::1]:80 loopback address-literal"),
-        ("fd00:ec2::254", "fd00:ec2::254 unlisted-host metadata-address address-literal"),
-        ("2852039166", "2852039166 unlisted-host metadata-address address-literal odd-address"),
-        ("ssh://git@github.com/a/b", "github.com listed-host"),
-        ("build-box", "build-box unlisted-host private-address"),
-        ("-oProxyCommand=x", "-oproxycommand=x unlisted-host private-address odd-address"),
-        ("a.b.example.org/x", "a.b.example.org/x unlisted-host odd-address rare-domain"),
-    ]);
+    check(
+        |text| host(text, &world()),
+        &[
+            ("github.com", "github.com listed-host"),
+            ("git@github.com", "github.com listed-host"),
+            ("git@github.com:22", "github.com:22 listed-host"),
+            ("dev@build.example.org:2222", "build.example.org:2222 unlisted-host odd-port"),
+            ("localhost:5432", "localhost:5432 loopback"),
+            ("::1", "::1 loopback address-literal"),
+            ("[::1]:80", "[::1]:80 loopback address-literal"),
+            ("fd00:ec2::254", "fd00:ec2::254 unlisted-host metadata-address address-literal"),
+            ("2852039166", "2852039166 unlisted-host metadata-address address-literal odd-address"),
+            ("ssh://git@github.com/a/b", "github.com listed-host"),
+            ("build-box", "build-box unlisted-host private-address"),
+            ("-oProxyCommand=x", "-oproxycommand=x unlisted-host private-address odd-address"),
+            ("a.b.example.org/x", "a.b.example.org/x unlisted-host odd-address rare-domain"),
+        ],
+    );
     check_url(&[("postgres://app:pw@db.example.org:5432/x", "db.example.org:5432 unlisted-host")]);
 }
 
@@ -233,7 +268,12 @@ fn lists_hold_each_name_once() {
 #[ignore = "prints a measurement"]
 fn speed() {
     let world = world();
-    let texts = ["https://docs.rs/serde/latest/serde/", "http://localhost:3000/health", "https://a.b.example.org/x?y=z", "http://10.0.0.5:9200/"];
+    let texts = [
+        "https://docs.rs/serde/latest/serde/",
+        "http://localhost:3000/health",
+        "https://a.b.example.org/x?y=z",
+        "http://10.0.0.5:9200/",
+    ];
     let total: usize = (0..1_000_000).map(|turn| url(std::hint::black_box(texts[turn % 4]), &world).host.len()).sum();
     println!("a million addresses, {total}");
 }

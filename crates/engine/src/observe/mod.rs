@@ -124,5 +124,8 @@ fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
         out.lower(Degree::Opaque, error.to_string());
     }
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
-    Runner::new(out).program(&parsed.script, &mut state, Stream::empty());
+    let output = Runner::new(out).program(&parsed.script, &mut state, Stream::empty());
+    if output.origin.secret && !out.has_read_secret() {
+        out.prints_secret();
+    }
 }

@@ -29,7 +29,10 @@ pub struct Observer<'w> {
 
 impl std::fmt::Debug for Observer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Observer").field("effects", &self.effects).field("coverage", &self.coverage).finish_non_exhaustive()
+        f.debug_struct("Observer")
+            .field("effects", &self.effects)
+            .field("coverage", &self.coverage)
+            .finish_non_exhaustive()
     }
 }
 
@@ -98,7 +101,9 @@ impl<'w> Observer<'w> {
         effect.reach = Reach::Machine;
         effect.reversibility = match operation {
             Operation::Read => Reversibility::NothingChanges,
-            Operation::Write | Operation::Execute | Operation::Network | Operation::Delete | Operation::Mutate => Reversibility::Irreversible,
+            Operation::Write | Operation::Execute | Operation::Network | Operation::Delete | Operation::Mutate => {
+                Reversibility::Irreversible
+            }
         };
         effect.marks = marks;
         effect.by.clone_from(&by.name);
@@ -117,6 +122,13 @@ impl<'w> Observer<'w> {
     pub fn call_mark(&mut self, mark: Mark) {
         let part = self.outer.unwrap_or_default();
         self.unknown(Operation::Execute, &By { name: String::new(), part }, Marks::default().with(mark));
+    }
+
+    /// What the call prints holds a secret that no file was read for: a variable, most often.
+    pub fn prints_secret(&mut self) {
+        let mut effect = Effect::new(Operation::Read, Target::Resource("a secret variable".into()));
+        effect.marks.add(Mark::SecretReturning);
+        self.effect(effect);
     }
 
     /// Some effect so far read something sensitive.

@@ -23,22 +23,98 @@ const ARGUMENTS: usize = 500;
 
 /// First words of tool names that read.
 const READING: &[&str] = &[
-    "get", "list", "read", "search", "find", "fetch", "describe", "view", "show", "query", "lookup", "check", "count", "status", "snapshot", "screenshot", "inspect",
-    "explain", "resolve", "browse", "summarize", "diff", "log", "history", "info", "help", "wait", "batch_get", "navigate", "console",
+    "get",
+    "list",
+    "read",
+    "search",
+    "find",
+    "fetch",
+    "describe",
+    "view",
+    "show",
+    "query",
+    "lookup",
+    "check",
+    "count",
+    "status",
+    "snapshot",
+    "screenshot",
+    "inspect",
+    "explain",
+    "resolve",
+    "browse",
+    "summarize",
+    "diff",
+    "log",
+    "history",
+    "info",
+    "help",
+    "wait",
+    "batch_get",
+    "navigate",
+    "console",
 ];
 
 /// Words in tool names that destroy, send, pay or give away.
 const DESTRUCTIVE: &[&str] = &[
-    "delete", "drop", "remove", "destroy", "purge", "wipe", "truncate", "send", "pay", "transfer", "purchase", "buy", "order", "reserve", "book", "publish", "deploy",
-    "upload", "invite", "ban", "kick", "grant", "revoke", "merge", "push", "kill", "terminate", "execute", "exec", "run", "eval", "evaluate", "shell", "command", "password",
-    "credential", "reset", "disable", "withdraw", "post", "email", "message", "schedule", "share", "rotate", "shutdown", "restart", "unlock", "approve", "sign",
+    "delete",
+    "drop",
+    "remove",
+    "destroy",
+    "purge",
+    "wipe",
+    "truncate",
+    "send",
+    "pay",
+    "transfer",
+    "purchase",
+    "buy",
+    "order",
+    "reserve",
+    "book",
+    "publish",
+    "deploy",
+    "upload",
+    "invite",
+    "ban",
+    "kick",
+    "grant",
+    "revoke",
+    "merge",
+    "push",
+    "kill",
+    "terminate",
+    "execute",
+    "exec",
+    "run",
+    "eval",
+    "evaluate",
+    "shell",
+    "command",
+    "password",
+    "credential",
+    "reset",
+    "disable",
+    "withdraw",
+    "post",
+    "email",
+    "message",
+    "schedule",
+    "share",
+    "rotate",
+    "shutdown",
+    "restart",
+    "unlock",
+    "approve",
+    "sign",
 ];
 
 impl Observer<'_> {
     /// The fetch tool.
     pub fn fetch_tool(&mut self, url: &str, method: Option<&str>) {
         let field = Field::literal(url, doorward_shell::Span::default());
-        let reads = method.is_none_or(|method| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
+        let reads =
+            method.is_none_or(|method| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
         self.connect(&field, if reads { Exchange::Fetch } else { Exchange::Send }, &By::default());
         if !secret::scan(url).is_empty() {
             self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
@@ -76,7 +152,8 @@ impl Observer<'_> {
                 self.effect(effect);
             }
             Some(tool) if tool.risk == Risk::Low => {
-                let path = ["path", "file_path", "filePath"].iter().find_map(|key| input.get(key).and_then(Value::as_str));
+                let path =
+                    ["path", "file_path", "filePath"].iter().find_map(|key| input.get(key).and_then(Value::as_str));
                 match path {
                     Some(path) => self.read_tool(path, cwd),
                     None => self.search_tool(None, cwd),
@@ -92,7 +169,8 @@ impl Observer<'_> {
     /// A call to a tool server: the name says what it claims, the arguments say what it touches.
     pub fn mcp_tool(&mut self, server: &str, name: &str, args: &Value, annotations: &Map<String, Value>, cwd: &str) {
         let words: Vec<String> = name_words(name);
-        let destructive = words.iter().any(|word| DESTRUCTIVE.contains(&word.as_str())) || annotations.get("destructiveHint") == Some(&Value::Bool(true));
+        let destructive = words.iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
+            || annotations.get("destructiveHint") == Some(&Value::Bool(true));
         let reads = !destructive
             && annotations.get("readOnlyHint") != Some(&Value::Bool(false))
             && words.iter().any(|word| READING.contains(&word.as_str()))
@@ -132,7 +210,10 @@ impl Observer<'_> {
         *left -= 1;
         match value {
             Value::Object(fields) => fields.iter().for_each(|(key, value)| self.argument(key, value, cwd, left)),
-            Value::Array(items) if matches!(key.to_ascii_lowercase().as_str(), "argv" | "args" | "cmd" | "command") && items.iter().all(Value::is_string) => {
+            Value::Array(items)
+                if matches!(key.to_ascii_lowercase().as_str(), "argv" | "args" | "cmd" | "command")
+                    && items.iter().all(Value::is_string) =>
+            {
                 let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
                 self.text_argument("command", &words.join(" "), cwd);
             }
@@ -177,7 +258,12 @@ impl Observer<'_> {
             };
             let writes = ["write", "content", "dest", "target", "output"].iter().any(|word| key.contains(word));
             let field = Field::literal(text, doorward_shell::Span::default());
-            self.touch(if writes { Touch::Write } else { Touch::Read }, &field, cwd.starts_with('/').then_some(cwd), &By::default());
+            self.touch(
+                if writes { Touch::Write } else { Touch::Read },
+                &field,
+                cwd.starts_with('/').then_some(cwd),
+                &By::default(),
+            );
         }
     }
 }
@@ -203,12 +289,26 @@ fn name_words(name: &str) -> Vec<String> {
 }
 
 fn looks_like_sql(text: &str) -> bool {
-    const STARTS: &[&str] = &["select ", "insert ", "update ", "delete ", "drop ", "alter ", "truncate ", "create ", "grant "];
+    const STARTS: &[&str] =
+        &["select ", "insert ", "update ", "delete ", "drop ", "alter ", "truncate ", "create ", "grant "];
     let lower: String = text.trim_start().chars().take(12).collect::<String>().to_ascii_lowercase();
-    STARTS.iter().any(|start| lower.starts_with(start)) && (text.contains(" from ") || text.contains(" FROM ") || text.contains(" into ") || text.contains("TABLE") || text.contains("table "))
+    STARTS.iter().any(|start| lower.starts_with(start))
+        && (text.contains(" from ")
+            || text.contains(" FROM ")
+            || text.contains(" into ")
+            || text.contains("TABLE")
+            || text.contains("table "))
 }
 
 fn looks_like_path(key: &str, text: &str) -> bool {
-    let is_path_key = ["path", "file", "filename", "directory", "dir", "folder", "filepath", "file_path"].iter().any(|word| key == *word || key.ends_with(word));
-    !text.contains('\n') && text.len() < 4096 && (text.starts_with('/') || text.starts_with("~/") || text.starts_with("./") || text.starts_with("../") || is_path_key)
+    let is_path_key = ["path", "file", "filename", "directory", "dir", "folder", "filepath", "file_path"]
+        .iter()
+        .any(|word| key == *word || key.ends_with(word));
+    !text.contains('\n')
+        && text.len() < 4096
+        && (text.starts_with('/')
+            || text.starts_with("~/")
+            || text.starts_with("./")
+            || text.starts_with("../")
+            || is_path_key)
 }

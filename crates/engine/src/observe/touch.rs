@@ -50,7 +50,13 @@ impl Touch {
     fn operation(self) -> Operation {
         match self {
             Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => Operation::Read,
-            Touch::Write | Touch::Append | Touch::Create | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Move => Operation::Write,
+            Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Edit
+            | Touch::Metadata
+            | Touch::MetadataTree
+            | Touch::Move => Operation::Write,
             Touch::Delete | Touch::DeleteTree => Operation::Delete,
         }
     }
@@ -136,7 +142,10 @@ impl Observer<'_> {
         match base {
             Some(base) => self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown)),
             None => {
-                self.lower(Degree::Opaque, format!("`{}`: which path that is depends on something unknown", field.shown()));
+                self.lower(
+                    Degree::Opaque,
+                    format!("`{}`: which path that is depends on something unknown", field.shown()),
+                );
                 self.unknown(touch.operation(), by, Marks::default());
                 Touched { path: None, sensitive: field.origin.secret }
             }
@@ -146,7 +155,10 @@ impl Observer<'_> {
     /// A path with wildcards: judged as its fixed directory, and as the most sensitive name that it may match.
     fn touch_glob(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
         let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
-        let base = absolute.get(..at).and_then(|fixed| fixed.rfind('/').and_then(|slash| absolute.get(..slash))).unwrap_or_default();
+        let base = absolute
+            .get(..at)
+            .and_then(|fixed| fixed.rfind('/').and_then(|slash| absolute.get(..slash)))
+            .unwrap_or_default();
         let base = if base.is_empty() { "/" } else { base };
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/');
         let mut marks = Marks::default().with(Mark::CountUnknown).with(Mark::Wildcard);
@@ -275,7 +287,11 @@ impl Observer<'_> {
         match look.kind {
             Kind::Missing => {
                 effect.marks.add(Mark::Creates);
-                return if matches!(touch, Touch::Delete | Touch::DeleteTree | Touch::Move) { Reversibility::NothingChanges } else { Reversibility::Tracked };
+                return if matches!(touch, Touch::Delete | Touch::DeleteTree | Touch::Move) {
+                    Reversibility::NothingChanges
+                } else {
+                    Reversibility::Tracked
+                };
             }
             Kind::Special => effect.marks.add(Mark::Device),
             Kind::File | Kind::Directory | Kind::Link | Kind::Unlisted | Kind::Unreadable => {}
@@ -291,15 +307,23 @@ impl Observer<'_> {
             return self.tree_reversibility(real, effect);
         }
         let tracking = self.world.tracking(real);
-        if matches!(touch, Touch::Write | Touch::Edit) && tracking != Tracking::Rebuildable && effect.scope != Scope::Scratch {
+        if matches!(touch, Touch::Write | Touch::Edit)
+            && tracking != Tracking::Rebuildable
+            && effect.scope != Scope::Scratch
+        {
             effect.marks.add(Mark::Unseen);
         }
         match (tracking, touch) {
             (Tracking::Clean, _) => Reversibility::Tracked,
             (Tracking::Rebuildable, _) => Reversibility::Rebuildable,
             // The change itself says what it took out, so it can be turned round.
-            (Tracking::Modified | Tracking::Untracked, Touch::Edit | Touch::Append | Touch::Metadata) => Reversibility::Tracked,
-            (Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown, _) => {
+            (Tracking::Modified | Tracking::Untracked, Touch::Edit | Touch::Append | Touch::Metadata) => {
+                Reversibility::Tracked
+            }
+            (
+                Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown,
+                _,
+            ) => {
                 if matches!(touch, Touch::Write) {
                     effect.marks.add(Mark::Truncates);
                 }
@@ -317,9 +341,12 @@ impl Observer<'_> {
         match self.world.tally(real) {
             Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match self.world.tracking(real) {
                 Tracking::Rebuildable => Reversibility::Rebuildable,
-                Tracking::Clean | Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
-                    Reversibility::Tracked
-                }
+                Tracking::Clean
+                | Tracking::Modified
+                | Tracking::Untracked
+                | Tracking::Ignored
+                | Tracking::Outside
+                | Tracking::Unknown => Reversibility::Tracked,
             },
             Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
                 if unrestorable > BULK_FILES || unrestorable_bytes > BULK_BYTES {
@@ -337,7 +364,11 @@ impl Observer<'_> {
                 match self.world.tracking(real) {
                     Tracking::Clean => Reversibility::Tracked,
                     Tracking::Rebuildable => Reversibility::Rebuildable,
-                    Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => Reversibility::Irreversible,
+                    Tracking::Modified
+                    | Tracking::Untracked
+                    | Tracking::Ignored
+                    | Tracking::Outside
+                    | Tracking::Unknown => Reversibility::Irreversible,
                 }
             }
         }
@@ -356,6 +387,8 @@ fn base_of(prefix: &str) -> &str {
 /// A wildcard directly in one of these may match almost anything.
 fn is_wide(directory: &str, home: Option<&str>) -> bool {
     directory == "/"
-        || ["/etc", "/root", "/home", "/proc", "/Users"].iter().any(|wide| path::under(directory, wide) && !home.is_some_and(|home| path::under(directory, home)))
+        || ["/etc", "/root", "/home", "/proc", "/Users"]
+            .iter()
+            .any(|wide| path::under(directory, wide) && !home.is_some_and(|home| path::under(directory, home)))
         || home.is_some_and(|home| directory == home || path::under(home, directory))
 }

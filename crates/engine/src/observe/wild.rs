@@ -6,8 +6,31 @@ use crate::world::World;
 
 /// Names that stand for what a pattern must not hit unseen.
 const TELLING: &[&str] = &[
-    ".env", ".env.local", ".env.production", "id_rsa", "id_ed25519", "credentials", "credentials.json", "secrets.yaml", "server.key", "key.pem", ".netrc", ".npmrc",
-    ".pypirc", "shadow", "passwd", ".ssh", ".aws", ".gnupg", ".git-credentials", ".bash_history", ".bashrc", "authorized_keys", "config.json", "hosts.yml", "token",
+    ".env",
+    ".env.local",
+    ".env.production",
+    "id_rsa",
+    "id_ed25519",
+    "credentials",
+    "credentials.json",
+    "secrets.yaml",
+    "server.key",
+    "key.pem",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    "shadow",
+    "passwd",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".git-credentials",
+    ".bash_history",
+    ".bashrc",
+    "authorized_keys",
+    "config.json",
+    "hosts.yml",
+    "token",
 ];
 
 /// A pattern with more stars is taken to match anything.
@@ -23,7 +46,9 @@ pub fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) ->
         telling
             && component.contains(['*', '?', '['])
             && TELLING.iter().any(|name| {
-                matches(component, name) && place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
+                matches(component, name)
+                    && place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity
+                        > Sensitivity::None
             })
     })
 }

@@ -37,7 +37,8 @@ use Reach::{Identity, Machine, Project, Shared, Workspace};
 
 pub static CREDENTIAL: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
 pub static KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);
-pub static SHAPED_CREDENTIAL: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, OutsideFixtures);
+pub static SHAPED_CREDENTIAL: Class =
+    class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, OutsideFixtures);
 pub static SHAPED_KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, OutsideFixtures);
 pub static FIXTURE: Class = class(&[], Workspace, Sensitivity::SecretShaped, Everywhere);
 pub static DOT_ENV: Class = class(&[Mark::DotEnv], Project, Sensitivity::Credential, Everywhere);
@@ -48,7 +49,8 @@ pub static AUTHORIZED_KEYS: Class = plain(&[Mark::SshMaterial, Mark::AuthorizedK
 pub static PROFILE: Class = plain(&[Mark::ShellProfile], Machine, Live);
 pub static PERSISTENCE: Class = plain(&[Mark::Persistence], Machine, Live);
 pub static STARTED: Class = plain(&[Mark::Persistence, Mark::ShellProfile], Machine, Live);
-pub static SUDO: Class = class(&[Mark::CredentialStore, Mark::Persistence], Identity, Sensitivity::Credential, Everywhere);
+pub static SUDO: Class =
+    class(&[Mark::CredentialStore, Mark::Persistence], Identity, Sensitivity::Credential, Everywhere);
 pub static GUARD: Class = plain(&[Mark::GuardOwn], Machine, Everywhere);
 pub static AGENT: Class = plain(&[Mark::AgentSettings], Machine, Everywhere);
 pub static AGENT_AUTH: Class =
@@ -67,12 +69,8 @@ pub static RUNS_ON_LOAD: Class = plain(&[Mark::RunsOnLoad], Project, OutsideTemp
 pub static LOCKFILE: Class = plain(&[Mark::Lockfile], Shared, OutsideTemp);
 pub static CI: Class = plain(&[Mark::Ci], Shared, OutsideTemp);
 pub static INFRASTRUCTURE: Class = plain(&[Mark::Infrastructure], Shared, OutsideTemp);
-pub static INFRASTRUCTURE_SECRET: Class = class(
-    &[Mark::Infrastructure, Mark::CredentialStore],
-    Identity,
-    Sensitivity::Credential,
-    OutsideFixtures,
-);
+pub static INFRASTRUCTURE_SECRET: Class =
+    class(&[Mark::Infrastructure, Mark::CredentialStore], Identity, Sensitivity::Credential, OutsideFixtures);
 pub static INFRASTRUCTURE_LOCK: Class = plain(&[Mark::Infrastructure, Mark::Lockfile], Shared, OutsideTemp);
 pub static CONTAINER: Class = plain(&[Mark::Container], Shared, OutsideTemp);
 pub static EDITOR: Class = plain(&[Mark::EditorConfig], Shared, OutsideTemp);

@@ -62,7 +62,8 @@ impl<'a> Ground<'a> {
         let mut components = inner.split('/');
         let first = components.next().unwrap_or_default();
         let is_top = components.next().is_none();
-        let holds_home = || self.world.home().map(|home| self.root(home)).is_some_and(|home| under(&home, &root) && home != root);
+        let holds_home =
+            || self.world.home().map(|home| self.root(home)).is_some_and(|home| under(&home, &root) && home != root);
         system::is_never_owned(first) || (is_top && system::is_system(first, None)) || holds_home()
     }
 
@@ -74,8 +75,12 @@ impl<'a> Ground<'a> {
 
     fn in_scratch(&self) -> bool {
         self.world.scratch().iter().any(|scratch| {
-            let holds_project = || self.world.project().is_some_and(|project| under(project, scratch) && self.is_below(project));
-            self.is_below(scratch) && !self.is_too_wide(scratch) && self.world.home() != Some(scratch) && !holds_project()
+            let holds_project =
+                || self.world.project().is_some_and(|project| under(project, scratch) && self.is_below(project));
+            self.is_below(scratch)
+                && !self.is_too_wide(scratch)
+                && self.world.home() != Some(scratch)
+                && !holds_project()
         })
     }
 
@@ -160,7 +165,9 @@ fn elsewhere(ground: &Ground) -> Location {
     let first = components.next().unwrap_or_default();
     let second = components.next();
     match first {
-        "home" | "users" if second.is_none() => at(Scope::System, Reach::Machine, &[Mark::HomeRoot, Mark::SystemDirectory]),
+        "home" | "users" if second.is_none() => {
+            at(Scope::System, Reach::Machine, &[Mark::HomeRoot, Mark::SystemDirectory])
+        }
         "home" | "users" if components.next().is_none() => at(Scope::System, Reach::Machine, &[Mark::HomeRoot]),
         "home" | "users" => at(Scope::System, Reach::Machine, &[]),
         _ if system::is_system(first, second) => at(Scope::System, Reach::Machine, &[Mark::SystemDirectory]),

@@ -54,9 +54,9 @@ pub fn classify(path: &str, world: &dyn World) -> Place {
 
 /// A directory whose programs belong to the system.
 pub fn is_program_directory(path: &str) -> bool {
-    ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"].iter().any(|directory| {
-        path.strip_prefix(directory).is_some_and(|name| !name.contains('/'))
-    })
+    ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"]
+        .iter()
+        .any(|directory| path.strip_prefix(directory).is_some_and(|name| !name.contains('/')))
 }
 
 /// What a path below `/dev` or `/proc` really is.
@@ -111,12 +111,8 @@ fn marked(mark: Mark) -> Place {
 
 fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     let location = locate(&Ground::new(path, folded, world));
-    let place = Place {
-        scope: location.scope,
-        reach: location.reach,
-        marks: location.marks,
-        sensitivity: Sensitivity::None,
-    };
+    let place =
+        Place { scope: location.scope, reach: location.reach, marks: location.marks, sensitivity: Sensitivity::None };
     let mut finder = Finder { folded, location, place };
     finder.by_system();
     finder.by_home();

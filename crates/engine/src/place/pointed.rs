@@ -20,8 +20,13 @@ const MOVED: &[(&str, &str)] = &[
 
 /// Variables that name one file of credentials; the first ones are used in projects too.
 const CREDENTIALS: &[&str] = &[
-    "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_SHARED_CREDENTIALS_FILE", "NETRC", "PGPASSFILE",
-    "NPM_CONFIG_USERCONFIG", "SSH_AUTH_SOCK",
+    "KUBECONFIG",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "NETRC",
+    "PGPASSFILE",
+    "NPM_CONFIG_USERCONFIG",
+    "SSH_AUTH_SOCK",
 ];
 const IN_PROJECTS: usize = 2;
 
@@ -41,7 +46,11 @@ pub fn by_environment(folded: &str, scope: Scope, world: &dyn World, mut found: 
         }
     }
     let names = |value: &str| value.split(':').any(|file| fold(file).text == folded);
-    if CREDENTIALS.iter().take(credentials).any(|variable| world.environment(variable).is_some_and(|value| names(&value))) {
+    if CREDENTIALS
+        .iter()
+        .take(credentials)
+        .any(|variable| world.environment(variable).is_some_and(|value| names(&value)))
+    {
         found(&CREDENTIAL);
     }
     if let Some(value) = world.environment("PATH") {

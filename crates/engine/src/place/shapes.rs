@@ -14,9 +14,9 @@ fn environment(name: &str) -> Option<&'static Class> {
         Some(rest) => rest.strip_prefix(['.', '-', '_'])?,
         None => name.strip_suffix(".env")?,
     };
-    let is_example = rest
-        .split(['.', '-', '_'])
-        .any(|part| matches!(part, "example" | "examples" | "sample" | "template" | "tmpl" | "tpl" | "dist" | "defaults" | "schema"));
+    let is_example = rest.split(['.', '-', '_']).any(|part| {
+        matches!(part, "example" | "examples" | "sample" | "template" | "tmpl" | "tpl" | "dist" | "defaults" | "schema")
+    });
     (!is_example).then_some(&DOT_ENV)
 }
 
@@ -61,8 +61,12 @@ fn ending(name: &str) -> Option<&'static Class> {
     };
     match extension {
         "pem" | "key" => (!is_public(stem)).then_some(&SHAPED_KEY),
-        "p12" | "pfx" | "p8" | "jks" | "keystore" | "ppk" | "kdb" | "kdbx" | "keytab" | "agekey" | "pkcs12" | "bks" => Some(&SHAPED_KEY),
-        "keychain" | "keychain-db" | "ovpn" | "tfrc" | "mobileprovision" | "credentials" | "htpasswd" | "secrets" => Some(&SHAPED_CREDENTIAL),
+        "p12" | "pfx" | "p8" | "jks" | "keystore" | "ppk" | "kdb" | "kdbx" | "keytab" | "agekey" | "pkcs12" | "bks" => {
+            Some(&SHAPED_KEY)
+        }
+        "keychain" | "keychain-db" | "ovpn" | "tfrc" | "mobileprovision" | "credentials" | "htpasswd" | "secrets" => {
+            Some(&SHAPED_CREDENTIAL)
+        }
         "tfstate" => Some(&INFRASTRUCTURE_SECRET),
         "backup" => stem.ends_with(".tfstate").then_some(&INFRASTRUCTURE_SECRET),
         "tf" | "tfvars" | "tofu" | "nomad" | "bicep" | "bicepparam" | "hcl" => Some(&INFRASTRUCTURE),
@@ -73,12 +77,12 @@ fn ending(name: &str) -> Option<&'static Class> {
         "pth" | "egg-link" => Some(&RUNS_ON_LOAD),
         "js" | "ts" | "mjs" | "cjs" | "mts" | "cts" => stem.ends_with(".config").then_some(&RUNS_ON_LOAD),
         "mk" | "mak" | "just" | "bzl" | "cmake" | "rake" => Some(&RECIPE),
-        "gemspec" | "csproj" | "fsproj" | "vbproj" | "vcxproj" | "cabal" | "opam" | "podspec" | "nimble" | "gradle" | "rockspec" | "sln" => {
-            Some(&MANIFEST)
-        }
+        "gemspec" | "csproj" | "fsproj" | "vbproj" | "vcxproj" | "cabal" | "opam" | "podspec" | "nimble" | "gradle"
+        | "rockspec" | "sln" => Some(&MANIFEST),
         "kts" => stem.ends_with(".gradle").then_some(&MANIFEST),
         "code-workspace" | "sublime-project" | "iml" => Some(&EDITOR),
-        "md" => (stem.ends_with(".instructions") || stem.ends_with(".prompt") || stem.ends_with(".chatmode")).then_some(&INSTRUCTION),
+        "md" => (stem.ends_with(".instructions") || stem.ends_with(".prompt") || stem.ends_with(".chatmode"))
+            .then_some(&INSTRUCTION),
         "mdc" => Some(&INSTRUCTION),
         _ => None,
     }
@@ -87,7 +91,23 @@ fn ending(name: &str) -> Option<&'static Class> {
 /// Certificates and public keys are made to be shown.
 fn is_public(stem: &str) -> bool {
     stem.split(['.', '-', '_']).any(|part| {
-        matches!(part, "ca" | "cacert" | "cacerts" | "cert" | "certs" | "certificate" | "crt" | "chain" | "fullchain" | "bundle" | "pub" | "public" | "csr" | "dhparam" | "roots")
+        matches!(
+            part,
+            "ca" | "cacert"
+                | "cacerts"
+                | "cert"
+                | "certs"
+                | "certificate"
+                | "crt"
+                | "chain"
+                | "fullchain"
+                | "bundle"
+                | "pub"
+                | "public"
+                | "csr"
+                | "dhparam"
+                | "roots"
+        )
     })
 }
 
@@ -98,15 +118,37 @@ pub fn is_definition(path: &str) -> bool {
 
 /// Directories whose definitions describe running systems.
 pub fn is_infrastructure(component: &[u8]) -> bool {
-    matches!(component, b"k8s" | b"kubernetes" | b"helm" | b"ansible" | b"playbooks" | b"terraform" | b"argocd" | b"helm-charts")
+    matches!(
+        component,
+        b"k8s" | b"kubernetes" | b"helm" | b"ansible" | b"playbooks" | b"terraform" | b"argocd" | b"helm-charts"
+    )
 }
 
 /// Directories of data that tests read.
 pub fn is_fixtures(component: &str) -> bool {
     matches!(
         component,
-        "testdata" | "test-data" | "test_data" | "fixtures" | "fixture" | "__fixtures__" | "test" | "tests" | "__tests__" | "spec" | "specs"
-            | "testing" | "examples" | "example" | "mocks" | "__mocks__" | "node_modules" | "site-packages" | "vendor" | "docs"
-            | "e2e" | "samples"
+        "testdata"
+            | "test-data"
+            | "test_data"
+            | "fixtures"
+            | "fixture"
+            | "__fixtures__"
+            | "test"
+            | "tests"
+            | "__tests__"
+            | "spec"
+            | "specs"
+            | "testing"
+            | "examples"
+            | "example"
+            | "mocks"
+            | "__mocks__"
+            | "node_modules"
+            | "site-packages"
+            | "vendor"
+            | "docs"
+            | "e2e"
+            | "samples"
     )
 }

@@ -32,20 +32,26 @@ pub fn private_key(text: &str) -> Option<usize> {
 }
 
 fn is_body(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\' | b' ' | b'-' | b':' | b',')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\' | b' ' | b'-' | b':' | b',')
 }
 
 /// The length of the private part of a PuTTY key at the start of `text`.
 pub fn putty_key(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("Private-Lines: ")?;
-    let body = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')).count();
+    let body = rest
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r'))
+        .count();
     (body > 40).then_some("Private-Lines: ".len() + body)
 }
 
 /// The length of the signed token at the start of `bytes`: three dotted parts of which two are JSON. `head` is the
 /// length of the first part.
 pub fn signed_token(bytes: &[u8], head: usize) -> Option<usize> {
-    let run = |from: usize| bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| Letters::Name.has(**byte)).count());
+    let run = |from: usize| {
+        bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| Letters::Name.has(**byte)).count())
+    };
     if head < 12 || bytes.get(head) != Some(&b'.') {
         return None;
     }
@@ -63,11 +69,16 @@ pub fn signed_token(bytes: &[u8], head: usize) -> Option<usize> {
 
 /// Dotted tokens of chat services: `id.time.signature`, and `number:signature`.
 pub fn chat_token(bytes: &[u8]) -> Option<(usize, &'static str)> {
-    let run = |from: usize| bytes.get(from..).map_or(0, |rest| rest.iter().take(80).take_while(|byte| Letters::Name.has(**byte)).count());
+    let run = |from: usize| {
+        bytes.get(from..).map_or(0, |rest| rest.iter().take(80).take_while(|byte| Letters::Name.has(**byte)).count())
+    };
     match bytes.first()? {
         b'M' | b'N' | b'O' => {
             let head = run(0);
-            let is_head = (23..=28).contains(&head) && bytes.get(head) == Some(&b'.') && run(head + 1) == 6 && bytes.get(head + 7) == Some(&b'.');
+            let is_head = (23..=28).contains(&head)
+                && bytes.get(head) == Some(&b'.')
+                && run(head + 1) == 6
+                && bytes.get(head + 7) == Some(&b'.');
             let tail = run(head + 8);
             (is_head && tail >= 27).then_some((head + 8 + tail, "discord-token"))
         }
@@ -84,7 +95,8 @@ pub fn chat_token(bytes: &[u8]) -> Option<(usize, &'static str)> {
 /// The password in `user:password@` or the token in `token@`, given what follows `://`.
 pub fn user_part(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
-    let stop = |byte: &u8| *byte <= b' ' || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
+    let stop =
+        |byte: &u8| *byte <= b' ' || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
     let window = bytes.get(..USER).unwrap_or(bytes);
     let end = window.iter().position(stop).unwrap_or(window.len());
     let user_end = bytes.get(..end)?.iter().rposition(|byte| *byte == b'@')?;

@@ -10,7 +10,11 @@ const BEFORE: usize = 256;
 pub fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)> {
     let bytes = text.as_bytes();
     let rest = bytes.get(at..)?;
-    let length = rest.iter().take(keys::LONGEST).take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')).count();
+    let length = rest
+        .iter()
+        .take(keys::LONGEST)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        .count();
     let flag = text.get(at..at + length)?;
     if !flag.starts_with("--") {
         return short_flag(text, at, flag);
@@ -66,5 +70,6 @@ fn user_and_password(text: &str, start: usize) -> Option<(Value, &'static str)> 
     let whole = read(text.as_bytes(), start, Manner::Flag);
     let colon = text.get(whole.start..whole.end)?.find(':')?;
     let value = Value { start: whole.start + colon + 1, ..whole };
-    is_secret(text, Value { manner: Manner::Tight { loud: true }, ..value }, Key::Password).then_some((value, "password"))
+    is_secret(text, Value { manner: Manner::Tight { loud: true }, ..value }, Key::Password)
+        .then_some((value, "password"))
 }

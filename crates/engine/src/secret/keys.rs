@@ -48,7 +48,21 @@ const ENDINGS: &[(&str, Key)] = &[
 ];
 
 /// Words after the name proper that leave it what it is.
-const TAILS: &[&str] = &["prod", "production", "dev", "staging", "live", "test", "value", "default", "new", "old", "next", "primary", "secondary"];
+const TAILS: &[&str] = &[
+    "prod",
+    "production",
+    "dev",
+    "staging",
+    "live",
+    "test",
+    "value",
+    "default",
+    "new",
+    "old",
+    "next",
+    "primary",
+    "secondary",
+];
 
 /// The longest name that is looked at.
 pub const LONGEST: usize = 64;
@@ -77,7 +91,8 @@ fn without_tail(mut name: &[u8]) -> &[u8] {
         }
         for tail in TAILS {
             let cut = name.len().saturating_sub(tail.len() + 1);
-            let is_tail = matches!(name.get(cut), Some(b'_' | b'-' | b'.')) && name.get(cut + 1..).is_some_and(|end| end.eq_ignore_ascii_case(tail.as_bytes()));
+            let is_tail = matches!(name.get(cut), Some(b'_' | b'-' | b'.'))
+                && name.get(cut + 1..).is_some_and(|end| end.eq_ignore_ascii_case(tail.as_bytes()));
             if is_tail {
                 name = name.get(..cut).unwrap_or_default();
             }
@@ -93,7 +108,9 @@ fn is_last_word(name: &[u8], word: &[u8]) -> bool {
     let (before, end) = name.split_at_checked(cut).unwrap_or((name, &[]));
     let starts_word = match (before.last(), end.first()) {
         (None, _) => true,
-        (Some(before), Some(first)) => !before.is_ascii_alphanumeric() || before.is_ascii_lowercase() && first.is_ascii_uppercase(),
+        (Some(before), Some(first)) => {
+            !before.is_ascii_alphanumeric() || before.is_ascii_lowercase() && first.is_ascii_uppercase()
+        }
         (Some(_), None) => false,
     };
     starts_word && end.eq_ignore_ascii_case(word)

@@ -12,7 +12,6 @@ mod siphash;
 mod tests;
 mod value;
 
-
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -42,7 +41,9 @@ pub fn redact<'a>(text: &'a str, key: &[u8; 16]) -> Cow<'a, str> {
     let mut redacted = String::with_capacity(text.len());
     let mut done = 0;
     for finding in &findings {
-        let (Some(before), Some(secret)) = (text.get(done..finding.start), text.get(finding.start..finding.end)) else { continue };
+        let (Some(before), Some(secret)) = (text.get(done..finding.start), text.get(finding.start..finding.end)) else {
+            continue;
+        };
         redacted.push_str(before);
         let hash = siphash::siphash(key, secret.as_bytes()) >> 32;
         // Writing to a string cannot fail.

@@ -2,9 +2,25 @@
 
 /// Numbers that documentation and payment services publish for testing.
 const PUBLISHED: &[&[u8]] = &[
-    b"4242424242424242", b"4111111111111111", b"4012888888881881", b"5555555555554444", b"5105105105105100", b"378282246310005",
-    b"371449635398431", b"6011111111111117", b"6011000990139424", b"3530111333300000", b"3566002020360505", b"4000056655665556",
-    b"5200828282828210", b"4000000000000002", b"30569309025904", b"38520000023237", b"2223003122003222", b"123456789", b"078051120",
+    b"4242424242424242",
+    b"4111111111111111",
+    b"4012888888881881",
+    b"5555555555554444",
+    b"5105105105105100",
+    b"378282246310005",
+    b"371449635398431",
+    b"6011111111111117",
+    b"6011000990139424",
+    b"3530111333300000",
+    b"3566002020360505",
+    b"4000056655665556",
+    b"5200828282828210",
+    b"4000000000000002",
+    b"30569309025904",
+    b"38520000023237",
+    b"2223003122003222",
+    b"123456789",
+    b"078051120",
 ];
 
 /// The length of the card or social security number at the start of `bytes`, with its kind.
@@ -44,13 +60,22 @@ pub fn number(bytes: &[u8]) -> Option<(usize, &'static str)> {
 
 fn is_social(digits: &[u8]) -> bool {
     let all = |part: Option<&[u8]>, byte: u8| part.is_some_and(|part| part.iter().all(|digit| *digit == byte));
-    !all(digits.get(..3), b'0') && !all(digits.get(..3), b'6') && digits.first() != Some(&b'9') && !all(digits.get(3..5), b'0') && !all(digits.get(5..), b'0')
+    !all(digits.get(..3), b'0')
+        && !all(digits.get(..3), b'6')
+        && digits.first() != Some(&b'9')
+        && !all(digits.get(3..5), b'0')
+        && !all(digits.get(5..), b'0')
 }
 
 fn is_card(digits: &[u8]) -> bool {
-    let leading = |count: usize| digits.iter().take(count).fold(0u32, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let leading =
+        |count: usize| digits.iter().take(count).fold(0u32, |value, digit| value * 10 + u32::from(digit - b'0'));
     let is_issued = match digits.len() {
-        16 => matches!(leading(1), 4) || matches!(leading(2), 51..=55 | 65 | 35) || matches!(leading(4), 2221..=2720 | 6011),
+        16 => {
+            matches!(leading(1), 4)
+                || matches!(leading(2), 51..=55 | 65 | 35)
+                || matches!(leading(4), 2221..=2720 | 6011)
+        }
         15 => matches!(leading(2), 34 | 37),
         14 => matches!(leading(2), 36 | 38 | 30),
         _ => false,
@@ -74,7 +99,8 @@ fn luhn(digits: &[u8]) -> bool {
 /// The length of the bank account number at the start of `bytes`: country, check digits, account; spaces between
 /// groups of four.
 pub fn account(bytes: &[u8]) -> Option<usize> {
-    let is_country = bytes.get(..2)?.iter().all(u8::is_ascii_uppercase) && bytes.get(2..4)?.iter().all(u8::is_ascii_digit);
+    let is_country =
+        bytes.get(..2)?.iter().all(u8::is_ascii_uppercase) && bytes.get(2..4)?.iter().all(u8::is_ascii_digit);
     if !is_country {
         return None;
     }

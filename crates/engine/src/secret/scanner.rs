@@ -119,7 +119,9 @@ impl Scanner<'_> {
 
     /// `Bearer …` or `Basic …` with a token long enough to be real.
     fn bearer(&self, rest: &[u8]) -> Option<usize> {
-        let word = [b"bearer ".as_slice(), b"basic "].into_iter().find(|word| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))?;
+        let word = [b"bearer ".as_slice(), b"basic "]
+            .into_iter()
+            .find(|word| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))?;
         let token = rest.get(word.len()..)?;
         let length = token.iter().take_while(|byte| !value::is_delimiter(**byte)).count();
         let text = self.text.get(self.at + word.len()..self.at + word.len() + length)?;
@@ -162,12 +164,14 @@ impl Scanner<'_> {
         }
         let spaces = self.bytes.get(start..)?.iter().take(16).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let is_loud = name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase);
-        let manner = if separator == b'=' && is_tight && spaces == 0 { Manner::Tight { loud: is_loud } } else { Manner::Loose };
+        let manner =
+            if separator == b'=' && is_tight && spaces == 0 { Manner::Tight { loud: is_loud } } else { Manner::Loose };
         let mut value = read(self.bytes, start + spaces, manner);
         if let Some(after) = self.after_scheme(value) {
             value = read(self.bytes, after, Manner::Flag);
             let length = value.end - value.start;
-            return is_secret(self.text, value, if length < 12 { Key::Password } else { Key::Authorization }).then_some((value, "authorization"));
+            return is_secret(self.text, value, if length < 12 { Key::Password } else { Key::Authorization })
+                .then_some((value, "authorization"));
         }
         let is_new = !self.is_redacted(name, value);
         (is_new && is_secret(self.text, value, key)).then_some((value, kind(key)))
@@ -177,14 +181,19 @@ impl Scanner<'_> {
     fn is_redacted(&self, name: &[u8], value: Value) -> bool {
         let opening = self.at.checked_sub(name.len() + 1).and_then(|at| self.bytes.get(at));
         let hash = self.bytes.get(value.start..value.end).unwrap_or_default();
-        opening == Some(&b'[') && self.bytes.get(value.end) == Some(&b']') && hash.len() == 8 && hash.iter().all(u8::is_ascii_hexdigit)
+        opening == Some(&b'[')
+            && self.bytes.get(value.end) == Some(&b']')
+            && hash.len() == 8
+            && hash.iter().all(u8::is_ascii_hexdigit)
     }
 
     /// Where the token begins if the value is only the name of a scheme: `Bearer …`.
     fn after_scheme(&self, value: Value) -> Option<usize> {
         let whole = self.text.get(value.start..value.end)?;
         let scheme = whole.split(' ').next()?;
-        let is_scheme = ["bearer", "basic", "token", "digest", "apikey", "bot"].iter().any(|known| known.eq_ignore_ascii_case(scheme));
+        let is_scheme = ["bearer", "basic", "token", "digest", "apikey", "bot"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(scheme));
         let after = value.start + scheme.len();
         (is_scheme && self.bytes.get(after) == Some(&b' ')).then_some(after + 1)
     }
@@ -192,9 +201,17 @@ impl Scanner<'_> {
     /// The name that ends before `at`, quotes and spaces apart, and whether nothing stands between.
     fn name_before(&self, at: usize) -> Option<(&[u8], bool)> {
         let before = self.bytes.get(at.saturating_sub(keys::LONGEST + 8)..at)?;
-        let gap = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b':' | b']' | b'`')).count();
+        let gap = before
+            .iter()
+            .rev()
+            .take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b':' | b']' | b'`'))
+            .count();
         let name = before.get(..before.len() - gap)?;
-        let length = name.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')).count();
+        let length = name
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            .count();
         Some((name.get(name.len() - length..)?, gap == 0))
     }
 
@@ -248,7 +265,19 @@ impl Scanner<'_> {
 fn is_made_up(secret: &str) -> bool {
     let bytes = secret.as_bytes();
     let tail = bytes.get(bytes.len().saturating_sub(16)..).unwrap_or(bytes);
-    let says = ["xxxx", "XXXX", "example", "EXAMPLE", "....", "****", "your", "YOUR", "placeholder", "000000000", "123456789012"];
+    let says = [
+        "xxxx",
+        "XXXX",
+        "example",
+        "EXAMPLE",
+        "....",
+        "****",
+        "your",
+        "YOUR",
+        "placeholder",
+        "000000000",
+        "123456789012",
+    ];
     let window = secret.get(..secret.len().min(96)).unwrap_or(secret);
     let is_plain = bytes.len() < 48 && !bytes.iter().any(u8::is_ascii_digit);
     is_plain || says.iter().any(|word| window.contains(word)) || tail.iter().all(|byte| Some(byte) == tail.first())

@@ -102,7 +102,11 @@ fn beginning_small(first: u8) -> &'static [Shape] {
         ],
         b'k' => &[("key-", Hex, 32, 32, "mailgun-key")],
         b'l' => &[("lin_api_", Plain, 32, ANY, "linear-key"), ("lin_oauth_", Plain, 32, ANY, "linear-key")],
-        b'n' => &[("npm_", Plain, 30, ANY, "npm-token"), ("ntn_", Plain, 40, ANY, "notion-token"), ("nvapi-", Name, 40, ANY, "nvidia-key")],
+        b'n' => &[
+            ("npm_", Plain, 30, ANY, "npm-token"),
+            ("ntn_", Plain, 40, ANY, "notion-token"),
+            ("nvapi-", Name, 40, ANY, "nvidia-key"),
+        ],
         b'o' => &[("ops_eyJ", Url, 40, ANY, "onepassword-token")],
         b'p' => &[
             ("pypi-", Name, 50, ANY, "pypi-token"),

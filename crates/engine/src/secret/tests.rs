@@ -82,17 +82,58 @@ fn built_shapes() {
 #[test]
 fn code_that_only_speaks_of_secrets() {
     untouched(&[
-        "password = get_password(user)", "let token = self.next_token();", "const apiKey = process.env.API_KEY;", "token: string",
-        "echo $TOKEN", "curl -H \"Authorization: Bearer $TOKEN\" x", "password=${DB_PASSWORD}", "password: <your-password>", "PASSWORD=changeme",
-        "api_key: YOUR_API_KEY", "export GITHUB_TOKEN=$(gh auth token)", "AKIAIOSFODNN7EXAMPLE", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-        "max_tokens: 4096", "tokenizer: cl100k_base", "password_hash(password, salt)", "if password == stored_password {", "secretName: db-credentials",
-        "secretKeyRef:", "type=\"password\"", "postgres://user:password@localhost/db", "postgres://postgres:postgres@localhost:5432/test",
-        "https://example.com:8080/path", "token_url: https://auth.example.com/oauth2/token", "Bearer token", "Basic authentication is used",
-        "git push -u origin main", "docker run -u 1000:1000 x", "sort -u a:b1", "ssh-keygen -p -f key", "PWD=/home/dev/app2", "--token-file /tmp/t1",
-        "key: 550e8400-e29b-41d4-a716-446655440000", "sha512-9lUfPbqKw0pXn0a1b2c3d4e5f6==", "commit 0123456789abcdef0123456789abcdef01234567",
-        "2024-01-15 12:30:45", "4242424242424242", "version 1.2.3-beta.4", "password: str = Field(min_length=8)", "token=token", "login(password=password)",
-        "assert_eq!(token, Token::Ident)", "tokens[0]", "sk-learn is not scikit", "SECRET_KEY = os.environ[\"SECRET_KEY\"]", "api_key=config.api_key_v2",
-        "[password:12ab34cd]", "token=[secret:12ab34cd]", "the password is required", "--password-stdin", "auth: { user, pass }", "sid: 12",
+        "password = get_password(user)",
+        "let token = self.next_token();",
+        "const apiKey = process.env.API_KEY;",
+        "token: string",
+        "echo $TOKEN",
+        "curl -H \"Authorization: Bearer $TOKEN\" x",
+        "password=${DB_PASSWORD}",
+        "password: <your-password>",
+        "PASSWORD=changeme",
+        "api_key: YOUR_API_KEY",
+        "export GITHUB_TOKEN=$(gh auth token)",
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "max_tokens: 4096",
+        "tokenizer: cl100k_base",
+        "password_hash(password, salt)",
+        "if password == stored_password {",
+        "secretName: db-credentials",
+        "secretKeyRef:",
+        "type=\"password\"",
+        "postgres://user:password@localhost/db",
+        "postgres://postgres:postgres@localhost:5432/test",
+        "https://example.com:8080/path",
+        "token_url: https://auth.example.com/oauth2/token",
+        "Bearer token",
+        "Basic authentication is used",
+        "git push -u origin main",
+        "docker run -u 1000:1000 x",
+        "sort -u a:b1",
+        "ssh-keygen -p -f key",
+        "PWD=/home/dev/app2",
+        "--token-file /tmp/t1",
+        "key: 550e8400-e29b-41d4-a716-446655440000",
+        "sha512-9lUfPbqKw0pXn0a1b2c3d4e5f6==",
+        "commit 0123456789abcdef0123456789abcdef01234567",
+        "2024-01-15 12:30:45",
+        "4242424242424242",
+        "version 1.2.3-beta.4",
+        "password: str = Field(min_length=8)",
+        "token=token",
+        "login(password=password)",
+        "assert_eq!(token, Token::Ident)",
+        "tokens[0]",
+        "sk-learn is not scikit",
+        "SECRET_KEY = os.environ[\"SECRET_KEY\"]",
+        "api_key=config.api_key_v2",
+        "[password:12ab34cd]",
+        "token=[secret:12ab34cd]",
+        "the password is required",
+        "--password-stdin",
+        "auth: { user, pass }",
+        "sid: 12",
     ]);
 }
 
@@ -130,14 +171,46 @@ const PLAIN: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 fn planted(dice: &mut Dice) -> Vec<String> {
     let prefixed: &[(&str, &str, usize)] = &[
-        ("AKIA", UPPER, 16), ("ASIA", UPPER, 16), ("ghp_", PLAIN, 36), ("gho_", PLAIN, 36), ("ghs_", PLAIN, 36), ("github_pat_", PLAIN, 60),
-        ("glpat-", PLAIN, 20), ("xoxb-", PLAIN, 40), ("xoxp-", PLAIN, 40), ("sk_live_", PLAIN, 24), ("rk_live_", PLAIN, 24), ("whsec_", PLAIN, 32),
-        ("sk-", PLAIN, 48), ("sk-proj-", PLAIN, 60), ("sk-ant-api03-", PLAIN, 80), ("AIza", PLAIN, 35), ("npm_", PLAIN, 36), ("pypi-AgEIcHlwaS5vcmc", PLAIN, 80),
-        ("dckr_pat_", PLAIN, 27), ("hf_", PLAIN, 34), ("SK", HEX, 32), ("key-", HEX, 32), ("dop_v1_", HEX, 64), ("shpat_", HEX, 32), ("lin_api_", PLAIN, 40),
-        ("ntn_", PLAIN, 46), ("secret_", PLAIN, 43), ("dapi", HEX, 32), ("hvs.", PLAIN, 90), ("dp.pt.", PLAIN, 43), ("fo1_", PLAIN, 43), ("sbp_", HEX, 40),
-        ("AGE-SECRET-KEY-1", UPPER, 58), ("GOCSPX-", PLAIN, 28), ("ya29.", PLAIN, 60), ("glsa_", PLAIN, 41), ("rubygems_", HEX, 48),
+        ("AKIA", UPPER, 16),
+        ("ASIA", UPPER, 16),
+        ("ghp_", PLAIN, 36),
+        ("gho_", PLAIN, 36),
+        ("ghs_", PLAIN, 36),
+        ("github_pat_", PLAIN, 60),
+        ("glpat-", PLAIN, 20),
+        ("xoxb-", PLAIN, 40),
+        ("xoxp-", PLAIN, 40),
+        ("sk_live_", PLAIN, 24),
+        ("rk_live_", PLAIN, 24),
+        ("whsec_", PLAIN, 32),
+        ("sk-", PLAIN, 48),
+        ("sk-proj-", PLAIN, 60),
+        ("sk-ant-api03-", PLAIN, 80),
+        ("AIza", PLAIN, 35),
+        ("npm_", PLAIN, 36),
+        ("pypi-AgEIcHlwaS5vcmc", PLAIN, 80),
+        ("dckr_pat_", PLAIN, 27),
+        ("hf_", PLAIN, 34),
+        ("SK", HEX, 32),
+        ("key-", HEX, 32),
+        ("dop_v1_", HEX, 64),
+        ("shpat_", HEX, 32),
+        ("lin_api_", PLAIN, 40),
+        ("ntn_", PLAIN, 46),
+        ("secret_", PLAIN, 43),
+        ("dapi", HEX, 32),
+        ("hvs.", PLAIN, 90),
+        ("dp.pt.", PLAIN, 43),
+        ("fo1_", PLAIN, 43),
+        ("sbp_", HEX, 40),
+        ("AGE-SECRET-KEY-1", UPPER, 58),
+        ("GOCSPX-", PLAIN, 28),
+        ("ya29.", PLAIN, 60),
+        ("glsa_", PLAIN, 41),
+        ("rubygems_", HEX, 48),
     ];
-    let mut all: Vec<String> = prefixed.iter().map(|(prefix, letters, length)| format!("{prefix}{}", dice.text(letters, *length))).collect();
+    let mut all: Vec<String> =
+        prefixed.iter().map(|(prefix, letters, length)| format!("{prefix}{}", dice.text(letters, *length))).collect();
     all.push(format!("SG.{}.{}", dice.text(PLAIN, 22), dice.text(PLAIN, 43)));
     all.push(format!("eyJ{}.eyJ{}.{}", dice.text(PLAIN, 33), dice.text(PLAIN, 60), dice.text(PLAIN, 43)));
     all.push(format!("M{}.{}.{}", dice.text(PLAIN, 23), dice.text(PLAIN, 6), dice.text(PLAIN, 27)));
@@ -147,16 +220,47 @@ fn planted(dice: &mut Dice) -> Vec<String> {
 
 /// Places where any token turns up.
 const PLACES: &[&str] = &[
-    "curl -H 'Authorization: Bearer {}' https://api.example.com/v1", "export TOKEN={}", "echo {} > out.txt", "{\"a\": \"{}\", \"b\": 1}", "let client = Client::new(\"{}\");",
-    "https://x.example.com/path?sig={}&y=1", "https://user:{}@git.example.com/a/b.git", "key: {}\nnext: 2", "tool --value={} --verbose", "X-Custom: {}", "line one\n{}\nline three",
+    "curl -H 'Authorization: Bearer {}' https://api.example.com/v1",
+    "export TOKEN={}",
+    "echo {} > out.txt",
+    "{\"a\": \"{}\", \"b\": 1}",
+    "let client = Client::new(\"{}\");",
+    "https://x.example.com/path?sig={}&y=1",
+    "https://user:{}@git.example.com/a/b.git",
+    "key: {}\nnext: 2",
+    "tool --value={} --verbose",
+    "X-Custom: {}",
+    "line one\n{}\nline three",
 ];
 
 /// Names before values that only the name gives away.
 const NAMED: &[&str] = &[
-    "PGPASSWORD={} psql", "export DB_PASSWORD={}", "DB_PASSWORD='{}'", "{\"password\": \"{}\"}", "password: \"{}\"", "password: {}\n", "tool --password {} run", "tool --password={} run",
-    "mysql://app:{}@db.example.com/x", "MYSQL_PWD={} mysqldump", "client_secret = \"{}\"", "clientSecret: '{}',", "API_KEY={}", "api_key=\"{}\"", "--token {}", "x-auth-token: {}",
-    "https://x.example.com/?access_token={}", "aws_secret_access_key={}", "<password>{}</password>", "curl -u admin:{} https://x.example.com", "PASSWORD '{}'", "secret_key_base: {}",
-    "Authorization: Basic {}", "Server=db;Password={};", "sshpass -p {} ssh h", "curl --user admin:{} x",
+    "PGPASSWORD={} psql",
+    "export DB_PASSWORD={}",
+    "DB_PASSWORD='{}'",
+    "{\"password\": \"{}\"}",
+    "password: \"{}\"",
+    "password: {}\n",
+    "tool --password {} run",
+    "tool --password={} run",
+    "mysql://app:{}@db.example.com/x",
+    "MYSQL_PWD={} mysqldump",
+    "client_secret = \"{}\"",
+    "clientSecret: '{}',",
+    "API_KEY={}",
+    "api_key=\"{}\"",
+    "--token {}",
+    "x-auth-token: {}",
+    "https://x.example.com/?access_token={}",
+    "aws_secret_access_key={}",
+    "<password>{}</password>",
+    "curl -u admin:{} https://x.example.com",
+    "PASSWORD '{}'",
+    "secret_key_base: {}",
+    "Authorization: Basic {}",
+    "Server=db;Password={};",
+    "sshpass -p {} ssh h",
+    "curl --user admin:{} x",
 ];
 
 #[test]
@@ -181,9 +285,17 @@ fn no_planted_secret_survives() {
             let length = 16 + dice.roll(24);
             plant(place, &format!("{}7", dice.text(PLAIN, length)));
         }
-        for place in NAMED.iter().filter(|place| place.to_ascii_lowercase().contains("pass") || place.contains("admin")) {
+        for place in NAMED.iter().filter(|place| place.to_ascii_lowercase().contains("pass") || place.contains("admin"))
+        {
             let length = 7 + dice.roll(6);
-            plant(place, &format!("{}4{}", dice.text("abcdefghijkmnpqrstuvwz", 3), dice.text("abcdefghijkmnpqrstuvwz23456789!%+", length)));
+            plant(
+                place,
+                &format!(
+                    "{}4{}",
+                    dice.text("abcdefghijkmnpqrstuvwz", 3),
+                    dice.text("abcdefghijkmnpqrstuvwz23456789!%+", length)
+                ),
+            );
         }
     }
     assert!(count >= 500, "{count}");
@@ -193,22 +305,57 @@ fn no_planted_secret_survives() {
 /// Lines of ordinary work with room for something that looks random.
 fn look_alikes(dice: &mut Dice) -> Vec<String> {
     let (hex40, hex64) = (dice.text(HEX, 40), dice.text(HEX, 64));
-    let uuid = format!("{}-{}-4{}-a{}-{}", dice.text(HEX, 8), dice.text(HEX, 4), dice.text(HEX, 3), dice.text(HEX, 3), dice.text(HEX, 12));
+    let uuid = format!(
+        "{}-{}-4{}-a{}-{}",
+        dice.text(HEX, 8),
+        dice.text(HEX, 4),
+        dice.text(HEX, 3),
+        dice.text(HEX, 3),
+        dice.text(HEX, 12)
+    );
     let base64 = dice.text("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 86);
     let number = dice.text("123456789", 13);
     let word = dice.text("abcdefghijklmnop", 8);
     vec![
-        format!("commit {hex40}"), format!("git show {hex40}:src/main.rs"), format!("sha256:{hex64}"), format!("image: registry.example.com/app@sha256:{hex64}"),
-        format!("{hex64}  dist/app.tar.gz"), format!("id: {uuid}"), format!("\"request_id\": \"{uuid}\""), format!("/api/v1/users/{uuid}/posts"),
-        format!("    \"integrity\": \"sha512-{base64}==\","), format!("checksum = \"{hex64}\""), format!("github.com/a/{word} v1.2.3 h1:{}=", &base64[..43]),
-        format!("data:image/png;base64,{base64}{base64}"), format!("    --hash=sha256:{hex64} \\"), format!("ETag: \"{}\"", &hex40[..32]), format!("timestamp={number}"),
-        format!("const {word}_token = await get_{word}_token();"), format!("password = input(\"{word}: \")"), format!("token: {word}_token,"), format!("def check_password(self, {word}):"),
-        format!("api_key = os.getenv(\"{}_API_KEY\")", word.to_uppercase()), format!("Authorization: Bearer ${{{}_TOKEN}}", word.to_uppercase()), format!("--password \"${}\"", word.to_uppercase()),
-        format!("secret: {{ name: \"{word}\" }}"), format!("#[derive(Debug)] struct Token{} {{ secret: String }}", &word), format!("v{}.{}.{}", dice.roll(20), dice.roll(40), dice.roll(90)),
-        format!("cache-key: {hex40}"), format!("-    resolved \"https://registry.npmjs.org/{word}/-/{word}-1.0.0.tgz#{hex40}\""), format!("if token.kind == \"{word}\" {{"),
-        format!("docker pull app@sha256:{hex64}"), format!("tree {hex40}"), format!("index {}..{} 100644", &hex40[..7], &hex40[7..14]), format!("pid {} port {}", dice.roll(65000), dice.roll(65000)),
-        format!("expect(screen.getByLabelText('password')).toBe('{word}')"), format!("tokens.push({word}(token));"), format!("trace_id={}", &hex40[..32]), format!("PASSWORD_MIN_LENGTH = {}", dice.roll(20)),
-        format!("name = \"{word}-{}\"", dice.roll(9999)), format!("nonce-{}", &base64[..16].replace(['+', '/'], "x")), format!("\"version\": \"{}.0.0-canary.{}\"", dice.roll(9), &hex40[..8]),
+        format!("commit {hex40}"),
+        format!("git show {hex40}:src/main.rs"),
+        format!("sha256:{hex64}"),
+        format!("image: registry.example.com/app@sha256:{hex64}"),
+        format!("{hex64}  dist/app.tar.gz"),
+        format!("id: {uuid}"),
+        format!("\"request_id\": \"{uuid}\""),
+        format!("/api/v1/users/{uuid}/posts"),
+        format!("    \"integrity\": \"sha512-{base64}==\","),
+        format!("checksum = \"{hex64}\""),
+        format!("github.com/a/{word} v1.2.3 h1:{}=", &base64[..43]),
+        format!("data:image/png;base64,{base64}{base64}"),
+        format!("    --hash=sha256:{hex64} \\"),
+        format!("ETag: \"{}\"", &hex40[..32]),
+        format!("timestamp={number}"),
+        format!("const {word}_token = await get_{word}_token();"),
+        format!("password = input(\"{word}: \")"),
+        format!("token: {word}_token,"),
+        format!("def check_password(self, {word}):"),
+        format!("api_key = os.getenv(\"{}_API_KEY\")", word.to_uppercase()),
+        format!("Authorization: Bearer ${{{}_TOKEN}}", word.to_uppercase()),
+        format!("--password \"${}\"", word.to_uppercase()),
+        format!("secret: {{ name: \"{word}\" }}"),
+        format!("#[derive(Debug)] struct Token{} {{ secret: String }}", &word),
+        format!("v{}.{}.{}", dice.roll(20), dice.roll(40), dice.roll(90)),
+        format!("cache-key: {hex40}"),
+        format!("-    resolved \"https://registry.npmjs.org/{word}/-/{word}-1.0.0.tgz#{hex40}\""),
+        format!("if token.kind == \"{word}\" {{"),
+        format!("docker pull app@sha256:{hex64}"),
+        format!("tree {hex40}"),
+        format!("index {}..{} 100644", &hex40[..7], &hex40[7..14]),
+        format!("pid {} port {}", dice.roll(65000), dice.roll(65000)),
+        format!("expect(screen.getByLabelText('password')).toBe('{word}')"),
+        format!("tokens.push({word}(token));"),
+        format!("trace_id={}", &hex40[..32]),
+        format!("PASSWORD_MIN_LENGTH = {}", dice.roll(20)),
+        format!("name = \"{word}-{}\"", dice.roll(9999)),
+        format!("nonce-{}", &base64[..16].replace(['+', '/'], "x")),
+        format!("\"version\": \"{}.0.0-canary.{}\"", dice.roll(9), &hex40[..8]),
         format!("secretRef: {word}-secret"),
     ]
 }
@@ -225,7 +372,22 @@ fn look_alikes_stay() {
 
 #[test]
 fn hostile_text_takes_linear_time() {
-    let rows = ["token=", "eyJ-", "sk-ant-xxxx-", "AIza-", "-u ", "\"password\":", "-----BEGIN RSA PRIVATE KEY-----\n", "://a:", "password '", "--password ", "4539-", "<password>", "\\", "="];
+    let rows = [
+        "token=",
+        "eyJ-",
+        "sk-ant-xxxx-",
+        "AIza-",
+        "-u ",
+        "\"password\":",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "://a:",
+        "password '",
+        "--password ",
+        "4539-",
+        "<password>",
+        "\\",
+        "=",
+    ];
     for row in rows {
         let start = std::time::Instant::now();
         scan(&row.repeat((1 << 18) / row.len()));
@@ -236,13 +398,40 @@ fn hostile_text_takes_linear_time() {
 #[test]
 fn any_bytes_can_be_redacted() {
     let mut dice = Dice(0x5eed_0003);
-    let parts = ["password", "=", ":", " ", "é", "日", "'", "\"", "-", "://", "@", "Bearer ", "eyJ", "ghp_", "-----BEGIN PRIVATE KEY-----", "4539", "\\", "<", ">", "abc1", "\n"];
+    let parts = [
+        "password",
+        "=",
+        ":",
+        " ",
+        "é",
+        "日",
+        "'",
+        "\"",
+        "-",
+        "://",
+        "@",
+        "Bearer ",
+        "eyJ",
+        "ghp_",
+        "-----BEGIN PRIVATE KEY-----",
+        "4539",
+        "\\",
+        "<",
+        ">",
+        "abc1",
+        "\n",
+    ];
     for _ in 0..20_000 {
         let length = dice.roll(14);
         let text: String = (0..length).map(|_| parts[dice.roll(parts.len())]).collect();
         let findings = scan(&text);
         assert!(findings.windows(2).all(|pair| pair[0].end <= pair[1].start), "{text}");
-        assert!(findings.iter().all(|finding| text.get(finding.start..finding.end).is_some_and(|secret| !secret.is_empty())), "{text}");
+        assert!(
+            findings
+                .iter()
+                .all(|finding| text.get(finding.start..finding.end).is_some_and(|secret| !secret.is_empty())),
+            "{text}"
+        );
         redact(&text, &KEY);
     }
 }

@@ -51,21 +51,27 @@ impl Value {
         if self.end - self.start < WINDOW {
             return self;
         }
-        let quote = self.start.checked_sub(1).and_then(|at| bytes.get(at)).copied().filter(|_| self.manner == Manner::Quoted);
+        let quote =
+            self.start.checked_sub(1).and_then(|at| bytes.get(at)).copied().filter(|_| self.manner == Manner::Quoted);
         let rest = bytes.get(self.end..).unwrap_or_default();
-        let more = rest.iter().position(|byte| quote.map_or_else(|| is_delimiter(*byte), |quote| *byte == quote || *byte == b'\n'));
+        let more = rest
+            .iter()
+            .position(|byte| quote.map_or_else(|| is_delimiter(*byte), |quote| *byte == quote || *byte == b'\n'));
         Value { end: self.end + more.unwrap_or(rest.len()), ..self }
     }
 }
 
 /// Ends a bare value.
 pub fn is_delimiter(byte: u8) -> bool {
-    byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'|' | b'<' | b'>' | b')' | b']' | b'}' | b'\\')
+    byte <= b' '
+        || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'|' | b'<' | b'>' | b')' | b']' | b'}' | b'\\')
 }
 
 /// The value is a secret, given what its name says and how it stands.
 pub fn is_secret(text: &str, value: Value, key: Key) -> bool {
-    let Some(bytes) = text.as_bytes().get(value.start..value.end).filter(|bytes| bytes.len() >= 4) else { return false };
+    let Some(bytes) = text.as_bytes().get(value.start..value.end).filter(|bytes| bytes.len() >= 4) else {
+        return false;
+    };
     let looks = looks_secret(bytes, value.manner, key) && !is_template(bytes);
     // The window may end inside a character; what is cut off there says nothing.
     looks && std::str::from_utf8(bytes).map_or(true, |window| !is_placeholder(window))
@@ -76,7 +82,11 @@ fn looks_secret(bytes: &[u8], manner: Manner, key: Key) -> bool {
     let shape = Shape::of(bytes);
     if shape.spaces > 0 {
         // A sentence; a passphrase is a few words and no more.
-        return key == Key::Password && manner == Manner::Quoted && shape.digits > 0 && shape.spaces <= 8 && length >= 12;
+        return key == Key::Password
+            && manner == Manner::Quoted
+            && shape.digits > 0
+            && shape.spaces <= 8
+            && length >= 12;
     }
     let is_mixed = shape.is_mixed() || key == Key::Password && shape.digits >= 6;
     let is_reference = manner != Manner::Quoted && is_expression(bytes);
@@ -89,7 +99,9 @@ fn looks_secret(bytes: &[u8], manner: Manner, key: Key) -> bool {
         (Key::Authorization, _) => length >= 8 && is_mixed,
         (Key::Token, Manner::Flag) => is_mixed && length >= 6 || length >= 20,
         (Key::Token, Manner::Quoted) => is_mixed && length >= 8 && !shape.is_wordy() || shape.is_random(),
-        (Key::Token, Manner::Tight { loud }) => is_mixed && length >= 8 && (loud || !shape.is_wordy()) || loud && length >= 12,
+        (Key::Token, Manner::Tight { loud }) => {
+            is_mixed && length >= 8 && (loud || !shape.is_wordy()) || loud && length >= 12
+        }
         (Key::Token, Manner::Loose) => is_mixed && length >= 12 && !shape.is_wordy() || shape.is_random(),
     }
 }
@@ -164,7 +176,8 @@ impl Shape {
 
     /// Long, and nobody would write it by hand.
     pub fn is_random(&self) -> bool {
-        let is_dense = self.turns * 5 >= self.length && (self.digits >= 2 || self.turns * 3 >= self.length && self.uppers >= 4);
+        let is_dense =
+            self.turns * 5 >= self.length && (self.digits >= 2 || self.turns * 3 >= self.length && self.uppers >= 4);
         self.length >= 16 && self.spaces == 0 && is_dense && self.longest <= 7
     }
 }

@@ -52,11 +52,7 @@ impl AnswerBody {
 impl Body for AnswerBody {
     const KIND: Kind = Kind::Answer;
     fn keep(&self) -> Keep {
-        if self.is_override() {
-            Keep::Forever
-        } else {
-            Keep::Days
-        }
+        if self.is_override() { Keep::Forever } else { Keep::Days }
     }
 }
 
@@ -100,11 +96,7 @@ impl OutcomeBody {
 impl Body for OutcomeBody {
     const KIND: Kind = Kind::Outcome;
     fn keep(&self) -> Keep {
-        if self.is_regret() {
-            Keep::Forever
-        } else {
-            Keep::Days
-        }
+        if self.is_regret() { Keep::Forever } else { Keep::Days }
     }
 }
 

@@ -1,9 +1,5 @@
 //! Random shell programs, and trees without their spans.
-#![allow(
-    dead_code,
-    clippy::indexing_slicing,
-    reason = "each test uses its own part and may stop at a surprise"
-)]
+#![allow(dead_code, clippy::indexing_slicing, reason = "each test uses its own part and may stop at a surprise")]
 
 use doorward_shell::Script;
 
@@ -294,10 +290,7 @@ pub struct Generator {
 
 impl Generator {
     pub fn new(seed: u64) -> Self {
-        Generator {
-            random: Random::new(seed),
-            count: 0,
-        }
+        Generator { random: Random::new(seed), count: 0 }
     }
 
     /// A program, mutated in half of the cases.
@@ -319,11 +312,7 @@ impl Generator {
     pub fn soup(&mut self) -> String {
         let mut text = String::new();
         for _ in 0..=self.random.below(24) {
-            let tokens = if self.random.chance(60) {
-                TOKENS
-            } else {
-                ATOMS
-            };
+            let tokens = if self.random.chance(60) { TOKENS } else { ATOMS };
             text.push_str(self.random.pick(tokens));
         }
         text
@@ -453,9 +442,7 @@ impl Generator {
         let mut out = String::new();
         for index in 0..1 + self.random.below(3) * self.random.below(2) {
             if index > 0 && !out.ends_with('\n') {
-                out.push_str(self.random.pick(&[
-                    " | ", " && ", " || ", "; ", "\n", " & ", "|&", ";", "|", "&&",
-                ]));
+                out.push_str(self.random.pick(&[" | ", " && ", " || ", "; ", "\n", " & ", "|&", ";", "|", "&&"]));
             }
             let choice = self.random.below(100);
             out.push_str(&match depth {
@@ -503,11 +490,7 @@ impl Generator {
 
 fn in_backticks(text: &str, quoted: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('`', "\\`");
-    if quoted {
-        text.replace('"', "\\\"")
-    } else {
-        text
-    }
+    if quoted { text.replace('"', "\\\"") } else { text }
 }
 
 /// A tree as text, without the spans.

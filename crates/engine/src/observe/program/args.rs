@@ -96,6 +96,9 @@ pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
         let text = word.text.as_str();
         if text == "--" {
             args.ended = true;
+            if args.entry().is_some_and(|entry| !entry.subs.is_empty() && entry.operands.is_empty()) {
+                args.unknown.push("--".to_owned());
+            }
             args.ended_at = args.operands.len();
         } else if is_flag(&args, text) {
             at += flag(&mut args, word, words.get(at..).unwrap_or_default());
@@ -129,7 +132,9 @@ fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
         }
         None => {
             // Where a command takes operands or acts by itself, another word is an operand.
-            let stands_alone = !entry.operands.is_empty() || !entry.does.is_empty() || entry.grammar.is_some_and(|grammar| grammar != Grammar::Git);
+            let stands_alone = !entry.operands.is_empty()
+                || !entry.does.is_empty()
+                || entry.grammar.is_some_and(|grammar| grammar != Grammar::Git);
             if args.unknown_sub.is_none() && !stands_alone {
                 args.unknown_sub = Some(word.shown());
             }
@@ -140,7 +145,8 @@ fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
 }
 
 fn is_flag(args: &Args, text: &str) -> bool {
-    (text.len() > 1 && text.starts_with('-')) || (text.len() > 1 && text.starts_with('+') && (args.find(text).is_some() || args.find("+").is_some()))
+    (text.len() > 1 && text.starts_with('-'))
+        || (text.len() > 1 && text.starts_with('+') && (args.find(text).is_some() || args.find("+").is_some()))
 }
 
 /// Every letter of a first word without dash is a known flag.
@@ -157,7 +163,9 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         }
         return 0;
     }
-    if let Some((name, value)) = text.split_once('=').filter(|(name, _)| name.starts_with("--") || args.style() == Style::SingleDash) {
+    if let Some((name, value)) =
+        text.split_once('=').filter(|(name, _)| name.starts_with("--") || args.style() == Style::SingleDash)
+    {
         match args.find(name).cloned() {
             // A flag without a value that gets one means something else.
             Some(found) if found.takes == Takes::Nothing => args.unknown.push(word.shown()),

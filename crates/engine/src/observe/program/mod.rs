@@ -63,7 +63,7 @@ impl Runner<'_, '_> {
             self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::Hidden));
             return Stream::default();
         }
-        if state.shadowed.iter().any(|shadowed| *shadowed == name) {
+        if state.shadowed.contains(&name) {
             self.out.lower(Degree::Opaque, format!("`{name}` was given another meaning before"));
         }
         if let Some(body) = state.functions.get(&name).copied() {
@@ -76,7 +76,14 @@ impl Runner<'_, '_> {
         self.program_named(&name, words, state, input, part)
     }
 
-    fn function<'a>(&mut self, name: &str, body: &'a doorward_shell::Command, fields: &[Field], state: &mut State<'a>, input: Stream) -> Stream {
+    fn function<'a>(
+        &mut self,
+        name: &str,
+        body: &'a doorward_shell::Command,
+        fields: &[Field],
+        state: &mut State<'a>,
+        input: Stream,
+    ) -> Stream {
         self.called.insert(name.to_owned());
         if self.calling.iter().filter(|calling| *calling == name).count() > 0 {
             if self.calling.len() > 1 || self.out.coverage.degree >= Degree::Opaque {
@@ -108,7 +115,14 @@ impl Runner<'_, '_> {
     }
 
     /// A program by name or path: its identity first, then what it does.
-    fn program_named<'a>(&mut self, name: &str, words: &[Field], state: &mut State<'a>, input: Stream, part: Part) -> Stream {
+    fn program_named<'a>(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        state: &mut State<'a>,
+        input: Stream,
+        part: Part,
+    ) -> Stream {
         let by = By { name: crate::path::name(name).to_owned(), part };
         if self.depth > WRAPPERS * 3 {
             self.out.lower(Degree::Opaque, "programs that start programs, too deep to follow");
@@ -119,7 +133,8 @@ impl Runner<'_, '_> {
         let Some(known) = self.judge_identity(identity, name, words, state, &input, &by) else {
             return Stream::unknown(input.origin);
         };
-        match self.out.knowledge.entry(&known) {
+        // The keys of subcommands hold spaces; a program's name that does is another program.
+        match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| self.out.knowledge.entry(name)) {
             Some(entry) => self.invoke(entry, words, state, input, By { name: known, part }),
             None => {
                 self.out.lower(Degree::Unknown, format!("the program `{known}`"));
@@ -144,8 +159,11 @@ impl Runner<'_, '_> {
             }
             return self.out.world.program(name);
         }
-        let Some(absolute) = (if name.starts_with('/') { Some(name.to_owned()) } else { state.cwd.as_deref().map(|cwd| crate::path::join(cwd, name)) })
-        else {
+        let Some(absolute) = (if name.starts_with('/') {
+            Some(name.to_owned())
+        } else {
+            state.cwd.as_deref().map(|cwd| crate::path::join(cwd, name))
+        }) else {
             return Identity::Unlisted(name.to_owned());
         };
         let resolved = crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last);
@@ -156,7 +174,15 @@ impl Runner<'_, '_> {
     }
 
     /// The name under which the program is known, or `None` if its identity settles what it is.
-    fn judge_identity(&mut self, identity: Identity, name: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) -> Option<String> {
+    fn judge_identity(
+        &mut self,
+        identity: Identity,
+        name: &str,
+        words: &[Field],
+        state: &mut State<'_>,
+        input: &Stream,
+        by: &By,
+    ) -> Option<String> {
         match identity {
             Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
             Identity::Project(path) => {
@@ -184,7 +210,14 @@ impl Runner<'_, '_> {
     }
 
     /// Judges a known program with its words.
-    pub fn invoke<'a>(&mut self, entry: Entry, words: &[Field], state: &mut State<'a>, input: Stream, by: By) -> Stream {
+    pub fn invoke<'a>(
+        &mut self,
+        entry: Entry,
+        words: &[Field],
+        state: &mut State<'a>,
+        input: Stream,
+        by: By,
+    ) -> Stream {
         self.depth += 1;
         let started = self.out.effects.len();
         let prepared = self.prepare(&entry, words, state);
@@ -291,7 +324,11 @@ impl Runner<'_, '_> {
             roles.resize(args.operands.len(), Role::Resource);
         }
         roles.resize(args.operands.len(), Role::Data);
-        let effects = args.given.iter().filter(|given| given.changes.has_effect() || (given.value.is_some() && given.role != Role::Data)).count();
+        let effects = args
+            .given
+            .iter()
+            .filter(|given| given.changes.has_effect() || (given.value.is_some() && given.role != Role::Data))
+            .count();
         let dry_run = args.given.iter().any(|given| given.changes.dry_run);
         let read_only = effects == 0 && args.given.iter().any(|given| given.changes.read_only);
         if let Some(role) = args.given.iter().find_map(|given| given.changes.operands) {
@@ -325,7 +362,10 @@ impl Runner<'_, '_> {
                 (Some(path), Some(cwd)) => Some(crate::path::lexical(&crate::path::join(cwd, path))),
                 (Some(_), None) => None,
                 (None, _) => {
-                    self.out.lower(Degree::Opaque, format!("the directory `{}` of `{}`", value.shown(), invocation.by.name));
+                    self.out.lower(
+                        Degree::Opaque,
+                        format!("the directory `{}` of `{}`", value.shown(), invocation.by.name),
+                    );
                     None
                 }
             };
@@ -335,7 +375,9 @@ impl Runner<'_, '_> {
     /// Programs that work on the current directory if no path is named.
     fn default_operand(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let Some(default) = invocation.args.entry().and_then(|entry| entry.default.clone()) else { return };
-        let is_path = |role: &Role| matches!(role, Role::Read | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write);
+        let is_path = |role: &Role| {
+            matches!(role, Role::Read | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write)
+        };
         let wanted = default.given.is_empty() || default.given.iter().any(|flag| invocation.args.has(flag));
         let unwanted = default.unless.iter().any(|flag| invocation.args.has(flag));
         if wanted && !unwanted && !invocation.roles.iter().any(is_path) {
@@ -349,7 +391,12 @@ impl Runner<'_, '_> {
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
             self.recipe(invocation, state);
         }
-        let secret = invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref())).any(|field| field.origin.secret);
+        let secret = invocation
+            .args
+            .operands
+            .iter()
+            .chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref()))
+            .any(|field| field.origin.secret);
         let alone = invocation.roles.iter().all(|role| *role == Role::Env);
         for mut does in std::mem::take(&mut invocation.does) {
             match does.condition {
@@ -402,8 +449,12 @@ impl Runner<'_, '_> {
                 output.text = invocation.input.text;
             }
         }
+        if program == "printf" {
+            output.text = notes::printed(&invocation.args.operands);
+        }
         output.origin.endless |= program == "yes";
-        output.origin.endless &= !matches!(program.as_str(), "head" | "dd" | "timeout" | "wc" | "grep" | "sha256sum" | "md5sum");
+        output.origin.endless &=
+            !matches!(program.as_str(), "head" | "dd" | "timeout" | "wc" | "grep" | "sha256sum" | "md5sum");
         for field in &invocation.args.operands {
             output.origin = output.origin.and(field.origin);
         }
@@ -448,9 +499,21 @@ fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::sch
 /// A package that is named on the command line was chosen by the agent.
 fn note_packages(invocation: &mut Invocation) {
     let is_project = |field: &Field| field.text == "." || field.text.starts_with(".[");
-    let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Package).map(|(field, _)| field);
-    let values = invocation.args.given.iter().filter(|given| given.role == Role::Package).filter_map(|given| given.value.as_ref());
-    if operands.chain(values).all(is_project) || invocation.does.iter().any(|does| does.marks.has(Mark::InstallChosen)) {
+    let operands = invocation
+        .args
+        .operands
+        .iter()
+        .zip(&invocation.roles)
+        .filter(|(_, role)| **role == Role::Package)
+        .map(|(field, _)| field);
+    let values = invocation
+        .args
+        .given
+        .iter()
+        .filter(|given| given.role == Role::Package)
+        .filter_map(|given| given.value.as_ref());
+    if operands.chain(values).all(is_project) || invocation.does.iter().any(|does| does.marks.has(Mark::InstallChosen))
+    {
         return;
     }
     let mut converted = false;

@@ -35,21 +35,32 @@ impl Runner<'_, '_> {
 
     /// Every host that is named is this machine.
     pub fn asks_loopback_only(&self, invocation: &Invocation) -> bool {
-        let mut hosts = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
-        hosts.peek().is_some() && hosts.all(|(field, _)| field.exact().is_some_and(|text| crate::network::host(text, self.out.world).marks.has(Mark::Loopback)))
+        let mut hosts =
+            invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
+        hosts.peek().is_some()
+            && hosts.all(|(field, _)| {
+                field.exact().is_some_and(|text| crate::network::host(text, self.out.world).marks.has(Mark::Loopback))
+            })
     }
 
     /// doorward is named in something that does more than read.
     pub fn note_guard(&mut self, at: usize, invocation: &Invocation) {
         const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
-        let names = |field: &Field| NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock");
-        if invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward") || !invocation.args.operands.iter().any(names) {
+        let names = |field: &Field| {
+            NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock")
+        };
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward")
+            || !invocation.args.operands.iter().any(names)
+        {
             return;
         }
         let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
         for effect in self.out.effects.iter_mut().skip(at) {
-            let acts = effect.marks.has_any(&stops) || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
-            let hidden = effect.target == Target::Unknown && effect.operation != Operation::Read && invocation.args.operands.iter().any(|field| field.text.contains("doorward.sock"));
+            let acts = effect.marks.has_any(&stops)
+                || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
+            let hidden = effect.target == Target::Unknown
+                && effect.operation != Operation::Read
+                && invocation.args.operands.iter().any(|field| field.text.contains("doorward.sock"));
             if acts || hidden {
                 effect.marks.add(Mark::GuardStop);
             }
@@ -60,7 +71,11 @@ impl Runner<'_, '_> {
     pub fn note_hunting(&mut self, invocation: &Invocation) {
         const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
         let hunts = invocation.input.origin.environment
-            && invocation.args.operands.iter().any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
+            && invocation
+                .args
+                .operands
+                .iter()
+                .any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
         if hunts {
             let mut effect = Effect::new(Operation::Read, Target::Resource("secrets in the environment".into()));
             effect.marks.add(Mark::SecretReturning);
@@ -68,5 +83,17 @@ impl Runner<'_, '_> {
             effect.part = invocation.by.part;
             self.out.effect(effect);
         }
+    }
+}
+
+/// What `printf` prints, if its format is plain text or a single `%s`.
+pub fn printed(operands: &[Field]) -> Option<String> {
+    let mut words = operands.iter().map(Field::known);
+    let format = words.next()??;
+    let rest: Vec<&str> = words.collect::<Option<_>>()?;
+    match (format.trim_end_matches("\\n"), rest.as_slice()) {
+        (plain, []) if !plain.contains(['%', '\\']) => Some(plain.to_owned()),
+        ("%s", words) => Some(words.join("\n")),
+        (_, _) => None,
     }
 }

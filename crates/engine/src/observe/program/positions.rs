@@ -7,7 +7,9 @@ use crate::observe::shell::field::Field;
 pub fn environment_first(positions: &[&Operand], operands: &[Field]) -> Vec<Role> {
     let is_assignment = |field: &&Field| {
         let name = field.prefix().split('=').next().unwrap_or_default();
-        field.prefix().contains('=') && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        field.prefix().contains('=')
+            && !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     let count = operands.iter().take_while(is_assignment).count();
     let mut roles = vec![Role::Env; count];
@@ -72,7 +74,14 @@ pub fn match_positions(positions: &[&Operand], count: usize) -> Vec<Role> {
 pub fn without_change(role: Role) -> Role {
     match role {
         Role::Edit | Role::Move | Role::Upload => Role::Read,
-        Role::Write | Role::Append | Role::Create | Role::Delete | Role::DeleteTree | Role::Into | Role::Metadata | Role::MetadataTree => Role::Data,
+        Role::Write
+        | Role::Append
+        | Role::Create
+        | Role::Delete
+        | Role::DeleteTree
+        | Role::Into
+        | Role::Metadata
+        | Role::MetadataTree => Role::Data,
         Role::Resource | Role::Package | Role::Pid | Role::RemoteInto => Role::Data,
         Role::Data
         | Role::Read

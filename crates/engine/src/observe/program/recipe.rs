@@ -16,7 +16,10 @@ use crate::permissions::wildcard;
 use crate::world::{Content, Tracking};
 
 /// Words that ask a script to destroy something.
-const DESTROYING: &[&str] = &["flush", "drop", "drop-db", "drop_db", "purge", "destroy", "wipe", "truncate", "nuke", "reset-db", "db:drop", "db:reset", "teardown"];
+const DESTROYING: &[&str] = &[
+    "flush", "drop", "drop-db", "drop_db", "purge", "destroy", "wipe", "truncate", "nuke", "reset-db", "db:drop",
+    "db:reset", "teardown",
+];
 
 /// Longer scripts are not looked through.
 const SCRIPT_LIMIT: usize = 256 * 1024;
@@ -25,13 +28,20 @@ impl Runner<'_, '_> {
     /// A command that runs a recipe of the project: delegated if the project is trusted and the recipe unchanged.
     pub fn recipe(&mut self, invocation: &mut Invocation, state: &State<'_>) {
         let runs_project = [Mark::Test, Mark::Build, Mark::Lint, Mark::RunsProject, Mark::InstallDeclared];
-        if !invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(&runs_project)) {
+        if !invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(&runs_project))
+        {
             return;
         }
         let mut marks = Marks::default();
         if let Some(changed) = self.changed_recipe(invocation, state) {
             marks.add(Mark::ChangedRecipe);
-            self.out.lower(Degree::Opaque, format!("`{changed}`, which decides what `{}` runs, changed since the project was trusted", invocation.by.name));
+            self.out.lower(
+                Degree::Opaque,
+                format!(
+                    "`{changed}`, which decides what `{}` runs, changed since the project was trusted",
+                    invocation.by.name
+                ),
+            );
         }
         let inside = match (&invocation.cwd, self.out.world.project()) {
             (Some(cwd), Some(project)) => path::under(cwd, project),
@@ -39,7 +49,10 @@ impl Runner<'_, '_> {
         };
         if !self.out.world.project_trusted() {
             marks.add(Mark::UntrustedProject);
-            self.out.lower(Degree::Opaque, format!("`{}` runs code of a project that nobody has trusted", invocation.by.name));
+            self.out.lower(
+                Degree::Opaque,
+                format!("`{}` runs code of a project that nobody has trusted", invocation.by.name),
+            );
         } else if !inside {
             marks.add(Mark::OutsideProject);
             self.out.lower(Degree::Opaque, format!("`{}` runs code outside the project", invocation.by.name));
@@ -54,7 +67,8 @@ impl Runner<'_, '_> {
 
     /// The first file that decides what runs and that changed since the project was trusted.
     fn changed_recipe(&self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
-        let patterns: Vec<&str> = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(|pattern| &**pattern)).collect();
+        let patterns: Vec<&str> =
+            invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(|pattern| &**pattern)).collect();
         let project = self.out.world.project()?;
         let changed = self.out.world.changed_files();
         changed
@@ -119,7 +133,12 @@ impl Runner<'_, '_> {
                 self.subshell_text(&text, state, input.clone(), by.part);
                 self.executes_file(file, by, marks);
             }
-            Content::Text(_) | Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
+            Content::Text(_)
+            | Content::TooLong
+            | Content::NotText
+            | Content::Missing
+            | Content::Unreadable
+            | Content::Unlisted => {
                 self.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file)));
                 self.executes_file(file, by, marks);
             }
@@ -193,7 +212,8 @@ impl Runner<'_, '_> {
         let input = &Stream::unknown(Default::default());
         let look = self.out.world.look(real);
         let changed = look.changed_since_trust || look.created_this_session || state.written.contains_key(real);
-        let tracked = matches!(self.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
+        let tracked =
+            matches!(self.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
         if changed || !tracked {
             if role == Role::ScriptSh || real.ends_with(".sh") {
                 return self.run_file(real, state, input, by, Mark::SessionFile);
@@ -216,9 +236,9 @@ fn decides(pattern: &str, file: &str) -> bool {
 fn is_shell_script(text: &str, file: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     match first.strip_prefix("#!") {
-        Some(program) => ["sh", "bash", "dash", "ksh", "zsh"].iter().any(|shell| {
-            program.split(['/', ' ']).any(|word| word == *shell)
-        }),
+        Some(program) => ["sh", "bash", "dash", "ksh", "zsh"]
+            .iter()
+            .any(|shell| program.split(['/', ' ']).any(|word| word == *shell)),
         None => file.ends_with(".sh") || file.ends_with(".bash") || !file.contains('.'),
     }
 }

@@ -64,7 +64,8 @@ impl Runner<'_, '_> {
                 Role::Into => self.into(field, index, invocation, state),
                 Role::Env => {
                     if let Some((name, value)) = field.text.split_once('=') {
-                        let value = Stream { text: field.known().map(|_| value.to_owned()), ..Stream::unknown(field.origin) };
+                        let value =
+                            Stream { text: field.known().map(|_| value.to_owned()), ..Stream::unknown(field.origin) };
                         let program = invocation.by.name.clone();
                         self.exported(name, &value, state, &program);
                     }
@@ -109,7 +110,8 @@ impl Runner<'_, '_> {
 
     /// A program that another one is told to start, with arguments and input that cannot be seen.
     pub fn helper_program(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        const COMPRESSORS: &[&str] = &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
+        const COMPRESSORS: &[&str] =
+            &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
         let first = field.exact().and_then(|text| text.split_whitespace().next());
         if first.is_some_and(|first| COMPRESSORS.contains(&first)) && field.text.split_whitespace().count() == 1 {
             return;
@@ -126,7 +128,13 @@ impl Runner<'_, '_> {
     fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
         use crate::observe::shell::field::UNKNOWN;
         use crate::observe::stream::Shape;
-        let found = Field { text: UNKNOWN.to_string(), dynamic: true, many: true, shape: Shape::ProjectPaths, ..Field::default() };
+        let found = Field {
+            text: UNKNOWN.to_string(),
+            dynamic: true,
+            many: true,
+            shape: Shape::ProjectPaths,
+            ..Field::default()
+        };
         words.retain(|word| word.text != ";");
         let mut placed = false;
         for word in &mut words {
@@ -241,7 +249,8 @@ impl Runner<'_, '_> {
         let at = self.out.effects.len();
         let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
         let is_tool = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Lint, Mark::Build, Mark::Test]));
-        let is_seen = touch == Touch::Write && invocation.input.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        let is_seen =
+            touch == Touch::Write && invocation.input.text.as_deref().is_some_and(|text| !text.trim().is_empty());
         if is_tool || is_seen {
             self.out.effects.iter_mut().skip(at).for_each(|effect| effect.marks.remove(Mark::Unseen));
         }
@@ -262,7 +271,11 @@ impl Runner<'_, '_> {
     /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
     fn into(&mut self, field: &Field, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
         let is_flag = at == usize::MAX;
-        let is_directory = is_flag || field.text.ends_with('/') || field.text == "." || field.text == ".." || self.is_directory(field, invocation);
+        let is_directory = is_flag
+            || field.text.ends_with('/')
+            || field.text == "."
+            || field.text == ".."
+            || self.is_directory(field, invocation);
         let sources: Vec<Field> = invocation
             .args
             .operands
@@ -346,7 +359,11 @@ impl Runner<'_, '_> {
     /// A container that gets the root, the home or the socket of the engine has the rights of the machine.
     fn mount(&mut self, field: &Field, invocation: &mut Invocation) {
         let source = if field.text.contains("type=") || field.text.contains("src=") || field.text.contains("source=") {
-            field.text.split(',').find_map(|part| part.strip_prefix("src=").or_else(|| part.strip_prefix("source="))).unwrap_or_default()
+            field
+                .text
+                .split(',')
+                .find_map(|part| part.strip_prefix("src=").or_else(|| part.strip_prefix("source=")))
+                .unwrap_or_default()
         } else {
             field.text.split(':').next().unwrap_or_default()
         };
@@ -356,8 +373,17 @@ impl Runner<'_, '_> {
         }
         let at = self.out.effects.len();
         self.out.touch(Touch::ReadTree, &field.with_text(source), invocation.cwd.as_deref(), &invocation.by);
-        let grave = [Mark::Root, Mark::HomeRoot, Mark::SystemDirectory, Mark::CredentialStore, Mark::SshMaterial, Mark::Device, Mark::ProcAlias];
-        let socket = source.ends_with("docker.sock") || source.ends_with("containerd.sock") || source.ends_with("podman.sock");
+        let grave = [
+            Mark::Root,
+            Mark::HomeRoot,
+            Mark::SystemDirectory,
+            Mark::CredentialStore,
+            Mark::SshMaterial,
+            Mark::Device,
+            Mark::ProcAlias,
+        ];
+        let socket =
+            source.ends_with("docker.sock") || source.ends_with("containerd.sock") || source.ends_with("podman.sock");
         for effect in self.out.effects.iter_mut().skip(at) {
             if socket || effect.marks.has_any(&grave) {
                 effect.marks.add(Mark::ContainerEscape);
@@ -367,9 +393,10 @@ impl Runner<'_, '_> {
     }
 
     fn process(&mut self, field: &Field, invocation: &Invocation) {
-        let own = field.exact().and_then(|text| text.parse().ok()).is_some_and(|pid| self.out.world.session_process(pid))
-            || field.text == "%%"
-            || field.text.starts_with('%');
+        let own =
+            field.exact().and_then(|text| text.parse().ok()).is_some_and(|pid| self.out.world.session_process(pid))
+                || field.text == "%%"
+                || field.text.starts_with('%');
         let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("process {}", field.shown())));
         effect.scope = if own { Scope::Scratch } else { Scope::System };
         effect.reach = if own { Reach::Workspace } else { Reach::Machine };
@@ -421,7 +448,8 @@ impl Runner<'_, '_> {
     fn sql(&mut self, field: &Field, invocation: &Invocation) {
         let reads = field.known().is_some_and(super::grammar::sql_reads_only);
         if !reads {
-            let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("{} database", invocation.by.name)));
+            let mut effect =
+                Effect::new(Operation::Mutate, Target::Resource(format!("{} database", invocation.by.name)));
             effect.scope = Scope::External;
             effect.reach = Reach::Beyond;
             effect.reversibility = Reversibility::Irreversible;

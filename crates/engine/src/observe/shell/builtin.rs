@@ -18,12 +18,25 @@ use crate::world::Kind;
 
 impl Runner<'_, '_> {
     /// Handles a builtin that only the shell itself can; `None` for everything else.
-    pub fn builtin<'a>(&mut self, name: &str, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+    pub fn builtin<'a>(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        state: &mut State<'a>,
+        input: &Stream,
+        by: &By,
+    ) -> Option<Stream> {
         match name {
-            ":" | "true" | "false" | "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "bg" | "fg" | "disown" | "times"
-            | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compopt" | "logout" | "suspend" => self.quiet(name, state),
+            ":" | "true" | "false" | "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "bg"
+            | "fg" | "disown" | "times" | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compopt"
+            | "logout" | "suspend" => self.quiet(name, state),
             "compgen" | "complete" => {
-                if words.iter().any(|word| word.may_be_flag() || word.text.starts_with("-C") || word.text.starts_with("-F") || word.text.starts_with("-W")) {
+                if words.iter().any(|word| {
+                    word.may_be_flag()
+                        || word.text.starts_with("-C")
+                        || word.text.starts_with("-F")
+                        || word.text.starts_with("-W")
+                }) {
                     self.out.lower(Degree::Opaque, format!("`{name}` may run text"));
                     self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
                 }
@@ -47,7 +60,9 @@ impl Runner<'_, '_> {
             "trap" => self.trap(words, state, by),
             "read" | "mapfile" | "readarray" | "getopts" => self.read(name, words, state, input, by),
             "let" => self.let_builtin(words, state),
-            "printf" if words.first().is_some_and(|word| word.text.starts_with("-v")) => self.printf_variable(words, state),
+            "printf" if words.first().is_some_and(|word| word.text.starts_with("-v")) => {
+                self.printf_variable(words, state)
+            }
             _ => None,
         }
     }
@@ -56,11 +71,16 @@ impl Runner<'_, '_> {
         if name == "shift" {
             state.positional = None;
         }
-        Some(if matches!(name, "type" | "help" | "jobs" | "dirs" | "times" | "ulimit" | "umask" | "compgen") { Stream::default() } else { Stream::empty() })
+        Some(if matches!(name, "type" | "help" | "jobs" | "dirs" | "times" | "ulimit" | "umask" | "compgen") {
+            Stream::default()
+        } else {
+            Stream::empty()
+        })
     }
 
     fn change_directory(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        let mut operands = words.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "-@" | "--" | "-n"));
+        let mut operands =
+            words.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "-@" | "--" | "-n"));
         let target = operands.next();
         let next: Option<String> = match target {
             None => self.out.world.home().map(str::to_owned),
@@ -131,7 +151,9 @@ impl Runner<'_, '_> {
             "unset" => {
                 for word in words.iter().filter(|word| !word.text.starts_with('-')) {
                     match word.exact() {
-                        Some("PATH" | "HOME" | "IFS") | None => self.out.lower(Degree::Opaque, "a variable of the shell is removed"),
+                        Some("PATH" | "HOME" | "IFS") | None => {
+                            self.out.lower(Degree::Opaque, "a variable of the shell is removed")
+                        }
                         Some(variable) => state.forget(variable),
                     }
                 }
@@ -166,14 +188,32 @@ impl Runner<'_, '_> {
         }
         let rest: Vec<&Field> = words.collect();
         if !rest.is_empty() {
-            state.positional = rest.iter().map(|word| word.exact().map(str::to_owned)).collect::<Option<Vec<_>>>().map(Rc::new);
+            state.positional =
+                rest.iter().map(|word| word.exact().map(str::to_owned)).collect::<Option<Vec<_>>>().map(Rc::new);
         }
         // Plain `set` prints every variable.
         Some(if rest.is_empty() { Stream::default() } else { Stream::empty() })
     }
 
     fn shell_options(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        const HARMLESS: &[&str] = &["globstar", "nullglob", "failglob", "nocaseglob", "nocasematch", "inherit_errexit", "checkwinsize", "histappend", "-s", "-u", "-q", "-p", "-o", "pipefail", "errexit", "nounset"];
+        const HARMLESS: &[&str] = &[
+            "globstar",
+            "nullglob",
+            "failglob",
+            "nocaseglob",
+            "nocasematch",
+            "inherit_errexit",
+            "checkwinsize",
+            "histappend",
+            "-s",
+            "-u",
+            "-q",
+            "-p",
+            "-o",
+            "pipefail",
+            "errexit",
+            "nounset",
+        ];
         if let Some(word) = words.iter().find(|word| !word.exact().is_some_and(|text| HARMLESS.contains(&text))) {
             self.out.lower(Degree::Opaque, format!("the shell option `{}` changes how words are read", word.shown()));
             state.odd_shell = true;
@@ -184,7 +224,9 @@ impl Runner<'_, '_> {
     fn eval<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
         let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
         Some(match texts {
-            Some(texts) if words.iter().all(|word| !word.origin.download) => self.eval_text(&texts.join(" "), state, input.clone(), by.part),
+            Some(texts) if words.iter().all(|word| !word.origin.download) => {
+                self.eval_text(&texts.join(" "), state, input.clone(), by.part)
+            }
             Some(_) | None => {
                 let origin = words.iter().fold(Origin::default(), |all, word| all.and(word.origin));
                 self.runs_data(origin, by);
@@ -210,7 +252,13 @@ impl Runner<'_, '_> {
         Some(self.without_functions(rest.to_vec(), state, input, by))
     }
 
-    fn command_builtin<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+    fn command_builtin<'a>(
+        &mut self,
+        words: &[Field],
+        state: &mut State<'a>,
+        input: &Stream,
+        by: &By,
+    ) -> Option<Stream> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             match word.text.as_str() {
@@ -297,7 +345,9 @@ impl Runner<'_, '_> {
         while let Some(word) = words.get(at) {
             at += 1;
             let text = word.text.as_str();
-            let valued = text.len() == 2 && VALUED.contains(&text) && !(name == "read" && matches!(text, "-s" | "-c" | "-C" | "-O"));
+            let valued = text.len() == 2
+                && VALUED.contains(&text)
+                && !(name == "read" && matches!(text, "-s" | "-c" | "-C" | "-O"));
             if text == "-C" && name != "read" {
                 self.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
                 self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
@@ -328,7 +378,10 @@ impl Runner<'_, '_> {
             if text.contains(['$', '`', '[']) {
                 self.out.lower(Degree::Opaque, "what `let` evaluates");
             }
-            let variable = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').next().unwrap_or_default();
+            let variable = text
+                .split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+                .next()
+                .unwrap_or_default();
             if !variable.is_empty() {
                 self.assign(variable, Stream::default(), state);
             }

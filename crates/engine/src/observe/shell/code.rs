@@ -17,11 +17,7 @@ const NESTING: u32 = 12;
 impl Runner<'_, '_> {
     /// Runs text in a shell of its own, such as `sh -c text`.
     pub fn subshell_text(&mut self, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
-        let mut inner = State {
-            functions: Default::default(),
-            variables: exported_only(state),
-            ..state.clone()
-        };
+        let mut inner = State { functions: Default::default(), variables: exported_only(state), ..state.clone() };
         self.nested(text, &mut inner, input, part)
     }
 
@@ -38,7 +34,14 @@ impl Runner<'_, '_> {
             self.leave(outer);
             let mut shadowed = (*inner.shadowed).clone();
             shadowed.extend(inner.functions.keys().filter(|name| !state.functions.contains_key(*name)).cloned());
-            (inner.cwd, inner.previous_cwd, inner.variables, inner.written, shadowed, (inner.path_changed, inner.odd_shell, inner.poisoned))
+            (
+                inner.cwd,
+                inner.previous_cwd,
+                inner.variables,
+                inner.written,
+                shadowed,
+                (inner.path_changed, inner.odd_shell, inner.poisoned),
+            )
         };
         state.cwd = cwd;
         state.previous_cwd = previous;
@@ -114,6 +117,11 @@ impl Runner<'_, '_> {
 /// A new shell sees only what was exported; what is not exported it does not know.
 fn exported_only(state: &State<'_>) -> std::rc::Rc<std::collections::BTreeMap<String, super::state::Variable>> {
     std::rc::Rc::new(
-        state.variables.iter().filter(|(_, variable)| variable.exported).map(|(name, variable)| (name.clone(), variable.clone())).collect(),
+        state
+            .variables
+            .iter()
+            .filter(|(_, variable)| variable.exported)
+            .map(|(name, variable)| (name.clone(), variable.clone()))
+            .collect(),
     )
 }

@@ -101,7 +101,7 @@ impl Runner<'_, '_> {
                     if quoting(part) == Quoting::Quoted {
                         building.present = true;
                         append(&mut building, value);
-                    } else if let Some(full) = split(&mut building, value) {
+                    } else if let Some(full) = split(&mut building, usual_splitting(value, state)) {
                         done.extend(full);
                     }
                 }
@@ -126,7 +126,11 @@ impl Runner<'_, '_> {
             }
             Part::Process { script, writes, .. } => {
                 let mut inner = state.clone();
-                let input = if *writes { Stream::unknown(Origin { secret: self.seen_secret(), download: false, ..Origin::default() }) } else { Stream::empty() };
+                let input = if *writes {
+                    Stream::unknown(Origin { secret: self.seen_secret(), download: false, ..Origin::default() })
+                } else {
+                    Stream::empty()
+                };
                 let output = self.script(script, &mut inner, input);
                 Expansion {
                     value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin: output.origin },
@@ -168,7 +172,9 @@ impl Runner<'_, '_> {
         let operand = parameter.operation.as_ref().map(|operation| self.parameter_operands(operation, state));
         let value = self.variable(&parameter.name, state);
         if parameter.indirect || parameter.subscript.is_some() {
-            return Stream::unknown(value.map_or(Origin { secret: true, download: false, ..Origin::default() }, |value| value.origin));
+            return Stream::unknown(
+                value.map_or(Origin { secret: true, download: false, ..Origin::default() }, |value| value.origin),
+            );
         }
         if parameter.length {
             return Stream::shaped(Shape::Token);
@@ -332,6 +338,14 @@ fn append(building: &mut Building, expansion: Expansion) {
         Some(text) => building.field.text.push_str(&text),
         None => unknown(building, expansion.value),
     }
+}
+
+/// With another `IFS` it is not known where a value is split.
+fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion {
+    if state.variables.contains_key("IFS") && expansion.process.is_none() {
+        expansion.value.text = None;
+    }
+    expansion
 }
 
 /// Splits an unquoted value at white space. Yields the fields that are complete.

@@ -11,8 +11,26 @@ pub fn stays_inside(field: &Field) -> bool {
 
 /// Directories where tool chains put their programs.
 const TOOL_DIRECTORIES: &[&str] = &[
-    ".cargo/bin", ".local/bin", "go/bin", ".bun/bin", ".deno/bin", ".nvm", ".volta/bin", ".pyenv", ".rbenv", ".asdf", ".local/share/mise", ".rustup",
-    ".sdkman", ".npm-global/bin", ".yarn/bin", ".local/share/pnpm", "Library/pnpm", ".foundry/bin", ".dotnet", ".poetry/bin",
+    ".cargo/bin",
+    ".local/bin",
+    "go/bin",
+    ".bun/bin",
+    ".deno/bin",
+    ".nvm",
+    ".volta/bin",
+    ".pyenv",
+    ".rbenv",
+    ".asdf",
+    ".local/share/mise",
+    ".rustup",
+    ".sdkman",
+    ".npm-global/bin",
+    ".yarn/bin",
+    ".local/share/pnpm",
+    "Library/pnpm",
+    ".foundry/bin",
+    ".dotnet",
+    ".poetry/bin",
 ];
 
 /// Every entry of a PATH is the old PATH, a system directory or a tool chain's directory.
@@ -25,11 +43,25 @@ pub fn harmless_path_list(text: &str, world: &dyn World) -> bool {
 }
 
 fn is_tool_directory(entry: &str, world: &dyn World) -> bool {
-    const SYSTEM: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/homebrew", "/usr/local/go/bin", "/home/linuxbrew", "/snap/bin", "/usr/lib"];
+    const SYSTEM: &[&str] = &[
+        "/usr/local/bin",
+        "/usr/bin",
+        "/bin",
+        "/usr/local/sbin",
+        "/usr/sbin",
+        "/sbin",
+        "/opt/homebrew",
+        "/usr/local/go/bin",
+        "/home/linuxbrew",
+        "/snap/bin",
+        "/usr/lib",
+    ];
     if !entry.starts_with('/') {
         return false;
     }
     let entry = lexical(entry);
     SYSTEM.iter().any(|directory| under(&entry, directory))
-        || world.home().is_some_and(|home| TOOL_DIRECTORIES.iter().any(|directory| under(&entry, &format!("{home}/{directory}"))))
+        || world
+            .home()
+            .is_some_and(|home| TOOL_DIRECTORIES.iter().any(|directory| under(&entry, &format!("{home}/{directory}"))))
 }

@@ -34,7 +34,8 @@ impl<'o, 'w> Runner<'o, 'w> {
     /// A whole program: also looks into functions that nothing calls.
     pub fn program<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
         let output = self.script(script, state, input);
-        let idle: Vec<_> = state.functions.iter().filter(|(name, _)| !self.called.contains(*name)).map(|(_, body)| *body).collect();
+        let idle: Vec<_> =
+            state.functions.iter().filter(|(name, _)| !self.called.contains(*name)).map(|(_, body)| *body).collect();
         for body in idle {
             let mut inner = state.clone();
             inner.positional = None;
@@ -152,7 +153,13 @@ impl<'o, 'w> Runner<'o, 'w> {
         self.finish_redirects(redirected, output, state)
     }
 
-    fn compound<'a>(&mut self, kind: &'a CommandKind, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
+    fn compound<'a>(
+        &mut self,
+        kind: &'a CommandKind,
+        command: &'a Command,
+        state: &mut State<'a>,
+        input: Stream,
+    ) -> Stream {
         match kind {
             CommandKind::Simple(simple) => self.simple(simple, command, state, input),
             CommandKind::Group(script) => self.script(script, state, input),
@@ -229,7 +236,11 @@ impl<'o, 'w> Runner<'o, 'w> {
     }
 
     /// Runs a body that may run any number of times, until its effect on the directory is settled.
-    fn repeat<'a>(&mut self, state: &mut State<'a>, mut body: impl FnMut(&mut Self, &mut State<'a>) -> Stream) -> Stream {
+    fn repeat<'a>(
+        &mut self,
+        state: &mut State<'a>,
+        mut body: impl FnMut(&mut Self, &mut State<'a>) -> Stream,
+    ) -> Stream {
         let before = state.clone();
         let output = body(self, state);
         let moved = state.cwd != before.cwd;
@@ -245,9 +256,8 @@ impl<'o, 'w> Runner<'o, 'w> {
     fn for_loop<'a>(&mut self, body: &'a For, state: &mut State<'a>, input: Stream) -> Stream {
         let words: Option<Vec<_>> =
             body.words.as_ref().map(|words| words.iter().flat_map(|word| self.expand(word, state)).collect());
-        let literal: Option<Vec<String>> = words.as_ref().and_then(|fields| {
-            fields.iter().map(|field| field.exact().map(str::to_owned)).collect()
-        });
+        let literal: Option<Vec<String>> =
+            words.as_ref().and_then(|fields| fields.iter().map(|field| field.exact().map(str::to_owned)).collect());
         let origin = words.iter().flatten().fold(Origin::default(), |all, field| all.and(field.origin));
         match literal {
             Some(values) if values.len() <= ITERATIONS => {
@@ -274,8 +284,20 @@ impl<'o, 'w> Runner<'o, 'w> {
     fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin) -> Stream {
         use crate::observe::stream::Shape;
         let shape = match words {
-            Some(fields) if !fields.is_empty() && fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) => Shape::Token,
-            Some(fields) if !fields.is_empty() && fields.iter().all(|field| super::paths::stays_inside(field) || (field.shape == Shape::ProjectPaths && field.prefix().is_empty())) => Shape::ProjectPaths,
+            Some(fields)
+                if !fields.is_empty() && fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) =>
+            {
+                Shape::Token
+            }
+            Some(fields)
+                if !fields.is_empty()
+                    && fields.iter().all(|field| {
+                        super::paths::stays_inside(field)
+                            || (field.shape == Shape::ProjectPaths && field.prefix().is_empty())
+                    }) =>
+            {
+                Shape::ProjectPaths
+            }
             Some(_) | None => Shape::Any,
         };
         Stream { text: None, shape, origin }
@@ -308,7 +330,11 @@ impl<'o, 'w> Runner<'o, 'w> {
                     [doorward_shell::Part::Text { text, .. }] => Some(text.as_str()),
                     [] | [..] => None,
                 });
-                if let Some("read" | "mapfile" | "readarray" | "let" | "export" | "declare" | "local" | "printf" | "typeset" | "getopts") = words.next() {
+                if let Some(
+                    "read" | "mapfile" | "readarray" | "let" | "export" | "declare" | "local" | "printf" | "typeset"
+                    | "getopts",
+                ) = words.next()
+                {
                     names.extend(words.map(|word| word.split('=').next().unwrap_or(word).to_owned()));
                 }
             }
@@ -333,7 +359,8 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
             let value = state.variables.get(name).and_then(|variable| variable.value.text.as_deref());
             if value.is_some_and(runs_in_arithmetic) {
-                self.out.lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"));
+                self.out
+                    .lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"));
             }
             if assigns && crate::observe::names::is_poison(name) {
                 self.poison(name, state);
@@ -413,9 +440,9 @@ fn calls(statement: &Statement, name: &str) -> bool {
     let script = Script { statements: vec![statement.clone()] };
     doorward_shell::walk(&script, &mut |command: &Command| {
         if let CommandKind::Simple(simple) = &command.kind {
-            found |= simple.words.first().is_some_and(|word| {
-                matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == name)
-            });
+            found |= simple.words.first().is_some_and(
+                |word| matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == name),
+            );
         }
     });
     found

@@ -37,7 +37,13 @@ struct Output {
 }
 
 impl Runner<'_, '_> {
-    pub fn simple<'a>(&mut self, simple: &'a Simple, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
+    pub fn simple<'a>(
+        &mut self,
+        simple: &'a Simple,
+        command: &'a Command,
+        state: &mut State<'a>,
+        input: Stream,
+    ) -> Stream {
         let mut fields: Vec<Field> = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
             let expanded = self.expand(word, state);
@@ -140,7 +146,8 @@ impl Runner<'_, '_> {
             Some(text) if name == "PATH" => super::paths::harmless_path_list(text, self.out.world),
             Some(text) => {
                 names::is_harmless_value(name, text)
-                    || (name == "TMPDIR" && self.out.world.scratch().iter().any(|directory| crate::path::under(text, directory)))
+                    || (name == "TMPDIR"
+                        && self.out.world.scratch().iter().any(|directory| crate::path::under(text, directory)))
                     || (name == "HOME" && self.out.world.home() == Some(text.as_str()))
             }
             None => false,
@@ -169,7 +176,10 @@ impl Runner<'_, '_> {
         if names::is_poison(name) && !self.value_is_harmless(name, &value) && state.variables.contains_key(name) {
             self.poison(name, state);
         }
-        Rc::make_mut(&mut state.variables).entry(name.to_owned()).or_insert(Variable { value, exported: true }).exported = true;
+        Rc::make_mut(&mut state.variables)
+            .entry(name.to_owned())
+            .or_insert(Variable { value, exported: true })
+            .exported = true;
     }
 
     pub fn redirects<'a>(&mut self, redirects: &'a [Redirect], state: &mut State<'a>, input: Stream) -> Redirected {
@@ -187,7 +197,8 @@ impl Runner<'_, '_> {
         let word = match &redirect.target {
             RedirectTarget::Document(document) => {
                 let field = self.text(&document.body, state);
-                redirected.input = Stream { text: field.known().map(str::to_owned), shape: field.shape, origin: field.origin };
+                redirected.input =
+                    Stream { text: field.known().map(str::to_owned), shape: field.shape, origin: field.origin };
                 return;
             }
             RedirectTarget::Word(word) => word,
@@ -195,7 +206,11 @@ impl Runner<'_, '_> {
         let by = By { name: String::new(), part: self.out.part(redirect.span) };
         if redirect.operator == RedirectOperator::HereString {
             let field = self.text(word, state);
-            redirected.input = Stream { text: field.known().map(|text| format!("{text}\n")), shape: field.shape, origin: field.origin };
+            redirected.input = Stream {
+                text: field.known().map(|text| format!("{text}\n")),
+                shape: field.shape,
+                origin: field.origin,
+            };
             return;
         }
         let fields = self.expand(word, state);
@@ -206,7 +221,14 @@ impl Runner<'_, '_> {
         self.redirect_to(redirect, field, by, state, redirected);
     }
 
-    fn redirect_to(&mut self, redirect: &Redirect, field: &Field, by: By, state: &mut State<'_>, redirected: &mut Redirected) {
+    fn redirect_to(
+        &mut self,
+        redirect: &Redirect,
+        field: &Field,
+        by: By,
+        state: &mut State<'_>,
+        redirected: &mut Redirected,
+    ) {
         let (reads, writes, append) = match redirect.operator {
             RedirectOperator::Read => (true, false, false),
             RedirectOperator::Write | RedirectOperator::Clobber | RedirectOperator::WriteBoth => (false, true, false),
@@ -223,7 +245,14 @@ impl Runner<'_, '_> {
             if reads {
                 redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
             }
-            redirected.outputs.push(Output { path: None, network: true, standard: true, append, by, effect: usize::MAX });
+            redirected.outputs.push(Output {
+                path: None,
+                network: true,
+                standard: true,
+                append,
+                by,
+                effect: usize::MAX,
+            });
             return;
         }
         if let Some(text) = &field.process {
@@ -250,7 +279,9 @@ impl Runner<'_, '_> {
         let written = path.and_then(|path| state.written.get(path));
         let secret = Origin { secret: sensitive, download: false, ..Origin::default() };
         match written {
-            Some(file) => Stream { text: file.content.clone(), shape: Default::default(), origin: file.origin.and(secret) },
+            Some(file) => {
+                Stream { text: file.content.clone(), shape: Default::default(), origin: file.origin.and(secret) }
+            }
             None => Stream::unknown(secret),
         }
     }
@@ -259,7 +290,11 @@ impl Runner<'_, '_> {
     pub fn finish_redirects(&mut self, redirected: Redirected, output: Stream, state: &mut State<'_>) -> Stream {
         let mut rest = output;
         for target in redirected.outputs {
-            let taken = if target.standard { std::mem::replace(&mut rest, Stream::empty()) } else { Stream::unknown(rest.origin) };
+            let taken = if target.standard {
+                std::mem::replace(&mut rest, Stream::empty())
+            } else {
+                Stream::unknown(rest.origin)
+            };
             if target.network {
                 let kind = if taken.origin.secret { FlowKind::SecretToNetwork } else { FlowKind::DataToNetwork };
                 self.out.flow(kind, target.by.part, target.by.part);
@@ -286,7 +321,9 @@ impl Runner<'_, '_> {
                 let earlier = files.get(&path).cloned();
                 let content = match (&earlier, target.append) {
                     (_, false) => taken.text,
-                    (Some(WrittenFile { content: Some(first), .. }), true) => taken.text.map(|text| format!("{first}{text}")),
+                    (Some(WrittenFile { content: Some(first), .. }), true) => {
+                        taken.text.map(|text| format!("{first}{text}"))
+                    }
                     (Some(_) | None, true) => None,
                 };
                 let before = earlier.filter(|_| target.append).map_or(Origin::default(), |file| file.origin);

@@ -45,16 +45,22 @@ impl Runner<'_, '_> {
             Some(_) | None => Field { text: UNKNOWN.to_string(), dynamic: true, ..Field::default() },
         };
         match deed {
-            Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+            Deed::Reads(Some(file)) | Deed::Writes(Some(file))
+                if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
             Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if file.starts_with("/inet") => {
                 self.out.lower(Degree::Opaque, format!("the connection `{file}`"));
-                self.out.unknown(Operation::Network, &invocation.by, Marks::default().with(Mark::UnlistedHost).with(Mark::Upload));
+                self.out.unknown(
+                    Operation::Network,
+                    &invocation.by,
+                    Marks::default().with(Mark::UnlistedHost).with(Mark::Upload),
+                );
             }
             Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
             Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
             Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
             Deed::Environment => {
-                invocation.output.origin.secret |= self.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
+                invocation.output.origin.secret |=
+                    self.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
             }
         }
     }
@@ -76,7 +82,8 @@ fn edits_in_place(invocation: &mut Invocation) {
 
 fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }
 
@@ -103,13 +110,25 @@ mod tests {
                 ("awk -F: '{print $1}' users.txt", "full", "read users.txt"),
                 ("cat a | awk -v n=3 'NR<=n'", "full", "read a"),
                 ("awk '{print > \"out.txt\"}' FS=: a.txt", "full", "read a.txt; write out.txt"),
-                ("awk 'BEGIN{system(\"rm -r build\")}'", "unknown", "execute something unknown +inline-code; delete build"),
-                ("awk '{system($0)}' a", "opaque", "read a; execute something unknown +inline-code; execute something unknown +shell-code"),
+                (
+                    "awk 'BEGIN{system(\"rm -r build\")}'",
+                    "unknown",
+                    "execute something unknown +inline-code; delete build",
+                ),
+                (
+                    "awk '{system($0)}' a",
+                    "opaque",
+                    "read a; execute something unknown +inline-code; execute something unknown +shell-code",
+                ),
                 ("awk '@load \"x\"'", "opaque", "execute something unknown"),
                 ("awk \"{print $X}\" a", "opaque", "read a; execute something unknown +inline-code"),
                 ("awk -i inplace '{print}' a.txt", "full", "write a.txt"),
                 ("awk -f prog.awk a", "delegated", "read a; execute prog.awk"),
-                ("awk 'BEGIN{print \"x\" | \"cat > y\"}'", "unknown", "execute something unknown +inline-code; write y"),
+                (
+                    "awk 'BEGIN{print \"x\" | \"cat > y\"}'",
+                    "unknown",
+                    "execute something unknown +inline-code; write y",
+                ),
             ],
         );
     }

@@ -21,8 +21,8 @@ enum Token {
 }
 
 const SIGNS: &[&str] = &[
-    ">>", "||", "&&", "|&", "==", "!=", "<=", ">=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "{", "}", "(", ")", "[", "]", ";", ",", "+", "-", "*", "/", "%", "^", "!", ">",
-    "<", "|", "?", ":", "~", "$", "=", "&",
+    ">>", "||", "&&", "|&", "==", "!=", "<=", ">=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "{", "}", "(", ")",
+    "[", "]", ";", ",", "+", "-", "*", "/", "%", "^", "!", ">", "<", "|", "?", ":", "~", "$", "=", "&",
 ];
 
 /// The deeds of a program, or what in it cannot be read.
@@ -129,7 +129,9 @@ fn tokens(program: &str) -> Result<Vec<Token>, String> {
 /// A slash here begins a pattern, because nothing stands before it that could be divided.
 fn starts_pattern(before: Option<&Token>) -> bool {
     match before {
-        Some(Token::Word(word)) => matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "getline" | "else" | "do"),
+        Some(Token::Word(word)) => {
+            matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "getline" | "else" | "do")
+        }
         Some(Token::Text(_) | Token::Number | Token::Pattern) => false,
         Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "$" | "++" | "--"),
         Some(Token::Line) | None => true,
@@ -161,7 +163,8 @@ fn pattern_end(text: &str) -> Option<usize> {
     let end = closing(text, '/')?;
     let inner = text.get(1..end)?.replace("\\[", "").replace("\\]", "");
     let opened = inner.matches('[').count();
-    (opened == 0 || inner.rfind(']').is_some_and(|close| inner.rfind('[').is_some_and(|open| open < close))).then_some(end)
+    (opened == 0 || inner.rfind(']').is_some_and(|close| inner.rfind('[').is_some_and(|open| open < close)))
+        .then_some(end)
 }
 
 fn unescape(text: &str) -> Result<String, String> {
@@ -190,9 +193,24 @@ mod tests {
     #[test]
     fn computing_does_nothing_else() {
         for program in [
-            "{print $1}", "NR==1", "{s += $1} END {print s/NR}", "/foo|bar/ {printf \"%s\\n\", $2}", "{gsub(/a\\/b/, \"x\"); print substr($0, 1, 3)}", "$3 > 5", "{print ($1 > 2)}",
-            "BEGIN { FS=\":\" } { n = split($0, a, /,/); for (i = 1; i <= n; i++) if (a[i] > m) m = a[i] } END { print m }", "!seen[$0]++", "# system(\"x\")\n{print}",
-            "{print \"system(1) | sh > x\"}", "a || b", "{ if ($1 > max) max = $1 } END { print max }", "{ close(\"x\"); fflush() }", "NR > 1 { print $1 / 2 }", "{getline; print}", "{print (a + b) / c}", "{if (x) y = (a) / 2; else /z/}",
+            "{print $1}",
+            "NR==1",
+            "{s += $1} END {print s/NR}",
+            "/foo|bar/ {printf \"%s\\n\", $2}",
+            "{gsub(/a\\/b/, \"x\"); print substr($0, 1, 3)}",
+            "$3 > 5",
+            "{print ($1 > 2)}",
+            "BEGIN { FS=\":\" } { n = split($0, a, /,/); for (i = 1; i <= n; i++) if (a[i] > m) m = a[i] } END { print m }",
+            "!seen[$0]++",
+            "# system(\"x\")\n{print}",
+            "{print \"system(1) | sh > x\"}",
+            "a || b",
+            "{ if ($1 > max) max = $1 } END { print max }",
+            "{ close(\"x\"); fflush() }",
+            "NR > 1 { print $1 / 2 }",
+            "{getline; print}",
+            "{print (a + b) / c}",
+            "{if (x) y = (a) / 2; else /z/}",
         ] {
             assert_eq!(read(program), Ok(Vec::new()), "{program}");
         }
@@ -224,7 +242,16 @@ mod tests {
 
     #[test]
     fn odd_programs_are_refused() {
-        for program in ["@load \"x\"", "BEGIN{f=\"g\"; @f()}", "{print \"a}", "/a", "BEGIN{ARGV[1]=\"x\"}", "{print /[/]/}", "`", "{if (x) /\"/; system(\"id\") #\"\n}"] {
+        for program in [
+            "@load \"x\"",
+            "BEGIN{f=\"g\"; @f()}",
+            "{print \"a}",
+            "/a",
+            "BEGIN{ARGV[1]=\"x\"}",
+            "{print /[/]/}",
+            "`",
+            "{if (x) /\"/; system(\"id\") #\"\n}",
+        ] {
             assert!(read(program).is_err(), "{program}");
         }
     }

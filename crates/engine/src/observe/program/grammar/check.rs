@@ -56,7 +56,10 @@ pub fn check_in(world: &str, programs: &[&str], rows: &[Row]) {
         }
         if degree != *coverage || !missing.is_empty() || !left.is_empty() {
             let left: Vec<String> = left.iter().map(|effect| shown(effect)).collect();
-            wrong.push(format!("{command}\n  is {degree} {:?}, wanted {coverage}\n  missing {missing:?}\n  beyond {left:?}", out.coverage.because));
+            wrong.push(format!(
+                "{command}\n  is {degree} {:?}, wanted {coverage}\n  missing {missing:?}\n  beyond {left:?}",
+                out.coverage.because
+            ));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
@@ -111,7 +114,8 @@ fn matches(effect: &Effect, wanted: &str) -> bool {
         head.push(word);
     }
     let head = head.join(" ");
-    said.split(" +").next().and_then(|start| start.split(" =").next()) == Some(&head) && wanted.all(|word| said.split(' ').any(|known| known == word))
+    said.split(" +").next().and_then(|start| start.split(" =").next()) == Some(&head)
+        && wanted.all(|word| said.split(' ').any(|known| known == word))
 }
 
 fn shown(effect: &Effect) -> String {

@@ -19,7 +19,9 @@ impl Runner<'_, '_> {
                 None => {}
             }
         }
-        for effect in self.out.effects.iter_mut().skip(before).filter(|effect| effect.operation != crate::effect::Operation::Read) {
+        for effect in
+            self.out.effects.iter_mut().skip(before).filter(|effect| effect.operation != crate::effect::Operation::Read)
+        {
             effect.marks.union(marks);
         }
     }
@@ -66,8 +68,21 @@ mod tests {
     #[test]
     fn modes() {
         for (mode, marks) in [
-            ("+x", "[]"), ("755", "[]"), ("u+x", "[]"), ("a-w", "[]"), ("go-rwx", "[]"), ("777", "[\"open-to-all\"]"), ("o+w", "[\"open-to-all\"]"), ("a=rw", "[\"open-to-all\"]"),
-            ("ug+x,o=rw", "[\"open-to-all\"]"), ("4755", "[\"set-uid\"]"), ("u+s", "[\"set-uid\"]"), ("+s", "[\"set-uid\"]"), ("0666", "[\"open-to-all\"]"), ("u-s", "[]"), ("o-r+w", "[\"open-to-all\"]"),
+            ("+x", "[]"),
+            ("755", "[]"),
+            ("u+x", "[]"),
+            ("a-w", "[]"),
+            ("go-rwx", "[]"),
+            ("777", "[\"open-to-all\"]"),
+            ("o+w", "[\"open-to-all\"]"),
+            ("a=rw", "[\"open-to-all\"]"),
+            ("ug+x,o=rw", "[\"open-to-all\"]"),
+            ("4755", "[\"set-uid\"]"),
+            ("u+s", "[\"set-uid\"]"),
+            ("+s", "[\"set-uid\"]"),
+            ("0666", "[\"open-to-all\"]"),
+            ("u-s", "[]"),
+            ("o-r+w", "[\"open-to-all\"]"),
         ] {
             assert_eq!(format!("{:?}", mode_marks(mode)), marks, "{mode}");
         }

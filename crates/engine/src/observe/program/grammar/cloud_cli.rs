@@ -24,43 +24,254 @@ enum Verb {
 }
 
 const READING: &[&str] = &[
-    "list", "ls", "describe", "get", "show", "head", "search", "lookup", "query", "scan", "batch-get", "view", "read", "tail", "status", "wait", "check", "exists", "validate", "preview", "history", "count",
-    "info", "filter", "estimate", "simulate", "summarize", "get-value", "list-keys-metadata", "top", "help", "test-metric-filter", "select", "logs", "version", "detect",
+    "list",
+    "ls",
+    "describe",
+    "get",
+    "show",
+    "head",
+    "search",
+    "lookup",
+    "query",
+    "scan",
+    "batch-get",
+    "view",
+    "read",
+    "tail",
+    "status",
+    "wait",
+    "check",
+    "exists",
+    "validate",
+    "preview",
+    "history",
+    "count",
+    "info",
+    "filter",
+    "estimate",
+    "simulate",
+    "summarize",
+    "get-value",
+    "list-keys-metadata",
+    "top",
+    "help",
+    "test-metric-filter",
+    "select",
+    "logs",
+    "version",
+    "detect",
 ];
 
-const DESTROYING: &[&str] = &["delete", "terminate", "remove", "destroy", "purge", "drop", "rb", "rm", "deregister", "detach", "revoke", "disable", "release", "cancel", "batch-delete", "schedule-key-deletion", "empty", "forget", "abandon", "unset", "clear"];
+const DESTROYING: &[&str] = &[
+    "delete",
+    "terminate",
+    "remove",
+    "destroy",
+    "purge",
+    "drop",
+    "rb",
+    "rm",
+    "deregister",
+    "detach",
+    "revoke",
+    "disable",
+    "release",
+    "cancel",
+    "batch-delete",
+    "schedule-key-deletion",
+    "empty",
+    "forget",
+    "abandon",
+    "unset",
+    "clear",
+];
 
 const CHANGING: &[&str] = &[
-    "create", "put", "update", "attach", "run", "start", "stop", "modify", "add", "set", "enable", "register", "deploy", "apply", "import", "copy", "cp", "mv", "sync", "tag", "untag", "reboot", "restart", "scale",
-    "resize", "associate", "disassociate", "authorize", "publish", "send", "invoke", "promote", "restore", "upload", "push", "submit", "change", "replace", "move", "execute", "patch", "rotate", "reset", "mb", "build",
-    "batch-write", "transact", "begin", "complete", "accept", "reject", "allocate", "assign", "upgrade", "rollback", "insert", "merge", "link", "unlink", "grant", "call", "transfer", "publish-message",
+    "create",
+    "put",
+    "update",
+    "attach",
+    "run",
+    "start",
+    "stop",
+    "modify",
+    "add",
+    "set",
+    "enable",
+    "register",
+    "deploy",
+    "apply",
+    "import",
+    "copy",
+    "cp",
+    "mv",
+    "sync",
+    "tag",
+    "untag",
+    "reboot",
+    "restart",
+    "scale",
+    "resize",
+    "associate",
+    "disassociate",
+    "authorize",
+    "publish",
+    "send",
+    "invoke",
+    "promote",
+    "restore",
+    "upload",
+    "push",
+    "submit",
+    "change",
+    "replace",
+    "move",
+    "execute",
+    "patch",
+    "rotate",
+    "reset",
+    "mb",
+    "build",
+    "batch-write",
+    "transact",
+    "begin",
+    "complete",
+    "accept",
+    "reject",
+    "allocate",
+    "assign",
+    "upgrade",
+    "rollback",
+    "insert",
+    "merge",
+    "link",
+    "unlink",
+    "grant",
+    "call",
+    "transfer",
+    "publish-message",
 ];
 
-const REMOTE: &[&str] = &["ssh", "scp", "start-session", "execute-command", "send-command", "run-command", "exec", "console", "connect", "tunnel", "port-forward"];
+const REMOTE: &[&str] = &[
+    "ssh",
+    "scp",
+    "start-session",
+    "execute-command",
+    "send-command",
+    "run-command",
+    "exec",
+    "console",
+    "connect",
+    "tunnel",
+    "port-forward",
+];
 
-const LOCAL: &[&str] = &["login", "logout", "configure", "init", "get-credentials", "update-kubeconfig", "configure-docker", "activate-service-account", "config-ssh", "application-default"];
+const LOCAL: &[&str] = &[
+    "login",
+    "logout",
+    "configure",
+    "init",
+    "get-credentials",
+    "update-kubeconfig",
+    "configure-docker",
+    "activate-service-account",
+    "config-ssh",
+    "application-default",
+];
 
 /// Verbs of which the answer is a secret.
 const SECRET: &[&str] = &[
-    "get-secret-value", "batch-get-secret-value", "get-session-token", "assume-role", "assume-role-with-saml", "assume-role-with-web-identity", "get-federation-token", "create-access-key", "get-login-password", "get-login",
-    "decrypt", "get-password-data", "get-access-token", "print-access-token", "print-identity-token", "print-refresh-token", "get-authorization-token", "export-credentials", "get-random-password", "create-login-profile", "get-keys",
-    "list-keys", "list-connection-strings", "show-connection-string", "generate-sas", "get-upload-credentials", "create-service-specific-credential", "get-credentials-for-identity", "get-role-credentials", "access", "generate-data-key", "get-token",
+    "get-secret-value",
+    "batch-get-secret-value",
+    "get-session-token",
+    "assume-role",
+    "assume-role-with-saml",
+    "assume-role-with-web-identity",
+    "get-federation-token",
+    "create-access-key",
+    "get-login-password",
+    "get-login",
+    "decrypt",
+    "get-password-data",
+    "get-access-token",
+    "print-access-token",
+    "print-identity-token",
+    "print-refresh-token",
+    "get-authorization-token",
+    "export-credentials",
+    "get-random-password",
+    "create-login-profile",
+    "get-keys",
+    "list-keys",
+    "list-connection-strings",
+    "show-connection-string",
+    "generate-sas",
+    "get-upload-credentials",
+    "create-service-specific-credential",
+    "get-credentials-for-identity",
+    "get-role-credentials",
+    "access",
+    "generate-data-key",
+    "get-token",
 ];
 
 /// Short flags of Azure's client that name something: location, container, project, server, registry, type and the like.
 const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
 
 /// Words in the name of a flag whose value is a file or directory here.
-const LOCAL_FILES: &[&str] = &["file", "files", "outfile", "script", "scripts", "output", "dest", "destination", "folder", "dir", "directory", "outdir", "localpath"];
+const LOCAL_FILES: &[&str] = &[
+    "file",
+    "files",
+    "outfile",
+    "script",
+    "scripts",
+    "output",
+    "dest",
+    "destination",
+    "folder",
+    "dir",
+    "directory",
+    "outdir",
+    "localpath",
+];
 
 /// Verbs of two words that read, though the first alone would not say so.
 const READING_PAIRS: &[&str] = &["admin-get", "admin-list", "transact-get", "batch-get", "batch-describe", "test-dns"];
 
 /// Verbs of aws that write what they get to the file named last.
 const STREAMED: &[&str] = &[
-    "get-object", "get-object-torrent", "get-export", "get-sdk", "export-api", "get-job-output", "get-package-version-asset", "get-thing-shadow", "get-media", "get-media-for-fragment-list", "get-clip",
-    "get-configuration", "get-hosted-configuration-version", "get-latest-configuration", "get-chunk", "get-snapshot-block", "describe-input-device-thumbnail", "get-read-set", "get-reference", "get-raw-message-content",
-    "get-profile", "get-map-tile", "get-map-glyphs", "get-map-sprites", "get-map-style-descriptor", "get-static-map", "get-tile", "get-glyphs", "get-sprites", "get-style-descriptor", "get-session-output", "get-model-template",
+    "get-object",
+    "get-object-torrent",
+    "get-export",
+    "get-sdk",
+    "export-api",
+    "get-job-output",
+    "get-package-version-asset",
+    "get-thing-shadow",
+    "get-media",
+    "get-media-for-fragment-list",
+    "get-clip",
+    "get-configuration",
+    "get-hosted-configuration-version",
+    "get-latest-configuration",
+    "get-chunk",
+    "get-snapshot-block",
+    "describe-input-device-thumbnail",
+    "get-read-set",
+    "get-reference",
+    "get-raw-message-content",
+    "get-profile",
+    "get-map-tile",
+    "get-map-glyphs",
+    "get-map-sprites",
+    "get-map-style-descriptor",
+    "get-static-map",
+    "get-tile",
+    "get-glyphs",
+    "get-sprites",
+    "get-style-descriptor",
+    "get-session-output",
+    "get-model-template",
 ];
 
 /// Joins a flag that no table knows with its value, so that the value is not taken for a verb: `--name list`.
@@ -72,14 +283,22 @@ pub fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<F
         at += 1;
         let text = word.text.as_str();
         if !text.starts_with('-') {
-            let next = chain.last().filter(|last| last.subs.iter().any(|sub| sub == text)).and_then(|last| knowledge.entry(&format!("{} {text}", last.key)));
+            let next = chain
+                .last()
+                .filter(|last| last.subs.iter().any(|sub| sub == text))
+                .and_then(|last| knowledge.entry(&format!("{} {text}", last.key)));
             chain.extend(next);
             all.push(word.clone());
             continue;
         }
         all.push(word.clone());
         let known = chain.iter().flat_map(|entry| &entry.flags).find(|flag| flag.name == text).map(|flag| flag.takes);
-        let is_value = |value: &&Field| !value.text.starts_with('-') && !value.may_be_flag() && !value.text.contains("file://") && !value.text.contains("fileb://");
+        let is_value = |value: &&Field| {
+            !value.text.starts_with('-')
+                && !value.may_be_flag()
+                && !value.text.contains("file://")
+                && !value.text.contains("fileb://")
+        };
         match known {
             Some(Takes::Value(_)) => {
                 all.extend(words.get(at).cloned());
@@ -115,7 +334,10 @@ impl Runner<'_, '_> {
             return;
         }
         let asks_help = invocation.args.has_any(&["--help", "-h"])
-            || (invocation.args.given.is_empty() && invocation.args.unknown.is_empty() && invocation.args.operands.last().is_some_and(|word| word.text == "help") && invocation.by.name.starts_with("aws"));
+            || (invocation.args.given.is_empty()
+                && invocation.args.unknown.is_empty()
+                && invocation.args.operands.last().is_some_and(|word| word.text == "help")
+                && invocation.by.name.starts_with("aws"));
         if asks_help {
             invocation.args.unknown_sub = None;
             invocation.does.clear();
@@ -131,7 +353,13 @@ impl Runner<'_, '_> {
         };
         invocation.args.unknown_sub = None;
         let only_names = |flag: &String| !flag.split('-').any(|word| LOCAL_FILES.contains(&word));
-        let names = |flag: &String| if flag.starts_with("--") { only_names(flag) } else { verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az") };
+        let names = |flag: &String| {
+            if flag.starts_with("--") {
+                only_names(flag)
+            } else {
+                verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az")
+            }
+        };
         if invocation.args.unknown.iter().all(names) {
             invocation.args.unknown.clear();
         }
@@ -149,7 +377,8 @@ impl Runner<'_, '_> {
     /// The gravest verb among the first words.
     fn cloud_verb(&mut self, invocation: &Invocation) -> Option<Verb> {
         let aws = invocation.by.name.starts_with("aws");
-        let preview = invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
+        let preview =
+            invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
         let from = if invocation.args.chain.len() == 1 { 1 + usize::from(preview && !aws) } else { 0 };
         let words = invocation.args.operands.get(from..).unwrap_or_default();
         let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
@@ -161,7 +390,12 @@ impl Runner<'_, '_> {
             };
             found = found.max(verb(text, aws));
         }
-        let decrypts = invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref())).any(|word| word.text == "--with-decryption")
+        let decrypts = invocation
+            .args
+            .operands
+            .iter()
+            .chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref()))
+            .any(|word| word.text == "--with-decryption")
             || invocation.args.unknown.iter().any(|flag| flag == "--with-decryption")
             || invocation.args.has("--with-decryption");
         if decrypts { found.max(Some(Verb::Secret)) } else { found }
@@ -172,7 +406,8 @@ impl Runner<'_, '_> {
         let given = invocation.args.given.iter().filter_map(|given| given.value.clone());
         let words: Vec<Field> = invocation.args.operands.iter().cloned().chain(given).collect();
         for word in words {
-            let path = word.text.split_once("file://").or(word.text.split_once("fileb://")).map(|(_, path)| path.to_owned());
+            let path =
+                word.text.split_once("file://").or(word.text.split_once("fileb://")).map(|(_, path)| path.to_owned());
             if let Some(path) = path {
                 self.role(&word.with_text(path), Role::Upload, invocation, state);
             }
@@ -181,7 +416,10 @@ impl Runner<'_, '_> {
 
     /// `aws s3 cp from to`: one side may be here.
     fn cloud_copy(&mut self, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
-        let copies = ["cp", "mv", "sync"].iter().any(|verb| invocation.by.name.ends_with(&format!("s3 {verb}")) || invocation.by.name.ends_with(&format!("storage {verb}")));
+        let copies = ["cp", "mv", "sync"].iter().any(|verb| {
+            invocation.by.name.ends_with(&format!("s3 {verb}"))
+                || invocation.by.name.ends_with(&format!("storage {verb}"))
+        });
         let ([from, to], true) = (invocation.args.operands.as_slice(), copies) else { return false };
         let (from, to) = (from.clone(), to.clone());
         if invocation.does.is_empty() {
@@ -197,7 +435,10 @@ impl Runner<'_, '_> {
         if !there(&to) && to.text != "-" {
             self.writes(Touch::Write, &to, invocation, state);
             if !invocation.by.name.ends_with("mv") {
-                invocation.does = vec![Does { marks: Marks::default().with(Mark::Cloud).with(Mark::Download), ..Does::usual(Operation::Network) }];
+                invocation.does = vec![Does {
+                    marks: Marks::default().with(Mark::Cloud).with(Mark::Download),
+                    ..Does::usual(Operation::Network)
+                }];
             }
         }
         true
@@ -225,7 +466,11 @@ fn effect(operation: Operation, mark: Mark) -> Does {
 fn verb(word: &str, dashed: bool) -> Option<Verb> {
     let start = word.split('-').next().unwrap_or(word);
     let pair: String = word.split('-').take(2).collect::<Vec<_>>().join("-");
-    let known = |list: &[&str]| list.contains(&word) || list.contains(&pair.as_str()) || (list.contains(&start) && (dashed || word.contains('-')));
+    let known = |list: &[&str]| {
+        list.contains(&word)
+            || list.contains(&pair.as_str())
+            || (list.contains(&start) && (dashed || word.contains('-')))
+    };
     if dashed && READING_PAIRS.contains(&pair.as_str()) && !SECRET.contains(&word) {
         Some(Verb::Read)
     } else if SECRET.contains(&word) {
@@ -259,11 +504,19 @@ mod tests {
             &[
                 ("aws ec2 describe-instances --region eu-west-1 --instance-ids i-1", "full", "network aws +cloud"),
                 ("aws s3 ls s3://bucket", "full", "network aws s3 ls"),
-                ("aws secretsmanager get-secret-value --secret-id x", "full", "network aws; read aws +secret-returning"),
+                (
+                    "aws secretsmanager get-secret-value --secret-id x",
+                    "full",
+                    "network aws; read aws +secret-returning",
+                ),
                 ("aws ssm get-parameter --name x --with-decryption", "full", "network aws; read aws +secret-returning"),
                 ("aws ec2 terminate-instances --instance-ids i-1", "full", "mutate aws +destroys =irreversible"),
                 ("aws iam create-user --user-name x", "full", "mutate aws +external-write"),
-                ("aws lambda update-function-code --zip-file fileb://app.zip", "unknown", "read app.zip; mutate aws +external-write; execute aws +unknown-program"),
+                (
+                    "aws lambda update-function-code --zip-file fileb://app.zip",
+                    "unknown",
+                    "read app.zip; mutate aws +external-write; execute aws +unknown-program",
+                ),
                 ("aws ssm start-session --target i-1", "full", "execute aws +remote"),
                 ("aws eks update-kubeconfig --name x", "full", "mutate aws +credential-store"),
                 ("aws frob wibble", "unknown", "network aws"),

@@ -8,7 +8,8 @@ use crate::observe::touch::Touch;
 
 /// Operands that only say how to copy.
 const PLAIN: &[&str] = &[
-    "bs", "ibs", "obs", "cbs", "count", "skip", "iseek", "seek", "oseek", "conv", "iflag", "oflag", "status", "files", "fillchar", "msgfmt", "speed",
+    "bs", "ibs", "obs", "cbs", "count", "skip", "iseek", "seek", "oseek", "conv", "iflag", "oflag", "status", "files",
+    "fillchar", "msgfmt", "speed",
 ];
 
 impl Runner<'_, '_> {

@@ -15,16 +15,88 @@ use crate::path;
 
 /// Tests, options and operators without a value.
 const BARE: &[&str] = &[
-    "-print", "-print0", "-ls", "-prune", "-quit", "-depth", "-d", "-daystart", "-follow", "-mount", "-xdev", "-x", "-noleaf", "-true", "-false",
-    "-empty", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-not", "-a", "-and", "-o", "-or", "!", "(", ")", ",", "-warn",
-    "-nowarn", "-ignore_readdir_race", "-noignore_readdir_race", "-help", "--help", "-version", "--version",
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-depth",
+    "-d",
+    "-daystart",
+    "-follow",
+    "-mount",
+    "-xdev",
+    "-x",
+    "-noleaf",
+    "-true",
+    "-false",
+    "-empty",
+    "-executable",
+    "-readable",
+    "-writable",
+    "-nouser",
+    "-nogroup",
+    "-not",
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "!",
+    "(",
+    ")",
+    ",",
+    "-warn",
+    "-nowarn",
+    "-ignore_readdir_race",
+    "-noignore_readdir_race",
+    "-help",
+    "--help",
+    "-version",
+    "--version",
 ];
 
 /// Tests and options with a value that has no effect.
 const VALUED: &[&str] = &[
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-ilname", "-type", "-xtype", "-size",
-    "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-maxdepth", "-mindepth",
-    "-fstype", "-printf", "-regextype", "-used", "-context", "-flags", "-newermt", "-newerat", "-newerct", "-newerBt", "-Btime", "-Bmin",
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-lname",
+    "-ilname",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-links",
+    "-inum",
+    "-maxdepth",
+    "-mindepth",
+    "-fstype",
+    "-printf",
+    "-regextype",
+    "-used",
+    "-context",
+    "-flags",
+    "-newermt",
+    "-newerat",
+    "-newerct",
+    "-newerBt",
+    "-Btime",
+    "-Bmin",
 ];
 
 /// Tests against another file.
@@ -99,7 +171,14 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn run_on_found(&mut self, words: &[Field], in_directory: bool, expression: &Expression, invocation: &mut Invocation, state: &mut State<'_>) {
+    fn run_on_found(
+        &mut self,
+        words: &[Field],
+        in_directory: bool,
+        expression: &Expression,
+        invocation: &mut Invocation,
+        state: &mut State<'_>,
+    ) {
         let outer = invocation.cwd.clone();
         let base = if in_directory { outer.as_deref() } else { None };
         let mut command = Vec::new();
@@ -125,8 +204,13 @@ impl Runner<'_, '_> {
     fn found_shape(&self, expression: &Expression) -> Shape {
         let inside = expression.starts.iter().all(|start| stays_inside(start) && !start.text.starts_with('*'));
         let project = self.out.world.project().unwrap_or("/");
-        let sensitive = expression.names.iter().flatten().any(|name| may_match_sensitive(name, project, self.out.world));
-        if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() { Shape::ProjectPaths } else { Shape::Any }
+        let sensitive =
+            expression.names.iter().flatten().any(|name| may_match_sensitive(name, project, self.out.world));
+        if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() {
+            Shape::ProjectPaths
+        } else {
+            Shape::Any
+        }
     }
 }
 
@@ -248,7 +332,8 @@ fn start_paths(words: &[Field], expression: &mut Expression) -> usize {
             _ if text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",") => break,
             _ => {
                 if word.glob && text.starts_with(['*', '?', '[']) {
-                    expression.trouble(Degree::Opaque, format!("`{text}` may match a name that is an action of `find`"));
+                    expression
+                        .trouble(Degree::Opaque, format!("`{text}` may match a name that is an action of `find`"));
                 }
                 expression.starts.push(word.clone());
             }
@@ -303,7 +388,8 @@ fn action(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
 /// The words of `-exec` up to `;` or `{} +`.
 fn command(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
     let end = rest.iter().enumerate().position(|(index, word)| {
-        word.text == ";" || (word.text == "+" && index > 0 && rest.get(index - 1).is_some_and(|before| before.text == "{}"))
+        word.text == ";"
+            || (word.text == "+" && index > 0 && rest.get(index - 1).is_some_and(|before| before.text == "{}"))
     });
     let length = end.unwrap_or(rest.len());
     let words = rest.get(..length).unwrap_or_default().to_vec();
@@ -348,7 +434,11 @@ mod tests {
                 ("find / -exec echo found ';' -delete", "full", "read /; delete /"),
                 ("find src -exec rm {} +", "full", "read src; delete src +recursive"),
                 ("find src -name '*.o' -exec rm -f {} \\;", "full", "read src; delete src +recursive"),
-                ("find a b -exec cat {} + -exec rm {} \\;", "full", "read a; read b; read a; read b; delete a; delete b"),
+                (
+                    "find a b -exec cat {} + -exec rm {} \\;",
+                    "full",
+                    "read a; read b; read a; read b; delete a; delete b",
+                ),
                 ("find src -execdir rm {} +", "full", "read src; delete src"),
                 ("find . -fprintf out.txt '%p' -fls list", "full", "read .; write out.txt; write list"),
                 ("find src -exec mv {} {}.bak \\;", "full", "read src; delete src; write src"),

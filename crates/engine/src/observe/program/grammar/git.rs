@@ -16,20 +16,97 @@ use crate::world::Git;
 const WITHOUT_REPOSITORY: &[&str] = &["version", "help", "clone", "init", "check-ref-format", "stripspace", ""];
 
 const NETWORK: &[&str] = &[
-    "push", "fetch", "pull", "ls-remote", "clone", "remote show", "remote update", "remote prune", "submodule update", "submodule add", "lfs fetch", "lfs pull", "lfs push",
-    "request-pull", "send-email", "credential",
+    "push",
+    "fetch",
+    "pull",
+    "ls-remote",
+    "clone",
+    "remote show",
+    "remote update",
+    "remote prune",
+    "submodule update",
+    "submodule add",
+    "lfs fetch",
+    "lfs pull",
+    "lfs push",
+    "request-pull",
+    "send-email",
+    "credential",
 ];
 
 const HOOKED: &[&str] = &[
-    "commit", "checkout", "switch", "merge", "pull", "push", "rebase", "am", "cherry-pick", "revert", "worktree add", "gc", "stash", "stash push", "stash pop", "clone", "hook run",
-    "notes", "send-email", "reset", "fetch",
+    "commit",
+    "checkout",
+    "switch",
+    "merge",
+    "pull",
+    "push",
+    "rebase",
+    "am",
+    "cherry-pick",
+    "revert",
+    "worktree add",
+    "gc",
+    "stash",
+    "stash push",
+    "stash pop",
+    "clone",
+    "hook run",
+    "notes",
+    "send-email",
+    "reset",
+    "fetch",
 ];
 
-const MERGING: &[&str] = &["merge", "pull", "rebase", "cherry-pick", "revert", "am", "stash", "stash pop", "stash apply", "checkout", "switch", "merge-tree", "merge-file"];
+const MERGING: &[&str] = &[
+    "merge",
+    "pull",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "am",
+    "stash",
+    "stash pop",
+    "stash apply",
+    "checkout",
+    "switch",
+    "merge-tree",
+    "merge-file",
+];
 
-const SIGNING: &[&str] = &["commit", "tag", "merge", "pull", "rebase", "cherry-pick", "revert", "am", "verify-commit", "verify-tag", "commit-tree", "push"];
+const SIGNING: &[&str] = &[
+    "commit",
+    "tag",
+    "merge",
+    "pull",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "am",
+    "verify-commit",
+    "verify-tag",
+    "commit-tree",
+    "push",
+];
 
-const SHOWING: &[&str] = &["diff", "log", "show", "whatchanged", "blame", "annotate", "stash show", "stash list", "grep", "cat-file", "diff-tree", "diff-index", "diff-files", "format-patch", "range-diff", "reflog"];
+const SHOWING: &[&str] = &[
+    "diff",
+    "log",
+    "show",
+    "whatchanged",
+    "blame",
+    "annotate",
+    "stash show",
+    "stash list",
+    "grep",
+    "cat-file",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "format-patch",
+    "range-diff",
+    "reflog",
+];
 
 impl Runner<'_, '_> {
     pub fn git(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
@@ -80,9 +157,12 @@ impl Runner<'_, '_> {
 
     /// An alias that a shell runs; other aliases were written out before the words were read.
     fn git_alias(&mut self, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
-        let Some(name) = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1) else { return false };
+        let Some(name) = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1) else {
+            return false;
+        };
         let Some(git) = git else { return false };
-        let alias = git.config.as_ref().ok().and_then(|config| config.get(&format!("alias.{}", name.to_ascii_lowercase())));
+        let alias =
+            git.config.as_ref().ok().and_then(|config| config.get(&format!("alias.{}", name.to_ascii_lowercase())));
         let Some(text) = alias.and_then(|alias| alias.strip_prefix('!')) else { return false };
         let mut code = text.to_owned();
         for word in invocation.args.operands.get(1..).unwrap_or_default() {
@@ -117,7 +197,9 @@ impl Runner<'_, '_> {
         };
         let config = match &git.config {
             Ok(config) => config,
-            Err(because) => return self.out.lower(Degree::Opaque, format!("git settings that could not be read: {because}")),
+            Err(because) => {
+                return self.out.lower(Degree::Opaque, format!("git settings that could not be read: {because}"));
+            }
         };
         let uses = uses(sub, invocation);
         let dangers = git_config::dangers(config, &uses);
@@ -125,7 +207,11 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
             self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
         }
-        let weak = |(key, value): (&String, &String)| key.starts_with("http.") && key.ends_with("sslverify") && matches!(value.as_str(), "false" | "0" | "no" | "off");
+        let weak = |(key, value): (&String, &String)| {
+            key.starts_with("http.")
+                && key.ends_with("sslverify")
+                && matches!(value.as_str(), "false" | "0" | "no" | "off")
+        };
         if uses.contains(&Use::Network) && config.iter().any(weak) {
             invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
         }
@@ -202,13 +288,24 @@ pub fn subcommand(invocation: &Invocation) -> String {
 fn uses(sub: &str, invocation: &Invocation) -> Vec<Use> {
     let args = &invocation.args;
     let message = ["-m", "--message", "-F", "--file", "--no-edit", "-C", "--reuse-message", "--fixup", "--dry-run"];
-    let edits = args.has_any(&["-e", "--edit", "-i", "--interactive", "--edit-todo", "-c", "--reedit-message", "--edit-description"])
-        || matches!(sub, "commit" | "revert" | "merge") && !args.has_any(&message)
+    let edits = args.has_any(&[
+        "-e",
+        "--edit",
+        "-i",
+        "--interactive",
+        "--edit-todo",
+        "-c",
+        "--reedit-message",
+        "--edit-description",
+    ]) || matches!(sub, "commit" | "revert" | "merge") && !args.has_any(&message)
         || (sub == "tag" && args.has_any(&["-a", "-s", "--annotate", "--sign"]) && !args.has_any(&message));
     let ext = (matches!(sub, "diff" | "stash show") || args.has("--ext-diff")) && !args.has("--no-ext-diff");
-    let asked = args.has_any(&["-p", "-u", "--patch", "-L", "-G", "-S", "--textconv", "-c", "--cc", "-m", "-U", "--unified"]);
-    let converts = matches!(sub, "diff" | "show" | "blame" | "annotate" | "stash show") || (SHOWING.contains(&sub) && asked);
-    let picks = args.has_any(&["-p", "--patch", "-i", "--interactive"]) && matches!(sub, "add" | "checkout" | "restore" | "reset" | "stash" | "stash push" | "commit");
+    let asked =
+        args.has_any(&["-p", "-u", "--patch", "-L", "-G", "-S", "--textconv", "-c", "--cc", "-m", "-U", "--unified"]);
+    let converts =
+        matches!(sub, "diff" | "show" | "blame" | "annotate" | "stash show") || (SHOWING.contains(&sub) && asked);
+    let picks = args.has_any(&["-p", "--patch", "-i", "--interactive"])
+        && matches!(sub, "add" | "checkout" | "restore" | "reset" | "stash" | "stash push" | "commit");
     let table = [
         (Use::Network, NETWORK.contains(&sub) || sub.starts_with("lfs ")),
         (Use::ExternalDiff, ext),
@@ -257,8 +354,13 @@ fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stream {
                 None => Stream::unknown(origin),
             };
         }
-        "rev-parse" if args.has_any(&["--git-dir", "--git-path", "--git-common-dir", "--show-cdup", "--show-prefix"]) => Shape::Any,
-        "rev-parse" | "merge-base" | "describe" | "rev-list" | "symbolic-ref" | "hash-object" | "write-tree" | "commit-tree" | "count-objects" => Shape::Token,
+        "rev-parse"
+            if args.has_any(&["--git-dir", "--git-path", "--git-common-dir", "--show-cdup", "--show-prefix"]) =>
+        {
+            Shape::Any
+        }
+        "rev-parse" | "merge-base" | "describe" | "rev-list" | "symbolic-ref" | "hash-object" | "write-tree"
+        | "commit-tree" | "count-objects" => Shape::Token,
         "branch" if args.has("--show-current") => Shape::Token,
         "log" | "show" if hashes => Shape::Token,
         "ls-files" => Shape::ProjectPaths,

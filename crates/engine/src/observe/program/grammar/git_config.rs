@@ -29,17 +29,62 @@ pub enum Use {
 /// First and last part of a key, when it counts, and the values that are harmless; `ssh*` stands for what begins so.
 type Setting = (&'static str, &'static str, Use, &'static [&'static str]);
 
-const EDITORS: &[&str] = &["", "true", ":", "cat", "vi", "vim", "nvim", "nano", "emacs", "code --wait", "code -w", "cursor --wait", "zed --wait", "subl -w", "hx", "micro"];
-const SIGNERS: &[&str] = &["gpg", "gpg2", "/usr/bin/gpg", "/usr/local/bin/gpg", "/opt/homebrew/bin/gpg", "ssh-keygen", "/usr/bin/ssh-keygen", "/opt/1Password/op-ssh-sign", "/Applications/1Password.app/Contents/MacOS/op-ssh-sign"];
+const EDITORS: &[&str] = &[
+    "",
+    "true",
+    ":",
+    "cat",
+    "vi",
+    "vim",
+    "nvim",
+    "nano",
+    "emacs",
+    "code --wait",
+    "code -w",
+    "cursor --wait",
+    "zed --wait",
+    "subl -w",
+    "hx",
+    "micro",
+];
+const SIGNERS: &[&str] = &[
+    "gpg",
+    "gpg2",
+    "/usr/bin/gpg",
+    "/usr/local/bin/gpg",
+    "/opt/homebrew/bin/gpg",
+    "ssh-keygen",
+    "/usr/bin/ssh-keygen",
+    "/opt/1Password/op-ssh-sign",
+    "/Applications/1Password.app/Contents/MacOS/op-ssh-sign",
+];
 const HELPERS: &[&str] = &[
-    "", "cache", "cache --timeout*", "store", "osxkeychain", "manager", "manager-core", "libsecret", "wincred", "gnome-keyring", "!gh auth git-credential",
-    "!/usr/bin/gh auth git-credential", "!/usr/local/bin/gh auth git-credential", "!/opt/homebrew/bin/gh auth git-credential", "!glab auth git-credential",
+    "",
+    "cache",
+    "cache --timeout*",
+    "store",
+    "osxkeychain",
+    "manager",
+    "manager-core",
+    "libsecret",
+    "wincred",
+    "gnome-keyring",
+    "!gh auth git-credential",
+    "!/usr/bin/gh auth git-credential",
+    "!/usr/local/bin/gh auth git-credential",
+    "!/opt/homebrew/bin/gh auth git-credential",
+    "!glab auth git-credential",
 ];
 
 const SETTINGS: &[Setting] = &[
     ("core", "fsmonitor", Use::Always, &["", "true", "false", "0", "1", "yes", "no", "on", "off"]),
     ("hook", "command", Use::Always, &[]),
-    ("core", "sshcommand", Use::Network, &["", "ssh", "ssh -o BatchMode=yes", "ssh -o StrictHostKeyChecking=accept-new"]),
+    (
+        "core",
+        "sshcommand",
+        Use::Network,
+        &["", "ssh", "ssh -o BatchMode=yes", "ssh -o StrictHostKeyChecking=accept-new"],
+    ),
     ("core", "gitproxy", Use::Network, &[""]),
     ("core", "askpass", Use::Network, &["", "true", "echo"]),
     ("core", "alternaterefscommand", Use::Network, &[""]),
@@ -82,15 +127,84 @@ const SETTINGS: &[Setting] = &[
 
 /// Keys that change how git speaks or records, whatever their value.
 const HARMLESS: &[&str] = &[
-    "core.quotepath", "core.autocrlf", "core.eol", "core.safecrlf", "core.filemode", "core.ignorecase", "core.precomposeunicode", "core.abbrev", "core.longpaths",
-    "core.compression", "core.preloadindex", "core.untrackedcache", "core.whitespace", "core.commentchar", "core.symlinks", "user.name", "user.email",
-    "init.defaultbranch", "merge.conflictstyle", "merge.ff", "merge.renamelimit", "merge.log", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote",
-    "push.followtags", "fetch.prune", "fetch.parallel", "rebase.autostash", "rebase.autosquash", "rebase.updaterefs", "rerere.enabled", "rerere.autoupdate",
-    "diff.algorithm", "diff.renames", "diff.renamelimit", "diff.context", "diff.mnemonicprefix", "diff.noprefix", "diff.colormoved", "diff.indentheuristic",
-    "diff.interhunkcontext", "diff.ignoresubmodules", "diff.submodule", "diff.wserrorhighlight", "diff.wordregex", "status.showuntrackedfiles", "status.short", "status.branch",
-    "status.relativepaths", "status.submodulesummary", "log.date", "log.decorate", "log.showsignature", "log.abbrevcommit", "log.follow", "branch.sort", "tag.sort",
-    "blame.date", "format.pretty", "grep.linenumber", "grep.extendedregexp", "grep.patterntype", "column.ui", "commit.verbose", "gc.auto", "maintenance.auto", "help.autocorrect",
-    "submodule.recurse", "submodule.fetchjobs", "http.postbuffer", "http.lowspeedlimit", "http.lowspeedtime", "index.version", "feature.manyfiles", "pack.threads", "versionsort.suffix",
+    "core.quotepath",
+    "core.autocrlf",
+    "core.eol",
+    "core.safecrlf",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.abbrev",
+    "core.longpaths",
+    "core.compression",
+    "core.preloadindex",
+    "core.untrackedcache",
+    "core.whitespace",
+    "core.commentchar",
+    "core.symlinks",
+    "user.name",
+    "user.email",
+    "init.defaultbranch",
+    "merge.conflictstyle",
+    "merge.ff",
+    "merge.renamelimit",
+    "merge.log",
+    "pull.rebase",
+    "pull.ff",
+    "push.default",
+    "push.autosetupremote",
+    "push.followtags",
+    "fetch.prune",
+    "fetch.parallel",
+    "rebase.autostash",
+    "rebase.autosquash",
+    "rebase.updaterefs",
+    "rerere.enabled",
+    "rerere.autoupdate",
+    "diff.algorithm",
+    "diff.renames",
+    "diff.renamelimit",
+    "diff.context",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.colormoved",
+    "diff.indentheuristic",
+    "diff.interhunkcontext",
+    "diff.ignoresubmodules",
+    "diff.submodule",
+    "diff.wserrorhighlight",
+    "diff.wordregex",
+    "status.showuntrackedfiles",
+    "status.short",
+    "status.branch",
+    "status.relativepaths",
+    "status.submodulesummary",
+    "log.date",
+    "log.decorate",
+    "log.showsignature",
+    "log.abbrevcommit",
+    "log.follow",
+    "branch.sort",
+    "tag.sort",
+    "blame.date",
+    "format.pretty",
+    "grep.linenumber",
+    "grep.extendedregexp",
+    "grep.patterntype",
+    "column.ui",
+    "commit.verbose",
+    "gc.auto",
+    "maintenance.auto",
+    "help.autocorrect",
+    "submodule.recurse",
+    "submodule.fetchjobs",
+    "http.postbuffer",
+    "http.lowspeedlimit",
+    "http.lowspeedtime",
+    "index.version",
+    "feature.manyfiles",
+    "pack.threads",
+    "versionsort.suffix",
 ];
 
 /// Keys that are harmless with these values.
@@ -134,9 +248,29 @@ pub fn is_harmless(key: &str, value: &str) -> bool {
 pub fn is_dangerous(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let (section, last) = parts(&key);
-    matches!(section, "alias" | "include" | "includeif" | "url" | "safe" | "protocol" | "pager" | "hook" | "sendemail" | "difftool" | "mergetool")
-        || matches!(key.as_str(), "core.pager" | "core.worktree" | "core.attributesfile" | "init.templatedir" | "http.sslverify" | "http.proxy" | "core.excludesfile")
-        || last == "sslverify"
+    matches!(
+        section,
+        "alias"
+            | "include"
+            | "includeif"
+            | "url"
+            | "safe"
+            | "protocol"
+            | "pager"
+            | "hook"
+            | "sendemail"
+            | "difftool"
+            | "mergetool"
+    ) || matches!(
+        key.as_str(),
+        "core.pager"
+            | "core.worktree"
+            | "core.attributesfile"
+            | "init.templatedir"
+            | "http.sslverify"
+            | "http.proxy"
+            | "core.excludesfile"
+    ) || last == "sslverify"
         || last == "proxy"
         || SETTINGS.iter().any(|(first, end, _, _)| *first == section && *end == last)
 }
@@ -150,8 +284,14 @@ pub fn dangers(config: &BTreeMap<String, String>, uses: &[Use]) -> Vec<String> {
         let unsafe_setting = setting.is_some_and(|(_, _, when, values)| {
             *when != Use::Hooks && (*when == Use::Always || uses.contains(when)) && !listed(values, value.trim())
         });
-        let redirect = uses.contains(&Use::Network) && section == "url" && matches!(last, "insteadof" | "pushinsteadof") && !same_host(key, value);
-        let helper = uses.contains(&Use::Network) && section == "remote" && matches!(last, "url" | "pushurl") && value.contains("::");
+        let redirect = uses.contains(&Use::Network)
+            && section == "url"
+            && matches!(last, "insteadof" | "pushinsteadof")
+            && !same_host(key, value);
+        let helper = uses.contains(&Use::Network)
+            && section == "remote"
+            && matches!(last, "url" | "pushurl")
+            && value.contains("::");
         let elsewhere = key == "core.worktree" && value.starts_with('/');
         if unsafe_setting || redirect || helper || elsewhere {
             found.push(key.clone());
@@ -204,12 +344,31 @@ mod tests {
 
     #[test]
     fn keys_that_may_be_given() {
-        for (key, value) in [("color.ui", "always"), ("user.name", "dev"), ("core.pager", "cat"), ("pager.log", "false"), ("core.quotePath", "false"), ("advice.detachedHead", "false")] {
+        for (key, value) in [
+            ("color.ui", "always"),
+            ("user.name", "dev"),
+            ("core.pager", "cat"),
+            ("pager.log", "false"),
+            ("core.quotePath", "false"),
+            ("advice.detachedHead", "false"),
+        ] {
             assert!(is_harmless(key, value), "{key}");
         }
-        for (key, value) in [("core.pager", "sh -c id"), ("core.sshCommand", "x"), ("alias.x", "!id"), ("core.fsmonitor", "x"), ("diff.external", "x"), ("safe.directory", "*"), ("frob.nicate", "1")] {
+        for (key, value) in [
+            ("core.pager", "sh -c id"),
+            ("core.sshCommand", "x"),
+            ("alias.x", "!id"),
+            ("core.fsmonitor", "x"),
+            ("diff.external", "x"),
+            ("safe.directory", "*"),
+            ("frob.nicate", "1"),
+        ] {
             assert!(!is_harmless(key, value), "{key}");
         }
-        assert!(is_dangerous("Core.SshCommand") && is_dangerous("credential.https://x.helper") && !is_dangerous("user.email"));
+        assert!(
+            is_dangerous("Core.SshCommand")
+                && is_dangerous("credential.https://x.helper")
+                && !is_dangerous("user.email")
+        );
     }
 }

@@ -15,21 +15,40 @@ use crate::world::{Git, Kind, Tracking};
 impl Runner<'_, '_> {
     /// Takes refs out of the operands that are read, and reads paths inside commits.
     pub fn git_operands(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
-        let prints = !matches!(sub, "log" | "whatchanged" | "rev-list" | "shortlog") || invocation.args.has_any(&["-p", "-u", "--patch", "-L", "-c", "--cc", "-m", "-U", "-G", "-S"]);
-        let of_commits = matches!(sub, "show" | "cat-file" | "diff" | "blame" | "archive" | "grep" | "log" | "ls-tree" | "checkout" | "restore");
+        let prints = !matches!(sub, "log" | "whatchanged" | "rev-list" | "shortlog")
+            || invocation.args.has_any(&["-p", "-u", "--patch", "-L", "-c", "--cc", "-m", "-U", "-G", "-S"]);
+        let of_commits = matches!(
+            sub,
+            "show" | "cat-file" | "diff" | "blame" | "archive" | "grep" | "log" | "ls-tree" | "checkout" | "restore"
+        );
         for at in 0..invocation.args.operands.len() {
             let Some(field) = invocation.operand(at).cloned() else { continue };
             let after_end = invocation.args.ended && at >= invocation.args.ended_at;
-            let read = invocation.roles.get(at).is_some_and(|role| matches!(role, Role::Read | Role::ReadTree | Role::List));
+            let read =
+                invocation.roles.get(at).is_some_and(|role| matches!(role, Role::Read | Role::ReadTree | Role::List));
             let in_commit = if after_end || !of_commits { None } else { field.known().and_then(path_in_commit) };
             if let Some(inner) = in_commit {
                 let root = git.map_or("", |git| git.root.as_str());
-                let place = if inner.starts_with("./") || root.is_empty() { inner.to_owned() } else { path::join(root, inner) };
+                let place =
+                    if inner.starts_with("./") || root.is_empty() { inner.to_owned() } else { path::join(root, inner) };
                 self.reads(Touch::Read, &field.with_text(place), invocation, state);
                 set_role(invocation, at, Role::Data);
             } else if read {
-                let of_history = matches!(sub, "log" | "show" | "diff" | "whatchanged" | "rev-list" | "shortlog" | "diff-tree" | "diff-index" | "range-diff" | "archive");
-                let is_path = after_end || (!is_ref(&field, git) && (!of_history || self.looks_like_path(&field, invocation)));
+                let of_history = matches!(
+                    sub,
+                    "log"
+                        | "show"
+                        | "diff"
+                        | "whatchanged"
+                        | "rev-list"
+                        | "shortlog"
+                        | "diff-tree"
+                        | "diff-index"
+                        | "range-diff"
+                        | "archive"
+                );
+                let is_path =
+                    after_end || (!is_ref(&field, git) && (!of_history || self.looks_like_path(&field, invocation)));
                 match pathspec(&field).filter(|_| is_path) {
                     Some(spec) => {
                         if let Some(slot) = invocation.args.operands.get_mut(at) {
@@ -47,7 +66,8 @@ impl Runner<'_, '_> {
 
     fn looks_like_path(&self, field: &Field, invocation: &Invocation) -> bool {
         let Some(text) = field.known() else { return field.shape != Shape::Token };
-        let there = invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
+        let there =
+            invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
         matches!(there, Some(Kind::File | Kind::Directory | Kind::Link | Kind::Special))
             || text.contains(['*', '?'])
             || text.starts_with(['.', '/', ':', '~'])
@@ -88,7 +108,8 @@ impl Runner<'_, '_> {
         let from = if args.ended { args.ended_at } else { 1 };
         let mut paths = args.operands.get(from..).unwrap_or_default().to_vec();
         if let (false, Some(first)) = (args.ended, args.operands.first()) {
-            let certain = first.known().is_some_and(|text| self.is_work_tree_path(text, invocation)) || first.shape == Shape::ProjectPaths;
+            let certain = first.known().is_some_and(|text| self.is_work_tree_path(text, invocation))
+                || first.shape == Shape::ProjectPaths;
             if certain {
                 paths.insert(0, first.clone());
             }
@@ -98,7 +119,8 @@ impl Runner<'_, '_> {
 
     /// The only operand of `checkout` is a branch unless it is plainly a path.
     fn is_work_tree_path(&self, text: &str, invocation: &Invocation) -> bool {
-        let there = invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
+        let there =
+            invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
         matches!(there, Some(Kind::File | Kind::Directory | Kind::Link))
             || text == "."
             || text.starts_with("./")
@@ -113,14 +135,18 @@ impl Runner<'_, '_> {
         for field in paths {
             let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                 let whole = path::lexical(&path::join(cwd, text));
-                let single = !text.ends_with('/') && !text.contains('*') && self.out.world.look(&whole).kind != Kind::Directory;
-                single && self.out.world.git(cwd).is_none_or(|git| git.root != whole) && self.out.world.tracking(&whole) == Tracking::Clean
+                let single =
+                    !text.ends_with('/') && !text.contains('*') && self.out.world.look(&whole).kind != Kind::Directory;
+                single
+                    && self.out.world.git(cwd).is_none_or(|git| git.root != whole)
+                    && self.out.world.tracking(&whole) == Tracking::Clean
             });
             if clean {
                 self.out.touch(Touch::Edit, field, invocation.cwd.as_deref(), &invocation.by);
                 continue;
             }
-            let target = field.exact().zip(invocation.cwd.as_deref()).map(|(text, cwd)| path::lexical(&path::join(cwd, text)));
+            let target =
+                field.exact().zip(invocation.cwd.as_deref()).map(|(text, cwd)| path::lexical(&path::join(cwd, text)));
             let mut effect = Effect::new(Operation::Delete, target.map_or(Target::Unknown, Target::Path));
             effect.scope = Scope::Directory;
             effect.reach = Reach::Project;
@@ -167,17 +193,37 @@ fn is_ref(field: &Field, git: Option<&Git>) -> bool {
     let Some(text) = field.known() else { return field.shape == Shape::Token };
     let name = text.trim_start_matches('^').split(['~', '^']).next().unwrap_or(text);
     let hash = (7..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let branch = git.is_some_and(|git| git.branch.as_deref() == Some(name) || git.default_branch.as_deref() == Some(name));
+    let branch =
+        git.is_some_and(|git| git.branch.as_deref() == Some(name) || git.default_branch.as_deref() == Some(name));
     let of_remote = name.split_once('/').is_some_and(|(remote, _)| {
-        matches!(remote, "origin" | "upstream" | "refs" | "heads" | "tags" | "remotes") || git.is_some_and(|git| git.remotes.contains_key(remote))
+        matches!(remote, "origin" | "upstream" | "refs" | "heads" | "tags" | "remotes")
+            || git.is_some_and(|git| git.remotes.contains_key(remote))
     });
     let range = text.contains("..") && !text.split('/').any(|part| part == "..");
-    hash || branch || of_remote || range || text.contains("@{") || matches!(name, "HEAD" | "@" | "FETCH_HEAD" | "ORIG_HEAD" | "MERGE_HEAD" | "CHERRY_PICK_HEAD" | "main" | "master" | "develop")
+    hash || branch
+        || of_remote
+        || range
+        || text.contains("@{")
+        || matches!(
+            name,
+            "HEAD"
+                | "@"
+                | "FETCH_HEAD"
+                | "ORIG_HEAD"
+                | "MERGE_HEAD"
+                | "CHERRY_PICK_HEAD"
+                | "main"
+                | "master"
+                | "develop"
+        )
 }
 
 /// The last component ends like a file, not like a version.
 fn has_extension(text: &str) -> bool {
     path::name(text).rsplit_once('.').is_some_and(|(stem, end)| {
-        !stem.is_empty() && (1..=6).contains(&end.len()) && end.starts_with(|first: char| first.is_ascii_alphabetic()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        !stem.is_empty()
+            && (1..=6).contains(&end.len())
+            && end.starts_with(|first: char| first.is_ascii_alphabetic())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }

@@ -23,7 +23,9 @@ impl Runner<'_, '_> {
             }
             "clone" => self.git_clone(invocation, state),
             "submodule add" => self.git_address_at(0, invocation, state),
-            "remote add" | "remote set-url" | "submodule set-url" if invocation.args.operands.iter().any(|field| field.text.contains("::")) => {
+            "remote add" | "remote set-url" | "submodule set-url"
+                if invocation.args.operands.iter().any(|field| field.text.contains("::")) =>
+            {
                 self.git_helper(invocation);
             }
             _ => {}
@@ -37,8 +39,12 @@ impl Runner<'_, '_> {
         let remote = invocation.operand(0).cloned().or_else(|| invocation.args.value("--repo").cloned());
         self.git_contact(remote.as_ref(), Exchange::Send, git, invocation, state);
         let mut marks = push_marks(invocation, git);
-        let forced = invocation.does.iter().any(|does| does.marks.has(Mark::Force)) && !invocation.args.has("--no-verify");
-        if forced || marks.has(Mark::Force) || invocation.args.has_any(&["-f", "--force", "--force-with-lease", "--mirror"]) {
+        let forced =
+            invocation.does.iter().any(|does| does.marks.has(Mark::Force)) && !invocation.args.has("--no-verify");
+        if forced
+            || marks.has(Mark::Force)
+            || invocation.args.has_any(&["-f", "--force", "--force-with-lease", "--mirror"])
+        {
             marks.add(Mark::Force);
             marks.add(Mark::HistoryRewrite);
         }
@@ -46,7 +52,14 @@ impl Runner<'_, '_> {
     }
 
     /// A remote by name is the repository's own; an address is judged as one.
-    fn git_contact(&mut self, remote: Option<&Field>, exchange: Exchange, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+    fn git_contact(
+        &mut self,
+        remote: Option<&Field>,
+        exchange: Exchange,
+        git: Option<&Git>,
+        invocation: &mut Invocation,
+        state: &mut State<'_>,
+    ) {
         let own = match remote {
             None => true,
             Some(field) => field.exact().is_some_and(|name| is_own(name, git)),
@@ -84,12 +97,10 @@ impl Runner<'_, '_> {
                 let field = Field { text: host, dynamic: false, ..field.clone() };
                 self.out.connect_host(&field, exchange, &by);
             }
-            None if text.contains('/') || text.starts_with('.') || field.dynamic => {
-                match exchange {
-                    Exchange::Send => self.writes(Touch::Edit, field, invocation, state),
-                    Exchange::Fetch => self.reads(Touch::ReadTree, field, invocation, state),
-                }
-            }
+            None if text.contains('/') || text.starts_with('.') || field.dynamic => match exchange {
+                Exchange::Send => self.writes(Touch::Edit, field, invocation, state),
+                Exchange::Fetch => self.reads(Touch::ReadTree, field, invocation, state),
+            },
             None => {
                 self.out.lower(Degree::Unknown, format!("the remote `{text}`"));
                 self.out.unknown(Operation::Network, &by, Marks::default().with(Mark::UnlistedHost));
@@ -124,13 +135,18 @@ impl Runner<'_, '_> {
 
     /// `ext::sh -c …`: the address itself is a command.
     fn git_helper(&mut self, invocation: &Invocation) {
-        self.out.lower(Degree::Opaque, format!("an address given to `{}` that names a helper program", invocation.by.name));
+        self.out
+            .lower(Degree::Opaque, format!("an address given to `{}` that names a helper program", invocation.by.name));
         self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::ShellCode));
     }
 }
 
 fn network_marks(invocation: &mut Invocation, change: impl Fn(&mut Marks)) {
-    invocation.does.iter_mut().filter(|does| does.operation == Operation::Network).for_each(|does| change(&mut does.marks));
+    invocation
+        .does
+        .iter_mut()
+        .filter(|does| does.operation == Operation::Network)
+        .for_each(|does| change(&mut does.marks));
 }
 
 /// A name among the remotes; where the remotes are not known, the usual names.
@@ -146,7 +162,9 @@ fn push_marks(invocation: &Invocation, git: Option<&Git>) -> Marks {
     let mut marks = Marks::default();
     let refs = invocation.args.operands.get(1..).unwrap_or_default();
     let current = git.and_then(|git| git.branch.as_deref());
-    if refs.is_empty() && is_default(current.unwrap_or_default(), git) || invocation.args.has_any(&["--all", "--branches", "--mirror"]) {
+    if refs.is_empty() && is_default(current.unwrap_or_default(), git)
+        || invocation.args.has_any(&["--all", "--branches", "--mirror"])
+    {
         marks.add(Mark::DefaultBranch);
     }
     for spec in refs {

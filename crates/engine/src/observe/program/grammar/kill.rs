@@ -10,7 +10,10 @@ use crate::observe::shell::state::State;
 impl Runner<'_, '_> {
     pub fn kill(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
-        let signal = ["--signal", "-s", "-n"].iter().find_map(|name| invocation.args.value(name)).and_then(|value| value.exact().map(str::to_owned));
+        let signal = ["--signal", "-s", "-n"]
+            .iter()
+            .find_map(|name| invocation.args.value(name))
+            .and_then(|value| value.exact().map(str::to_owned));
         let asks = signal.as_deref() == Some("0") && (by_number || !invocation.args.has("-s"));
         let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
             all.union(does.marks);
@@ -22,7 +25,10 @@ impl Runner<'_, '_> {
             return;
         }
         let before = self.out.effects.len();
-        if !by_number && invocation.args.operands.is_empty() && invocation.args.given.iter().any(|given| given.value.is_some()) {
+        if !by_number
+            && invocation.args.operands.is_empty()
+            && invocation.args.given.iter().any(|given| given.value.is_some())
+        {
             let mut does = Does::usual(Operation::Mutate);
             does.scope = Scope::System;
             does.reach = Reach::Machine;
@@ -46,7 +52,11 @@ impl Runner<'_, '_> {
             does.scope = Scope::System;
             does.reach = Reach::Machine;
             does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
-            let name = if by_number { format!("process {}", field.shown()) } else { format!("processes named {}", field.shown()) };
+            let name = if by_number {
+                format!("process {}", field.shown())
+            } else {
+                format!("processes named {}", field.shown())
+            };
             self.on_resource(&does, name, invocation);
         }
         self.mark_since(before, marks);

@@ -10,9 +10,22 @@ use crate::observe::shell::run::Runner;
 
 impl Runner<'_, '_> {
     pub fn kubectl(&mut self, invocation: &mut Invocation) {
-        let verb = invocation.args.entry().and_then(|entry| entry.key.split_once(' ')).map_or(String::new(), |(_, verb)| verb.to_owned());
-        for given in invocation.args.given.iter_mut().filter(|given| matches!(given.name.as_str(), "-f" | "--filename" | "-k" | "--kustomize")) {
-            if given.value.as_ref().is_some_and(|value| value.text.contains("://") || value.text.starts_with("github.com/")) {
+        let verb = invocation
+            .args
+            .entry()
+            .and_then(|entry| entry.key.split_once(' '))
+            .map_or(String::new(), |(_, verb)| verb.to_owned());
+        for given in invocation
+            .args
+            .given
+            .iter_mut()
+            .filter(|given| matches!(given.name.as_str(), "-f" | "--filename" | "-k" | "--kustomize"))
+        {
+            if given
+                .value
+                .as_ref()
+                .is_some_and(|value| value.text.contains("://") || value.text.starts_with("github.com/"))
+            {
                 given.role = Role::Url;
             }
         }
@@ -35,9 +48,14 @@ impl Runner<'_, '_> {
 /// The content of a secret is shown, not only its name.
 fn prints_secret(verb: &str, invocation: &Invocation) -> bool {
     let is_secret = |field: &Field| {
-        field.dynamic || field.text.split([',', '/', '.']).any(|kind| matches!(kind.to_ascii_lowercase().as_str(), "secret" | "secrets"))
+        field.dynamic
+            || field
+                .text
+                .split([',', '/', '.'])
+                .any(|kind| matches!(kind.to_ascii_lowercase().as_str(), "secret" | "secrets"))
     };
-    let named = invocation.args.operands.first().is_some_and(is_secret) || invocation.args.operands.iter().any(|field| field.text.starts_with("secret"));
+    let named = invocation.args.operands.first().is_some_and(is_secret)
+        || invocation.args.operands.iter().any(|field| field.text.starts_with("secret"));
     let format = invocation.args.value("-o").or(invocation.args.value("--output")).map(|value| value.text.as_str());
     let names_only = matches!(format, None | Some("name" | "wide" | ""));
     named && verb == "get" && (!names_only || invocation.args.has("--template"))
@@ -66,7 +84,11 @@ mod tests {
                 ("kubectl get secrets", "full", "network kubectl get"),
                 ("kubectl describe secret db", "full", "network kubectl describe"),
                 ("kubectl get secret db -o yaml", "full", "network kubectl get; read kubectl get +secret-returning"),
-                ("kubectl get secret/db -o jsonpath='{.data}'", "full", "network kubectl get; read kubectl get +secret-returning"),
+                (
+                    "kubectl get secret/db -o jsonpath='{.data}'",
+                    "full",
+                    "network kubectl get; read kubectl get +secret-returning",
+                ),
                 ("kubectl get pods,secrets -o json", "full", "network kubectl get; read kubectl get +secret-returning"),
                 ("kubectl apply -f k8s/app.yaml", "full", "read k8s/app.yaml; mutate kubectl apply +deploy"),
                 ("kubectl apply -f https://x.example/a.yaml", "full", "network x.example; mutate kubectl apply"),

@@ -11,8 +11,42 @@ use crate::observe::shell::run::Runner;
 
 /// Variables that say how much or for what, not what to run.
 const HARMLESS: &[&str] = &[
-    "V", "VERBOSE", "DEBUG", "CI", "BUILD", "BUILD_TYPE", "MODE", "PROFILE", "JOBS", "N", "TEST", "TESTS", "TEST_NAME", "PKG", "PACKAGE", "NAME", "FEATURES", "TARGET", "ARCH", "OS", "GOOS",
-    "GOARCH", "VERSION", "TAG", "RELEASE", "COLOR", "FILTER", "FILE", "K", "RUN", "COVERAGE", "COUNT", "TIMEOUT", "ENV", "PORT", "LOG_LEVEL",
+    "V",
+    "VERBOSE",
+    "DEBUG",
+    "CI",
+    "BUILD",
+    "BUILD_TYPE",
+    "MODE",
+    "PROFILE",
+    "JOBS",
+    "N",
+    "TEST",
+    "TESTS",
+    "TEST_NAME",
+    "PKG",
+    "PACKAGE",
+    "NAME",
+    "FEATURES",
+    "TARGET",
+    "ARCH",
+    "OS",
+    "GOOS",
+    "GOARCH",
+    "VERSION",
+    "TAG",
+    "RELEASE",
+    "COLOR",
+    "FILTER",
+    "FILE",
+    "K",
+    "RUN",
+    "COVERAGE",
+    "COUNT",
+    "TIMEOUT",
+    "ENV",
+    "PORT",
+    "LOG_LEVEL",
 ];
 
 impl Runner<'_, '_> {
@@ -27,7 +61,13 @@ impl Runner<'_, '_> {
                 None => self.make_target(&field, invocation),
             }
         }
-        for given in invocation.args.given.clone().iter().filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir")) {
+        for given in invocation
+            .args
+            .given
+            .clone()
+            .iter()
+            .filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir"))
+        {
             self.out.lower(Degree::Opaque, format!("`{}` of `{name}`", given.name));
         }
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
@@ -35,7 +75,8 @@ impl Runner<'_, '_> {
 
     fn make_variable(&mut self, variable: &str, value: &str, field: &Field, invocation: &Invocation) {
         let variable = variable.trim_end_matches([':', '+', '?', '!']);
-        let plain = field.known().is_some() && !value.contains(['$', '`', ';', '|', '&', '<', '>', '(', '\n', '\'', '"']);
+        let plain =
+            field.known().is_some() && !value.contains(['$', '`', ';', '|', '&', '<', '>', '(', '\n', '\'', '"']);
         if !plain || !HARMLESS.contains(&variable) {
             self.out.lower(Degree::Opaque, format!("the variable `{variable}` given to `{}`", invocation.by.name));
         }
@@ -86,6 +127,10 @@ mod tests {
                 ("make $T", "opaque", "execute make"),
             ],
         );
-        check_in(r#"{"files": {"Makefile": {"changed_since_trust": true}}}"#, &[MAKE], &[("make", "opaque", "execute make +changed-recipe")]);
+        check_in(
+            r#"{"files": {"Makefile": {"changed_since_trust": true}}}"#,
+            &[MAKE],
+            &[("make", "opaque", "execute make +changed-recipe")],
+        );
     }
 }

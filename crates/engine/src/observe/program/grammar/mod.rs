@@ -9,7 +9,6 @@ mod cloud_cli;
 mod curl;
 mod dd;
 mod echo;
-mod jq;
 mod find;
 mod git;
 mod git_config;
@@ -18,6 +17,7 @@ mod git_remote;
 #[cfg(test)]
 mod git_tests;
 mod interpreter;
+mod jq;
 mod kill;
 mod kubectl;
 mod make;
@@ -47,7 +47,9 @@ impl Runner<'_, '_> {
         let mut entries = invocation.args.chain.iter().rev();
         let own = entries.next().and_then(|entry| entry.grammar);
         // A subcommand has the language of its program only where that language is about subcommands.
-        let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli));
+        let inherited = entries
+            .find_map(|entry| entry.grammar)
+            .filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli));
         let Some(grammar) = own.or(inherited) else { return };
         match grammar {
             Grammar::Echo => self.echo(invocation),

@@ -84,7 +84,9 @@ impl Runner<'_, '_> {
             Some(written) => written.content.clone(),
             None => match self.out.world.content(&manifest, MANIFEST_LIMIT) {
                 Content::Text(text) => Some(text),
-                Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
+                Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
+                    None
+                }
             },
         };
         let Some(parsed) = text.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok()) else { return };
@@ -144,7 +146,11 @@ mod tests {
             &[NPX, ESLINT],
             &[
                 ("npx eslint src", "delegated", "read src; execute eslint +lint"),
-                ("npx -pevil@1 eslint", "unknown", "network npx; execute npx +remote-code; execute npx +install-chosen"),
+                (
+                    "npx -pevil@1 eslint",
+                    "unknown",
+                    "network npx; execute npx +remote-code; execute npx +install-chosen",
+                ),
                 ("npx eslint@1.2 src", "unknown", "network npx; execute npx"),
                 ("npx cat x", "unknown", "network npx; execute npx +remote-code"),
             ],
@@ -154,8 +160,16 @@ mod tests {
     #[test]
     fn changed_scripts_are_looked_through() {
         let world = r#"{"files": {"package.json": {"changed_since_trust": true, "content": "{\"scripts\": {\"prebuild\": \"rm -r build\", \"build\": \"cat x\"}}"}}}"#;
-        check_in(world, &[NPM], &[("npm run build", "opaque", "delete build; read x; execute npm run +changed-recipe")]);
+        check_in(
+            world,
+            &[NPM],
+            &[("npm run build", "opaque", "delete build; read x; execute npm run +changed-recipe")],
+        );
         let world = world.replace("\"changed_since_trust\": true, ", "").replacen('{', "{\"trusted\": false, ", 1);
-        check_in(&world, &[NPM], &[("npm run build", "opaque", "delete build; read x; execute npm run +untrusted-project")]);
+        check_in(
+            &world,
+            &[NPM],
+            &[("npm run build", "opaque", "delete build; read x; execute npm run +untrusted-project")],
+        );
     }
 }

@@ -44,12 +44,17 @@ impl Runner<'_, '_> {
         let mut changed = false;
         for _ in 0..ALIASES {
             let Some(at) = subcommand_at(&all) else { break };
-            let Some(name) = all.get(at).and_then(Field::exact).filter(|name| !entry.subs.iter().any(|sub| sub == name)) else { break };
+            let Some(name) =
+                all.get(at).and_then(Field::exact).filter(|name| !entry.subs.iter().any(|sub| sub == name))
+            else {
+                break;
+            };
             let Some(text) = config.get(&format!("alias.{}", name.to_ascii_lowercase())) else { break };
             if text.starts_with('!') || text.contains(['"', '\'', '\\']) {
                 break;
             }
-            let written: Vec<Field> = text.split_whitespace().map(|word| Field::literal(word, doorward_shell::Span::default())).collect();
+            let written: Vec<Field> =
+                text.split_whitespace().map(|word| Field::literal(word, doorward_shell::Span::default())).collect();
             all.splice(at..=at, written);
             changed = true;
         }
@@ -65,7 +70,8 @@ fn subcommand_at(words: &[Field]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         match word.text.as_str() {
-            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--attr-source" | "--super-prefix" => at += 2,
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--attr-source"
+            | "--super-prefix" => at += 2,
             text if text.starts_with('-') => at += 1,
             _ => return Some(at),
         }
@@ -115,7 +121,10 @@ fn signal(words: &[Field]) -> Option<Vec<Field>> {
     let word = all.get_mut(at)?;
     word.text = format!("--signal={}", word.text.trim_start_matches('-'));
     // After the signal a number with a dash is a process group.
-    if all.get(at + 1).is_some_and(|next| next.text.starts_with('-') && next.text.bytes().skip(1).all(|byte| byte.is_ascii_digit())) {
+    if all
+        .get(at + 1)
+        .is_some_and(|next| next.text.starts_with('-') && next.text.bytes().skip(1).all(|byte| byte.is_ascii_digit()))
+    {
         all.insert(at + 1, Field::literal("--", doorward_shell::Span::default()));
     }
     Some(all)
@@ -123,8 +132,9 @@ fn signal(words: &[Field]) -> Option<Vec<Field>> {
 
 fn is_signal(text: &str) -> bool {
     const NAMES: &[&str] = &[
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM", "CHLD", "CONT", "STOP",
-        "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+        "TERM", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
+        "PWR", "SYS",
     ];
     let Some(name) = text.strip_prefix('-') else { return false };
     let number = !name.is_empty() && name.len() <= 2 && name.bytes().all(|byte| byte.is_ascii_digit());
@@ -134,7 +144,9 @@ fn is_signal(text: &str) -> bool {
 /// `chmod -x file`: a mode that looks like flags.
 fn mode(words: &[Field]) -> Option<Vec<Field>> {
     let is_mode = |text: &str| {
-        text.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|letter| "rwxXstugo,=+-".contains(letter)) && !rest.starts_with('-'))
+        text.strip_prefix('-').is_some_and(|rest| {
+            !rest.is_empty() && rest.chars().all(|letter| "rwxXstugo,=+-".contains(letter)) && !rest.starts_with('-')
+        })
     };
     let at = words.iter().position(|word| word.exact().is_some_and(is_mode))?;
     let mut all = words.to_vec();
@@ -165,7 +177,8 @@ fn old_cluster(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
 /// `ps auxe`: the letter `e` without a dash asks for the environment of every process.
 fn environments(words: &[Field]) -> Option<Vec<Field>> {
     let first = words.first()?;
-    let letters = first.exact().filter(|text| !text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
+    let letters =
+        first.exact().filter(|text| !text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
     letters.contains('e').then(|| {
         let mut words = words.to_vec();
         words.push(first.with_text("--environment"));

@@ -25,14 +25,17 @@ impl Runner<'_, '_> {
         };
         match sed_script::read(&text.join("\n")) {
             Ok(deeds) => deeds.into_iter().for_each(|deed| self.sed_deed(deed, invocation, state)),
-            Err(because) => self.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
+            Err(because) => {
+                self.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name))
+            }
         }
     }
 
     fn sed_deed(&mut self, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
         let field = |text: String| Field::literal(text, doorward_shell::Span::default());
         match deed {
-            Deed::Reads(file) | Deed::Writes(file) if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+            Deed::Reads(file) | Deed::Writes(file)
+                if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
             Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
             Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
             Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
@@ -46,7 +49,8 @@ impl Runner<'_, '_> {
 
 /// `sed -i '' script file`: on some systems the suffix is a word of its own.
 fn empty_suffix(invocation: &mut Invocation) {
-    let bare = invocation.args.given.iter().any(|given| matches!(given.name.as_str(), "-i" | "-I") && given.value.is_none());
+    let bare =
+        invocation.args.given.iter().any(|given| matches!(given.name.as_str(), "-i" | "-I") && given.value.is_none());
     let operands = &mut invocation.args.operands;
     if bare && operands.len() > 1 && operands.first().is_some_and(|first| first.exact() == Some("")) {
         operands.remove(0);
@@ -100,7 +104,11 @@ mod tests {
             &[
                 ("sed 'w out.txt' notes.txt", "full", "read notes.txt; write out.txt"),
                 ("sed 's/a/b/w /etc/x' notes.txt", "full", "read notes.txt; write /etc/x"),
-                ("sed '1e rm -r build' notes.txt", "unknown", "read notes.txt; execute something unknown +inline-code; delete build"),
+                (
+                    "sed '1e rm -r build' notes.txt",
+                    "unknown",
+                    "read notes.txt; execute something unknown +inline-code; delete build",
+                ),
                 ("echo id | sed 's/^/x/e'", "opaque", "execute something unknown +shell-code"),
                 ("sed -e p -e 's/.*/x/e' notes.txt", "opaque", "read notes.txt; execute something unknown"),
                 ("sed \"s/x/$Y/\" notes.txt", "opaque", "read notes.txt; execute something unknown"),

@@ -158,7 +158,9 @@ impl<'s> Reader<'s> {
     }
 
     fn delimiter(&mut self) -> Result<char, String> {
-        self.next().filter(|character| !matches!(character, '\n' | '\\')).ok_or_else(|| "a pattern without delimiter".to_owned())
+        self.next()
+            .filter(|character| !matches!(character, '\n' | '\\'))
+            .ok_or_else(|| "a pattern without delimiter".to_owned())
     }
 
     /// A regular expression. Some versions see no delimiter inside brackets, so an open bracket cannot be read.
@@ -166,7 +168,11 @@ impl<'s> Reader<'s> {
         let whole = self.rest;
         self.until(delimiter)?;
         let length = whole.len().saturating_sub(self.rest.len() + delimiter.len_utf8());
-        if has_open_bracket(whole.get(..length).unwrap_or_default()) { Err("a delimiter inside brackets".into()) } else { Ok(()) }
+        if has_open_bracket(whole.get(..length).unwrap_or_default()) {
+            Err("a delimiter inside brackets".into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Up to the delimiter, which a backslash hides.
@@ -247,8 +253,29 @@ mod tests {
     #[test]
     fn editing_does_nothing_else() {
         for script in [
-            "1,5p", "s|a|b|g", "$!N;P;D", "/a/,/b/{s/x/y/;p}", "/^$/d", "s/a\\/b/c/2gI", "y/abc/xyz/", ":a;N;$!ba;s/\\n/ /g", "10q", "0~3d", "/x/,+5!d",
-            "1i\\\nline one\\\nline two\np", "a w out.txt", "$a text; e rm", "\\,a/b,d", "/e/!s/w/e/", "# comment\np", "s/[a-z]*//;t end;s/x/y/;:end", "p;p;=", "", "s/[[:space:]]*$//", "/[]x]/d", "s/[^]]*//g",
+            "1,5p",
+            "s|a|b|g",
+            "$!N;P;D",
+            "/a/,/b/{s/x/y/;p}",
+            "/^$/d",
+            "s/a\\/b/c/2gI",
+            "y/abc/xyz/",
+            ":a;N;$!ba;s/\\n/ /g",
+            "10q",
+            "0~3d",
+            "/x/,+5!d",
+            "1i\\\nline one\\\nline two\np",
+            "a w out.txt",
+            "$a text; e rm",
+            "\\,a/b,d",
+            "/e/!s/w/e/",
+            "# comment\np",
+            "s/[a-z]*//;t end;s/x/y/;:end",
+            "p;p;=",
+            "",
+            "s/[[:space:]]*$//",
+            "/[]x]/d",
+            "s/[^]]*//g",
         ] {
             assert_eq!(read(script), Ok(Vec::new()), "{script}");
         }
@@ -276,7 +303,9 @@ mod tests {
 
     #[test]
     fn odd_scripts_are_refused() {
-        for script in ["s/a/b", "s/a/b/k", "{p", "p}", "1,", "k", "s", "p p", "w", "s/[/]/w x/", "s/[/]/g;#/w f", "/[/]/d"] {
+        for script in
+            ["s/a/b", "s/a/b/k", "{p", "p}", "1,", "k", "s", "p p", "w", "s/[/]/w x/", "s/[/]/g;#/w f", "/[/]/d"]
+        {
             assert!(read(script).is_err(), "{script}");
         }
     }

@@ -13,7 +13,9 @@ impl Runner<'_, '_> {
         let takes_text = invocation.args.has("-c");
         let mut operands = invocation.args.operands.clone();
         // The table gives `-c` the next word; to a shell it is the first word that is no flag.
-        if let Some(value) = invocation.args.given.iter_mut().find(|given| given.name == "-c").and_then(|given| given.value.take()) {
+        if let Some(value) =
+            invocation.args.given.iter_mut().find(|given| given.name == "-c").and_then(|given| given.value.take())
+        {
             if value.text.starts_with(['-', '+']) && !operands.is_empty() {
                 self.out.lower(crate::coverage::Degree::Unknown, format!("the flag `{}` behind `-c`", value.shown()));
             } else {
@@ -25,10 +27,17 @@ impl Runner<'_, '_> {
         match operands.first() {
             Some(text) if takes_text => {
                 let mut inner: State<'_> = state.clone();
-                inner.positional = operands.get(2..).unwrap_or_default().iter().map(|field| field.exact().map(str::to_owned)).collect::<Option<Vec<_>>>().map(std::rc::Rc::new);
+                inner.positional = operands
+                    .get(2..)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|field| field.exact().map(str::to_owned))
+                    .collect::<Option<Vec<_>>>()
+                    .map(std::rc::Rc::new);
                 match text.known() {
                     Some(code) if !text.origin.download => {
-                        invocation.output = self.subshell_text(code, &inner, invocation.input.clone(), invocation.by.part);
+                        invocation.output =
+                            self.subshell_text(code, &inner, invocation.input.clone(), invocation.by.part);
                     }
                     Some(_) | None => {
                         let by = invocation.by.clone();
@@ -66,18 +75,31 @@ impl Runner<'_, '_> {
             origin: invocation.input.origin,
             ..Field::default()
         };
-        match replaces {
-            Some(mark) if !mark.is_empty() => {
+        let known = invocation
+            .input
+            .text
+            .clone()
+            .filter(|text| !invocation.input.origin.download && !text.contains(['\'', '"', '\\', '\0']));
+        match (replaces, known) {
+            (None, Some(text)) => {
+                let literal = |word: &str| Field {
+                    origin: invocation.input.origin,
+                    ..Field::literal(word, doorward_shell::Span::default())
+                };
+                words.extend(text.split_whitespace().map(literal));
+            }
+            (Some(mark), _) if !mark.is_empty() => {
                 for word in &mut words {
                     if word.text.contains(&mark) {
                         word.text = word.text.replace(&mark, &unknown.text);
                         word.dynamic = true;
-                        word.shape = if word.text.chars().count() == 1 { shape } else { crate::observe::stream::Shape::Any };
+                        word.shape =
+                            if word.text.chars().count() == 1 { shape } else { crate::observe::stream::Shape::Any };
                         word.origin = word.origin.and(unknown.origin);
                     }
                 }
             }
-            Some(_) | None => words.push(unknown),
+            (Some(_) | None, Some(_) | None) => words.push(unknown),
         }
         invocation.input = Stream::empty();
         self.inner_command(words, invocation, state);

@@ -15,7 +15,11 @@ use crate::observe::touch::Touch;
 impl Runner<'_, '_> {
     pub fn sql_client(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let mut texts = code(invocation);
-        let has_script = invocation.args.given.iter().any(|given| matches!(given.role, Role::Script | Role::Config) && given.value.is_some());
+        let has_script = invocation
+            .args
+            .given
+            .iter()
+            .any(|given| matches!(given.role, Role::Script | Role::Config) && given.value.is_some());
         if texts.is_empty() && !has_script && invocation.input != Stream::empty() {
             texts.push(match &invocation.input.text {
                 Some(text) => Field::literal(text.clone(), doorward_shell::Span::default()),
@@ -34,7 +38,11 @@ impl Runner<'_, '_> {
         }
         if worst == Sql::Escapes {
             self.out.lower(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
-            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::Database).with(Mark::ShellCode));
+            self.out.unknown(
+                Operation::Execute,
+                &invocation.by,
+                Marks::default().with(Mark::Database).with(Mark::ShellCode),
+            );
         }
         if self.database_file(worst, has_script, invocation, state) {
             return;
@@ -48,8 +56,16 @@ impl Runner<'_, '_> {
     }
 
     /// `sqlite3 file`: the database is a file here.
-    fn database_file(&mut self, worst: Sql, has_script: bool, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
-        let Some(at) = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write)) else { return false };
+    fn database_file(
+        &mut self,
+        worst: Sql,
+        has_script: bool,
+        invocation: &mut Invocation,
+        state: &mut State<'_>,
+    ) -> bool {
+        let Some(at) = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write)) else {
+            return false;
+        };
         let Some(file) = invocation.operand(at).cloned() else { return false };
         if let Some(role) = invocation.roles.get_mut(at) {
             *role = Role::Data;

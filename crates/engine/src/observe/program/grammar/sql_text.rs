@@ -19,46 +19,330 @@ enum Token {
 }
 
 /// Statements that begin so may only read.
-const READING: &[&str] = &["select", "show", "describe", "desc", "explain", "with", "values", "pragma", "use", "begin", "commit", "rollback"];
+const READING: &[&str] = &[
+    "select", "show", "describe", "desc", "explain", "with", "values", "pragma", "use", "begin", "commit", "rollback",
+];
 
 /// Words that no reading statement holds.
 const CHANGING: &[&str] = &[
-    "insert", "update", "delete", "drop", "create", "alter", "truncate", "merge", "into", "copy", "call", "do", "execute", "exec", "grant", "revoke", "lock", "load", "attach", "detach",
-    "vacuum", "reindex", "import", "install", "outfile", "dumpfile", "upsert", "rename", "program", "returning", "handler", "prepare", "declare", "kill", "purge", "optimize", "set",
+    "insert",
+    "update",
+    "delete",
+    "drop",
+    "create",
+    "alter",
+    "truncate",
+    "merge",
+    "into",
+    "copy",
+    "call",
+    "do",
+    "execute",
+    "exec",
+    "grant",
+    "revoke",
+    "lock",
+    "load",
+    "attach",
+    "detach",
+    "vacuum",
+    "reindex",
+    "import",
+    "install",
+    "outfile",
+    "dumpfile",
+    "upsert",
+    "rename",
+    "program",
+    "returning",
+    "handler",
+    "prepare",
+    "declare",
+    "kill",
+    "purge",
+    "optimize",
+    "set",
 ];
 
 /// Words that may stand before a parenthesis without being a function.
 const KEYWORDS: &[&str] = &[
-    "in", "values", "from", "and", "or", "not", "exists", "any", "all", "some", "as", "over", "on", "using", "where", "select", "by", "join", "with", "then", "else", "when", "case",
-    "between", "like", "ilike", "filter", "having", "union", "except", "intersect", "lateral", "distinct", "limit", "offset", "explain", "table", "interval", "partition", "materialized", "recursive", "group", "order",
+    "in",
+    "values",
+    "from",
+    "and",
+    "or",
+    "not",
+    "exists",
+    "any",
+    "all",
+    "some",
+    "as",
+    "over",
+    "on",
+    "using",
+    "where",
+    "select",
+    "by",
+    "join",
+    "with",
+    "then",
+    "else",
+    "when",
+    "case",
+    "between",
+    "like",
+    "ilike",
+    "filter",
+    "having",
+    "union",
+    "except",
+    "intersect",
+    "lateral",
+    "distinct",
+    "limit",
+    "offset",
+    "explain",
+    "table",
+    "interval",
+    "partition",
+    "materialized",
+    "recursive",
+    "group",
+    "order",
 ];
 
 /// Functions that only compute.
 const FUNCTIONS: &[&str] = &[
-    "count", "sum", "avg", "min", "max", "coalesce", "nullif", "ifnull", "nvl", "lower", "upper", "length", "char_length", "octet_length", "substr", "substring", "trim", "ltrim", "rtrim", "replace",
-    "concat", "concat_ws", "group_concat", "string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "json_group_array", "json_extract", "json_array_length", "jsonb_array_length",
-    "json_build_object", "jsonb_build_object", "json_each", "jsonb_each", "jsonb_array_elements", "json_array_elements", "jsonb_pretty", "to_json", "to_jsonb", "row_to_json", "json_object", "json_valid",
-    "round", "floor", "ceil", "ceiling", "abs", "power", "sqrt", "mod", "sign", "random", "rand", "now", "date", "time", "datetime", "strftime", "julianday", "unixepoch", "current_date", "curdate",
-    "date_trunc", "date_part", "date_format", "date_add", "date_sub", "datediff", "timestampdiff", "extract", "age", "to_char", "to_date", "to_timestamp", "from_unixtime", "unix_timestamp", "year",
-    "month", "day", "hour", "minute", "second", "cast", "convert", "typeof", "pg_typeof", "row_number", "rank", "dense_rank", "lag", "lead", "first_value", "last_value", "ntile", "percentile_cont",
-    "greatest", "least", "if", "iif", "instr", "position", "strpos", "left", "right", "lpad", "rpad", "reverse", "repeat", "split_part", "regexp_replace", "regexp_matches", "regexp_match", "md5", "hex", "quote",
-    "printf", "format", "unnest", "generate_series", "array_length", "cardinality", "bool_or", "bool_and", "every", "stddev", "variance", "version", "database", "schema", "user", "current_user",
-    "current_database", "current_schema", "current_setting", "pg_size_pretty", "pg_relation_size", "pg_total_relation_size", "pg_table_size", "pg_indexes_size", "pg_database_size", "pg_get_viewdef",
-    "pg_get_functiondef", "pg_get_constraintdef", "pg_get_indexdef", "pg_sleep", "total", "changes", "last_insert_rowid", "sqlite_version", "glob", "unicode", "uniq", "countif", "sumif", "todate", "tostring",
-    "toyyyymm", "formatreadablesize", "toint64", "toint32", "touint64", "tofloat64", "todatetime", "varchar", "char", "decimal", "numeric", "int", "integer", "pragma_table_info", "obj_description", "col_description",
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "coalesce",
+    "nullif",
+    "ifnull",
+    "nvl",
+    "lower",
+    "upper",
+    "length",
+    "char_length",
+    "octet_length",
+    "substr",
+    "substring",
+    "trim",
+    "ltrim",
+    "rtrim",
+    "replace",
+    "concat",
+    "concat_ws",
+    "group_concat",
+    "string_agg",
+    "array_agg",
+    "json_agg",
+    "jsonb_agg",
+    "json_object_agg",
+    "json_group_array",
+    "json_extract",
+    "json_array_length",
+    "jsonb_array_length",
+    "json_build_object",
+    "jsonb_build_object",
+    "json_each",
+    "jsonb_each",
+    "jsonb_array_elements",
+    "json_array_elements",
+    "jsonb_pretty",
+    "to_json",
+    "to_jsonb",
+    "row_to_json",
+    "json_object",
+    "json_valid",
+    "round",
+    "floor",
+    "ceil",
+    "ceiling",
+    "abs",
+    "power",
+    "sqrt",
+    "mod",
+    "sign",
+    "random",
+    "rand",
+    "now",
+    "date",
+    "time",
+    "datetime",
+    "strftime",
+    "julianday",
+    "unixepoch",
+    "current_date",
+    "curdate",
+    "date_trunc",
+    "date_part",
+    "date_format",
+    "date_add",
+    "date_sub",
+    "datediff",
+    "timestampdiff",
+    "extract",
+    "age",
+    "to_char",
+    "to_date",
+    "to_timestamp",
+    "from_unixtime",
+    "unix_timestamp",
+    "year",
+    "month",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "cast",
+    "convert",
+    "typeof",
+    "pg_typeof",
+    "row_number",
+    "rank",
+    "dense_rank",
+    "lag",
+    "lead",
+    "first_value",
+    "last_value",
+    "ntile",
+    "percentile_cont",
+    "greatest",
+    "least",
+    "if",
+    "iif",
+    "instr",
+    "position",
+    "strpos",
+    "left",
+    "right",
+    "lpad",
+    "rpad",
+    "reverse",
+    "repeat",
+    "split_part",
+    "regexp_replace",
+    "regexp_matches",
+    "regexp_match",
+    "md5",
+    "hex",
+    "quote",
+    "printf",
+    "format",
+    "unnest",
+    "generate_series",
+    "array_length",
+    "cardinality",
+    "bool_or",
+    "bool_and",
+    "every",
+    "stddev",
+    "variance",
+    "version",
+    "database",
+    "schema",
+    "user",
+    "current_user",
+    "current_database",
+    "current_schema",
+    "current_setting",
+    "pg_size_pretty",
+    "pg_relation_size",
+    "pg_total_relation_size",
+    "pg_table_size",
+    "pg_indexes_size",
+    "pg_database_size",
+    "pg_get_viewdef",
+    "pg_get_functiondef",
+    "pg_get_constraintdef",
+    "pg_get_indexdef",
+    "pg_sleep",
+    "total",
+    "changes",
+    "last_insert_rowid",
+    "sqlite_version",
+    "glob",
+    "unicode",
+    "uniq",
+    "countif",
+    "sumif",
+    "todate",
+    "tostring",
+    "toyyyymm",
+    "formatreadablesize",
+    "toint64",
+    "toint32",
+    "touint64",
+    "tofloat64",
+    "todatetime",
+    "varchar",
+    "char",
+    "decimal",
+    "numeric",
+    "int",
+    "integer",
+    "pragma_table_info",
+    "obj_description",
+    "col_description",
 ];
 
 /// Pragmas that tell something when they are given no value.
 const PRAGMAS: &[&str] = &[
-    "table_info", "table_xinfo", "index_list", "index_info", "foreign_key_list", "database_list", "integrity_check", "quick_check", "user_version", "schema_version", "page_count", "page_size", "journal_mode",
-    "encoding", "compile_options", "table_list", "foreign_keys", "freelist_count", "function_list", "collation_list",
+    "table_info",
+    "table_xinfo",
+    "index_list",
+    "index_info",
+    "foreign_key_list",
+    "database_list",
+    "integrity_check",
+    "quick_check",
+    "user_version",
+    "schema_version",
+    "page_count",
+    "page_size",
+    "journal_mode",
+    "encoding",
+    "compile_options",
+    "table_list",
+    "foreign_keys",
+    "freelist_count",
+    "function_list",
+    "collation_list",
 ];
 
-const BACKSLASHES: &[&str] = &["\\l", "\\x", "\\timing", "\\conninfo", "\\z", "\\sf", "\\sv", "\\encoding", "\\q", "\\echo", "\\?", "\\h"];
+const BACKSLASHES: &[&str] =
+    &["\\l", "\\x", "\\timing", "\\conninfo", "\\z", "\\sf", "\\sv", "\\encoding", "\\q", "\\echo", "\\?", "\\h"];
 
 const DOTS: &[&str] = &[
-    ".tables", ".schema", ".indexes", ".indices", ".databases", ".headers", ".header", ".mode", ".width", ".dbinfo", ".fullschema", ".stats", ".show", ".help", ".echo", ".nullvalue", ".separator", ".timer", ".quit",
-    ".exit", ".dump", ".eqp", ".explain", ".changes", ".version", ".bail",
+    ".tables",
+    ".schema",
+    ".indexes",
+    ".indices",
+    ".databases",
+    ".headers",
+    ".header",
+    ".mode",
+    ".width",
+    ".dbinfo",
+    ".fullschema",
+    ".stats",
+    ".show",
+    ".help",
+    ".echo",
+    ".nullvalue",
+    ".separator",
+    ".timer",
+    ".quit",
+    ".exit",
+    ".dump",
+    ".eqp",
+    ".explain",
+    ".changes",
+    ".version",
+    ".bail",
 ];
 
 /// The gravest thing that a text does.
@@ -89,7 +373,9 @@ fn unreadable(text: &str) -> Sql {
     if lower.contains('\\') {
         return Sql::Escapes;
     }
-    let destroys = lower.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').any(|word| matches!(word, "drop" | "truncate" | "delete"));
+    let destroys = lower
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+        .any(|word| matches!(word, "drop" | "truncate" | "delete"));
     if destroys { Sql::Destroys } else { Sql::Changes }
 }
 
@@ -97,16 +383,27 @@ fn unreadable(text: &str) -> Sql {
 fn meta(line: &str) -> Sql {
     let name = line.split_whitespace().next().unwrap_or_default().trim_end_matches(';');
     let plain = !line.contains(['|', '`', '>', '$']);
-    let describes = name.strip_prefix("\\d").is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_alphabetic() || matches!(letter, '+' | 'S')));
+    let describes = name
+        .strip_prefix("\\d")
+        .is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_alphabetic() || matches!(letter, '+' | 'S')));
     let known = describes || BACKSLASHES.contains(&name.trim_end_matches('+')) || DOTS.contains(&name);
     if plain && known && !line.get(1..).unwrap_or_default().contains('\\') { Sql::Reads } else { Sql::Escapes }
 }
 
 fn statement(tokens: &[Token]) -> Sql {
-    let words: Vec<&str> = tokens.iter().filter_map(|token| if let Token::Word(word) = token { Some(word.as_str()) } else { None }).collect();
+    let words: Vec<&str> = tokens
+        .iter()
+        .filter_map(|token| if let Token::Word(word) = token { Some(word.as_str()) } else { None })
+        .collect();
     let Some(first) = words.first() else { return if tokens.is_empty() { Sql::Nothing } else { Sql::Changes } };
     let has = |wanted: &str| words.contains(&wanted);
-    let escapes = has("program") || has("outfile") || has("dumpfile") || has("load_extension") || has("load_file") || has("install") || words.iter().any(|word| is_escape(word));
+    let escapes = has("program")
+        || has("outfile")
+        || has("dumpfile")
+        || has("load_extension")
+        || has("load_file")
+        || has("install")
+        || words.iter().any(|word| is_escape(word));
     if escapes {
         return Sql::Escapes;
     }
@@ -114,7 +411,11 @@ fn statement(tokens: &[Token]) -> Sql {
         return Sql::Destroys;
     }
     let changing = words.iter().skip(1).any(|word| CHANGING.contains(word)) && !show_create(&words);
-    if !READING.contains(first) || changing || (*first == "pragma" && !reading_pragma(tokens, &words)) || !known_calls(tokens) {
+    if !READING.contains(first)
+        || changing
+        || (*first == "pragma" && !reading_pragma(tokens, &words))
+        || !known_calls(tokens)
+    {
         return Sql::Changes;
     }
     Sql::Reads
@@ -126,7 +427,24 @@ fn show_create(words: &[&str]) -> bool {
 
 /// Functions that reach files, other hosts or the server's shell.
 fn is_escape(word: &str) -> bool {
-    const WORDS: &[&str] = &["pg_read_file", "pg_read_binary_file", "pg_ls_dir", "lo_export", "lo_import", "readfile", "writefile", "sys_exec", "sys_eval", "xp_cmdshell", "fts3_tokenizer", "edit", "read_text", "read_blob", "url", "s3"];
+    const WORDS: &[&str] = &[
+        "pg_read_file",
+        "pg_read_binary_file",
+        "pg_ls_dir",
+        "lo_export",
+        "lo_import",
+        "readfile",
+        "writefile",
+        "sys_exec",
+        "sys_eval",
+        "xp_cmdshell",
+        "fts3_tokenizer",
+        "edit",
+        "read_text",
+        "read_blob",
+        "url",
+        "s3",
+    ];
     WORDS.contains(&word) || word.starts_with("dblink") || word.starts_with("xp_")
 }
 
@@ -134,7 +452,9 @@ fn reading_pragma(tokens: &[Token], words: &[&str]) -> bool {
     let name = words.get(1).copied().unwrap_or_default();
     let value = tokens.contains(&Token::Sign('='));
     let argument = tokens.contains(&Token::Sign('('));
-    PRAGMAS.contains(&name) && !value && (!argument || name.contains("_info") || name.contains("_list") || name.contains("check"))
+    PRAGMAS.contains(&name)
+        && !value
+        && (!argument || name.contains("_info") || name.contains("_list") || name.contains("check"))
 }
 
 /// Every function that is called is known to compute only.
@@ -142,7 +462,9 @@ fn known_calls(tokens: &[Token]) -> bool {
     let pragma = tokens.first() == Some(&Token::Word("pragma".into()));
     let after = tokens.iter().skip(1);
     tokens.iter().zip(after).all(|pair| match pair {
-        (Token::Word(word), Token::Sign('(')) => pragma || KEYWORDS.contains(&word.as_str()) || FUNCTIONS.contains(&word.as_str()),
+        (Token::Word(word), Token::Sign('(')) => {
+            pragma || KEYWORDS.contains(&word.as_str()) || FUNCTIONS.contains(&word.as_str())
+        }
         _ => true,
     })
 }

@@ -12,8 +12,28 @@ use crate::observe::shell::state::State;
 
 /// Options that only say how to connect.
 const PLAIN: &[&str] = &[
-    "connecttimeout", "batchmode", "serveraliveinterval", "serveralivecountmax", "loglevel", "user", "port", "identitiesonly", "requesttty", "compression", "addressfamily", "preferredauthentications",
-    "passwordauthentication", "numberofpasswordprompts", "connectionattempts", "tcpkeepalive", "escapechar", "clearallforwardings", "checkhostip", "hashknownhosts", "controlpersist", "pubkeyauthentication",
+    "connecttimeout",
+    "batchmode",
+    "serveraliveinterval",
+    "serveralivecountmax",
+    "loglevel",
+    "user",
+    "port",
+    "identitiesonly",
+    "requesttty",
+    "compression",
+    "addressfamily",
+    "preferredauthentications",
+    "passwordauthentication",
+    "numberofpasswordprompts",
+    "connectionattempts",
+    "tcpkeepalive",
+    "escapechar",
+    "clearallforwardings",
+    "checkhostip",
+    "hashknownhosts",
+    "controlpersist",
+    "pubkeyauthentication",
 ];
 
 impl Runner<'_, '_> {
@@ -66,11 +86,14 @@ impl Runner<'_, '_> {
             let setting = setting.trim();
             let harmless = match (name.trim().to_ascii_lowercase().as_str(), setting) {
                 _ if value.dynamic => false,
-                ("stricthostkeychecking", "no" | "off") | ("userknownhostsfile" | "globalknownhostsfile", "/dev/null") => {
+                ("stricthostkeychecking", "no" | "off")
+                | ("userknownhostsfile" | "globalknownhostsfile", "/dev/null") => {
                     weakened = true;
                     true
                 }
-                ("stricthostkeychecking", _) | ("forwardagent" | "forwardx11" | "permitlocalcommand" | "controlmaster", "no") | ("proxycommand" | "localcommand", "none") => true,
+                ("stricthostkeychecking", _)
+                | ("forwardagent" | "forwardx11" | "permitlocalcommand" | "controlmaster", "no")
+                | ("proxycommand" | "localcommand", "none") => true,
                 ("identityfile", file) => {
                     self.reads(crate::observe::touch::Touch::List, &value.with_text(file), invocation, state);
                     true
@@ -107,9 +130,21 @@ mod tests {
                 ("ssh dev@build.example uptime", "full", "network build.example; execute ssh +remote =irreversible"),
                 ("ssh build.example 'rm -rf /'", "full", "network build.example; execute ssh +remote"),
                 ("ssh build.example", "full", "network build.example; execute ssh +interactive"),
-                ("ssh -o ConnectTimeout=5 -o BatchMode=yes build.example ls", "full", "network build.example; execute ssh"),
-                ("ssh -o StrictHostKeyChecking=no build.example ls", "full", "network build.example; execute ssh; network ssh +tls-weakened"),
-                ("ssh -o ProxyCommand='rm -r build' x.example ls", "opaque", "delete build; network x.example; execute ssh"),
+                (
+                    "ssh -o ConnectTimeout=5 -o BatchMode=yes build.example ls",
+                    "full",
+                    "network build.example; execute ssh",
+                ),
+                (
+                    "ssh -o StrictHostKeyChecking=no build.example ls",
+                    "full",
+                    "network build.example; execute ssh; network ssh +tls-weakened",
+                ),
+                (
+                    "ssh -o ProxyCommand='rm -r build' x.example ls",
+                    "opaque",
+                    "delete build; network x.example; execute ssh",
+                ),
                 ("ssh -o Frob=1 x.example ls", "opaque", "network x.example; execute ssh"),
                 ("ssh -N -L 8080:localhost:80 x.example", "full", "network x.example; network ssh +listens"),
                 ("ssh x.example \"$CMD\"", "opaque", "network x.example; execute ssh"),

@@ -23,8 +23,16 @@ impl Runner<'_, '_> {
             return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
         };
         // A wildcard may match a file whose name is a flag, and flags of tar run programs.
-        if let Some(glob) = invocation.args.operands.iter().find(|field| field.glob && !invocation.args.ended && field.text.starts_with(['*', '?', '['])) {
-            self.out.lower(Degree::Opaque, format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name));
+        if let Some(glob) = invocation
+            .args
+            .operands
+            .iter()
+            .find(|field| field.glob && !invocation.args.ended && field.text.starts_with(['*', '?', '[']))
+        {
+            self.out.lower(
+                Degree::Opaque,
+                format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name),
+            );
         }
         let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
         self.archive(mode, invocation, state);
@@ -40,7 +48,9 @@ impl Runner<'_, '_> {
                 invocation.cwd = inner;
                 self.removed_files(invocation, state);
             }
-            Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => self.unpack(invocation, state),
+            Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => {
+                self.unpack(invocation, state)
+            }
             Mode::Extract | Mode::List => {}
         }
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
@@ -55,10 +65,13 @@ impl Runner<'_, '_> {
         let remote = file.prefix().split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
         match remote {
             Some(_) if !invocation.args.has("--force-local") => {
-                let role = if mode == Mode::Create || mode == Mode::Change { Role::RemoteInto } else { Role::RemotePath };
+                let role =
+                    if mode == Mode::Create || mode == Mode::Change { Role::RemoteInto } else { Role::RemotePath };
                 self.role(&file, role, invocation, state);
             }
-            Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => self.reads(Touch::Read, &file, invocation, state),
+            Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => {
+                self.reads(Touch::Read, &file, invocation, state)
+            }
             Some(_) | None => {}
         }
     }
@@ -113,7 +126,10 @@ fn mode(invocation: &Invocation) -> Option<Mode> {
     let args = &invocation.args;
     let modes = [
         (Mode::Create, args.has_any(&["-c", "--create"])),
-        (Mode::Change, args.has_any(&["-r", "--append", "-u", "--update", "-A", "--catenate", "--concatenate", "--delete"])),
+        (
+            Mode::Change,
+            args.has_any(&["-r", "--append", "-u", "--update", "-A", "--catenate", "--concatenate", "--delete"]),
+        ),
         (Mode::Extract, args.has_any(&["-x", "--extract", "--get"])),
         (Mode::List, args.has_any(&["-t", "--list", "-d", "--diff", "--compare"])),
     ];
@@ -139,7 +155,11 @@ mod tests {
                 ("tar -xzf a.tgz", "full", "read a.tgz; write . +recursive"),
                 ("tar xPf a.tar", "opaque", "read a.tar; write .; write something unknown"),
                 ("tar cf x.tar *", "opaque", "read .; write x.tar"),
-                ("tar xf a.tar --to-command 'rm -r build'", "unknown", "read a.tar; execute something unknown +inline-code; delete build"),
+                (
+                    "tar xf a.tar --to-command 'rm -r build'",
+                    "unknown",
+                    "read a.tar; execute something unknown +inline-code; delete build",
+                ),
                 ("tar cf - src | tar xf - -C /tmp/y", "full", "read src; write /tmp/y"),
                 ("tar -z f", "unknown", ""),
             ],
