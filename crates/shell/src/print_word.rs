@@ -1,6 +1,5 @@
 //! Words as text.
 
-use crate::arithmetic::{is_rewritten, substitutes};
 use crate::print::Printer;
 use crate::{Arithmetic, HereDocument, Parameter, ParameterOperation, Part, Quoting, Script, Word};
 
@@ -142,21 +141,14 @@ impl<'a> Printer<'a> {
         self.documents = outer;
     }
 
-    /// `$((…))`, or the older form for text that would not be taken for arithmetic in the newer one.
+    /// `$[…]`, which bash reads in one way only; `$((…))` for text with a bracket of its own in it.
     fn dollar_arithmetic(&mut self, arithmetic: &'a Arithmetic) {
-        let mut inner = Printer::default();
-        inner.arithmetic(arithmetic);
-        let quotes = inner.out.contains(['\'', '"']) && is_balanced(&inner.out, b'[', b']');
-        let balanced = !quotes && is_balanced(&inner.out, b'(', b')');
-        let case = substitutes(&inner.out) && inner.out.contains("esac");
-        let plain = !case && !is_rewritten(&inner.out);
-        let (before, after) = if balanced && plain {
-            ("$((", "))")
-        } else {
-            ("$[", "]")
+        let (before, after) = match brackets_balance(&arithmetic.word) {
+            true => ("$[", "]"),
+            false => ("$((", "))"),
         };
         self.put(before);
-        self.put(&inner.out);
+        self.arithmetic(arithmetic);
         self.put(after);
     }
 
@@ -256,16 +248,27 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Whether the brackets that no backslash escapes pair up.
-fn is_balanced(text: &str, opening: u8, closing: u8) -> bool {
+/// Whether the brackets in the text that no backslash escapes pair up.
+fn brackets_balance(word: &Word) -> bool {
+    let texts = word.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text.as_str()),
+        Part::Glob(_)
+        | Part::Tilde(_)
+        | Part::Alternatives(_)
+        | Part::Range(_)
+        | Part::Parameter(_)
+        | Part::Substitution { .. }
+        | Part::Process { .. }
+        | Part::Arithmetic { .. } => None,
+    });
+    let mut bytes = texts.flat_map(str::bytes);
     let mut open = 0_i64;
-    let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         match byte {
             b'\\' => drop(bytes.next()),
-            _ if byte == opening => open += 1,
-            _ if byte == closing && open == 0 => return false,
-            _ if byte == closing => open -= 1,
+            b'[' => open += 1,
+            b']' if open == 0 => return false,
+            b']' => open -= 1,
             _ => {}
         }
     }
