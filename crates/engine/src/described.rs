@@ -40,6 +40,10 @@ pub struct Description {
     pub taint: Vec<String>,
     /// Things the user said not to do.
     pub boundaries: Vec<String>,
+    /// Paths that the configuration denies.
+    pub denied_paths: Vec<String>,
+    /// Paths that the configuration protects.
+    pub protected_paths: Vec<String>,
     /// Milliseconds since 1970.
     pub now: Option<u64>,
 }
@@ -144,7 +148,11 @@ impl DescribedWorld {
             temp: description.temp.clone().unwrap_or_else(|| vec!["/tmp".into(), "/var/tmp".into()]),
             git_root,
             tracked,
-            settings: Settings::default(),
+            settings: Settings {
+                denied_paths: description.denied_paths.clone(),
+                protected_paths: description.protected_paths.clone(),
+                ..Settings::default()
+            },
             description,
         }
     }

@@ -213,7 +213,7 @@ fn operation(operation: Operation) -> f64 {
 
 fn scope(scope: Scope) -> f64 {
     match scope {
-        Scope::Scratch => -0.4,
+        Scope::Scratch => -0.8,
         Scope::File => 0.0,
         Scope::Directory => 0.3,
         Scope::Project => 0.4,

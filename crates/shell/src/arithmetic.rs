@@ -129,7 +129,7 @@ impl Parser<'_> {
 }
 
 /// Whether the text holds a substitution that bash may write out with other parentheses or quotes than it has here.
-pub(crate) fn is_rewritten(text: &str) -> bool {
+fn is_rewritten(text: &str) -> bool {
     has_document(text) || (substitutes(text) && has_comment(text))
 }
 

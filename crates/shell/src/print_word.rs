@@ -1,6 +1,5 @@
 //! Words as text.
 
-use crate::arithmetic::{is_rewritten, substitutes};
 use crate::print::Printer;
 use crate::{Arithmetic, HereDocument, Parameter, ParameterOperation, Part, Quoting, Script, Word};
 
@@ -81,19 +80,32 @@ impl<'a> Printer<'a> {
                 self.put(if *writes { ">" } else { "<" });
                 self.scope(script);
             }
-            Part::Parameter(parameter) => self.quoted(parameter.quoting, place, |printer| printer.parameter(parameter)),
-            Part::Substitution { script, quoting, .. } => {
+            Part::Parameter(parameter) => self.quoted(parameter.quoting, place, |printer| {
+                printer.parameter(parameter)
+            }),
+            Part::Substitution {
+                script, quoting, ..
+            } => {
                 self.quoted(*quoting, place, |printer| printer.substitution(script));
             }
-            Part::Arithmetic { arithmetic, quoting } => {
-                self.quoted(*quoting, place, |printer| printer.dollar_arithmetic(arithmetic));
+            Part::Arithmetic {
+                arithmetic,
+                quoting,
+            } => {
+                self.quoted(*quoting, place, |printer| {
+                    printer.dollar_arithmetic(arithmetic)
+                });
             }
         }
     }
 
     /// An expansion, in double quotes if its place does not quote it already.
     fn quoted(&mut self, quoting: Quoting, place: Place, expansion: impl FnOnce(&mut Self)) {
-        let quotes = if quoting == Quoting::Quoted && place == Place::Open { "\"" } else { "" };
+        let quotes = if quoting == Quoting::Quoted && place == Place::Open {
+            "\""
+        } else {
+            ""
+        };
         self.put(quotes);
         expansion(self);
         self.put(quotes);
@@ -108,7 +120,11 @@ impl<'a> Printer<'a> {
         if !self.in_document || !written.contains("\\\n") {
             return;
         }
-        let program = written.strip_prefix("$(").and_then(|text| text.strip_suffix(')')).unwrap_or_default().to_owned();
+        let program = written
+            .strip_prefix("$(")
+            .and_then(|text| text.strip_suffix(')'))
+            .unwrap_or_default()
+            .to_owned();
         self.out.truncate(start);
         self.put("`");
         self.escaped(&program, &['\\', '$', '`']);
@@ -125,17 +141,14 @@ impl<'a> Printer<'a> {
         self.documents = outer;
     }
 
-    /// `$((…))`, or the older form for text that would not be taken for arithmetic in the newer one.
+    /// `$[…]`, which bash reads in one way only; `$((…))` for text with a bracket of its own in it.
     fn dollar_arithmetic(&mut self, arithmetic: &'a Arithmetic) {
-        let mut inner = Printer::default();
-        inner.arithmetic(arithmetic);
-        let quotes = inner.out.contains(['\'', '"']) && is_balanced(&inner.out, b'[', b']');
-        let balanced = !quotes && is_balanced(&inner.out, b'(', b')');
-        let case = substitutes(&inner.out) && inner.out.contains("esac");
-        let plain = !case && !is_rewritten(&inner.out);
-        let (before, after) = if balanced && plain { ("$((", "))") } else { ("$[", "]") };
+        let (before, after) = match brackets_balance(&arithmetic.word) {
+            true => ("$[", "]"),
+            false => ("$((", "))"),
+        };
         self.put(before);
-        self.put(&inner.out);
+        self.arithmetic(arithmetic);
         self.put(after);
     }
 
@@ -173,7 +186,9 @@ impl<'a> Printer<'a> {
             && !parameter.length
             && parameter.subscript.is_none()
             && parameter.operation.is_none()
-            && !parameter.name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
+            && !parameter
+                .name
+                .starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
         if plain {
             self.put("$");
             self.put(&parameter.name);
@@ -204,7 +219,10 @@ impl<'a> Printer<'a> {
             ParameterOperation::Alternative(word) => (":+", word, place),
             ParameterOperation::Trim(word) => ("%%", word, Place::Open),
             ParameterOperation::Case(word) => ("^^", word, Place::Open),
-            ParameterOperation::Replace { pattern, replacement } => {
+            ParameterOperation::Replace {
+                pattern,
+                replacement,
+            } => {
                 self.put("//");
                 self.parts(pattern, Place::Open);
                 ("/", replacement, place)
@@ -230,16 +248,27 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Whether the brackets that no backslash escapes pair up.
-fn is_balanced(text: &str, opening: u8, closing: u8) -> bool {
+/// Whether the brackets in the text that no backslash escapes pair up.
+fn brackets_balance(word: &Word) -> bool {
+    let texts = word.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text.as_str()),
+        Part::Glob(_)
+        | Part::Tilde(_)
+        | Part::Alternatives(_)
+        | Part::Range(_)
+        | Part::Parameter(_)
+        | Part::Substitution { .. }
+        | Part::Process { .. }
+        | Part::Arithmetic { .. } => None,
+    });
+    let mut bytes = texts.flat_map(str::bytes);
     let mut open = 0_i64;
-    let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         match byte {
             b'\\' => drop(bytes.next()),
-            _ if byte == opening => open += 1,
-            _ if byte == closing && open == 0 => return false,
-            _ if byte == closing => open -= 1,
+            b'[' => open += 1,
+            b']' if open == 0 => return false,
+            b']' => open -= 1,
             _ => {}
         }
     }
@@ -247,6 +276,9 @@ fn is_balanced(text: &str, opening: u8, closing: u8) -> bool {
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@')
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@')
         || text == "*"
 }

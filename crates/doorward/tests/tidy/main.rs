@@ -59,6 +59,12 @@ fn is_test(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("tests.rs")
 }
 
+/// A line of a table: a string, a tuple, an alternative of a pattern. Data is as long as it is.
+fn is_row(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('"') || line.starts_with("(\"") || line.starts_with("| \"") || line.starts_with("(Mark::") || line.starts_with("b'") || line.starts_with("| b\"") || line.starts_with("b\"")
+}
+
 fn none(complaints: &[String], what: &str) {
     assert!(complaints.is_empty(), "{what}:\n  {}", complaints.join("\n  "));
 }
@@ -72,7 +78,7 @@ fn every_source_file_says_what_it_is() {
 
 #[test]
 fn files_are_short() {
-    let length = |text: &str| text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
+    let length = |text: &str| text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).filter(|line| !is_row(line)).count();
     let long: Vec<String> = files(&[".rs"])
         .iter()
         .filter(|file| !is_test(&file.name))

@@ -133,6 +133,8 @@ impl<'w> Observer<'w> {
 
     /// Some effect so far read something sensitive.
     pub fn has_read_secret(&self) -> bool {
-        self.effects.iter().any(|effect| effect.sensitivity > crate::effect::Sensitivity::None)
+        self.effects.iter().any(|effect| {
+            effect.sensitivity > crate::effect::Sensitivity::None || effect.marks.has(Mark::SecretReturning)
+        })
     }
 }

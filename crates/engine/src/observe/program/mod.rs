@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod grammar;
+mod identity;
 mod notes;
 mod positions;
 pub mod recipe;
@@ -100,113 +101,6 @@ impl Runner<'_, '_> {
         self.calling.pop();
         state.positional = outer;
         output
-    }
-
-    fn unknown_program(&mut self, fields: &[Field], by: &By, input: Stream) -> Stream {
-        self.out.lower(Degree::Opaque, format!("which program `{}` is", by.name));
-        let origin = fields.iter().fold(input.origin, |all, field| all.and(field.origin));
-        let mut marks = Marks::default().with(Mark::Obfuscated);
-        if origin.download {
-            marks.add(Mark::RemoteCode);
-            self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
-        }
-        self.out.unknown(Operation::Execute, by, marks);
-        Stream::unknown(origin)
-    }
-
-    /// A program by name or path: its identity first, then what it does.
-    fn program_named<'a>(
-        &mut self,
-        name: &str,
-        words: &[Field],
-        state: &mut State<'a>,
-        input: Stream,
-        part: Part,
-    ) -> Stream {
-        let by = By { name: crate::path::name(name).to_owned(), part };
-        if self.depth > WRAPPERS * 3 {
-            self.out.lower(Degree::Opaque, "programs that start programs, too deep to follow");
-            self.out.unknown(Operation::Execute, &by, Marks::default());
-            return Stream::default();
-        }
-        let identity = self.identity(name, state);
-        let Some(known) = self.judge_identity(identity, name, words, state, &input, &by) else {
-            return Stream::unknown(input.origin);
-        };
-        // The keys of subcommands hold spaces; a program's name that does is another program.
-        match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| self.out.knowledge.entry(name)) {
-            Some(entry) => self.invoke(entry, words, state, input, By { name: known, part }),
-            None => {
-                self.out.lower(Degree::Unknown, format!("the program `{known}`"));
-                let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
-                effect.scope = crate::effect::Scope::Project;
-                effect.reach = crate::effect::Reach::Project;
-                effect.reversibility = Reversibility::Irreversible;
-                effect.marks = Marks::default().with(Mark::UnknownProgram);
-                effect.by = known;
-                effect.part = part;
-                self.out.effect(effect);
-                let origin = words.iter().fold(input.origin, |all, field| all.and(field.origin));
-                Stream::unknown(origin)
-            }
-        }
-    }
-
-    fn identity(&mut self, name: &str, state: &State<'_>) -> Identity {
-        if !name.contains('/') {
-            if state.path_changed {
-                self.out.lower(Degree::Opaque, format!("which `{name}` runs after the search path was changed"));
-            }
-            return self.out.world.program(name);
-        }
-        let Some(absolute) = (if name.starts_with('/') {
-            Some(name.to_owned())
-        } else {
-            state.cwd.as_deref().map(|cwd| crate::path::join(cwd, name))
-        }) else {
-            return Identity::Unlisted(name.to_owned());
-        };
-        let resolved = crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last);
-        if state.written.contains_key(&resolved.real) {
-            return Identity::Changed(resolved.real);
-        }
-        self.out.world.program(&resolved.real)
-    }
-
-    /// The name under which the program is known, or `None` if its identity settles what it is.
-    fn judge_identity(
-        &mut self,
-        identity: Identity,
-        name: &str,
-        words: &[Field],
-        state: &mut State<'_>,
-        input: &Stream,
-        by: &By,
-    ) -> Option<String> {
-        match identity {
-            Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
-            Identity::Project(path) => {
-                self.project_program(&path, words, state, input, by);
-                None
-            }
-            Identity::Changed(path) => {
-                self.run_file(&path, state, input, by, Mark::ChangedBinary);
-                None
-            }
-            Identity::Unlisted(path) => {
-                self.run_file(&path, state, input, by, Mark::UnlistedBinary);
-                None
-            }
-            Identity::Missing => {
-                self.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));
-                let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
-                effect.marks = Marks::default().with(Mark::UnknownProgram);
-                effect.part = by.part;
-                self.out.effect(effect);
-                // The agent's shell may find what we do not, so the words are judged all the same.
-                self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
-            }
-        }
     }
 
     /// Judges a known program with its words.

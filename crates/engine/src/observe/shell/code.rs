@@ -27,10 +27,11 @@ impl Runner<'_, '_> {
         if let Some(error) = &parsed.error {
             self.out.lower(Degree::Opaque, format!("text that is evaluated: {error}"));
         }
+        let output;
         let (cwd, previous, variables, written, shadowed, flags) = {
             let mut inner: State<'_> = state.clone();
             let outer = self.enter(part);
-            self.script(&parsed.script, &mut inner, input);
+            output = self.script(&parsed.script, &mut inner, input);
             self.leave(outer);
             let mut shadowed = (*inner.shadowed).clone();
             shadowed.extend(inner.functions.keys().filter(|name| !state.functions.contains_key(*name)).cloned());
@@ -49,7 +50,7 @@ impl Runner<'_, '_> {
         state.written = written;
         state.shadowed = std::rc::Rc::new(shadowed);
         (state.path_changed, state.odd_shell, state.poisoned) = flags;
-        Stream::default()
+        output
     }
 
     fn nested(&mut self, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {

@@ -79,7 +79,7 @@ impl Runner<'_, '_> {
             .input
             .text
             .clone()
-            .filter(|text| !invocation.input.origin.download && !text.contains(['\'', '"', '\\', '\0']));
+            .filter(|text| !text.trim().is_empty() && !invocation.input.origin.download && !text.contains(['\'', '"', '\\', '\0']));
         match (replaces, known) {
             (None, Some(text)) => {
                 let literal = |word: &str| Field {
