@@ -80,32 +80,19 @@ impl<'a> Printer<'a> {
                 self.put(if *writes { ">" } else { "<" });
                 self.scope(script);
             }
-            Part::Parameter(parameter) => self.quoted(parameter.quoting, place, |printer| {
-                printer.parameter(parameter)
-            }),
-            Part::Substitution {
-                script, quoting, ..
-            } => {
+            Part::Parameter(parameter) => self.quoted(parameter.quoting, place, |printer| printer.parameter(parameter)),
+            Part::Substitution { script, quoting, .. } => {
                 self.quoted(*quoting, place, |printer| printer.substitution(script));
             }
-            Part::Arithmetic {
-                arithmetic,
-                quoting,
-            } => {
-                self.quoted(*quoting, place, |printer| {
-                    printer.dollar_arithmetic(arithmetic)
-                });
+            Part::Arithmetic { arithmetic, quoting } => {
+                self.quoted(*quoting, place, |printer| printer.dollar_arithmetic(arithmetic));
             }
         }
     }
 
     /// An expansion, in double quotes if its place does not quote it already.
     fn quoted(&mut self, quoting: Quoting, place: Place, expansion: impl FnOnce(&mut Self)) {
-        let quotes = if quoting == Quoting::Quoted && place == Place::Open {
-            "\""
-        } else {
-            ""
-        };
+        let quotes = if quoting == Quoting::Quoted && place == Place::Open { "\"" } else { "" };
         self.put(quotes);
         expansion(self);
         self.put(quotes);
@@ -120,11 +107,7 @@ impl<'a> Printer<'a> {
         if !self.in_document || !written.contains("\\\n") {
             return;
         }
-        let program = written
-            .strip_prefix("$(")
-            .and_then(|text| text.strip_suffix(')'))
-            .unwrap_or_default()
-            .to_owned();
+        let program = written.strip_prefix("$(").and_then(|text| text.strip_suffix(')')).unwrap_or_default().to_owned();
         self.out.truncate(start);
         self.put("`");
         self.escaped(&program, &['\\', '$', '`']);
@@ -186,9 +169,7 @@ impl<'a> Printer<'a> {
             && !parameter.length
             && parameter.subscript.is_none()
             && parameter.operation.is_none()
-            && !parameter
-                .name
-                .starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
+            && !parameter.name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
         if plain {
             self.put("$");
             self.put(&parameter.name);
@@ -219,10 +200,7 @@ impl<'a> Printer<'a> {
             ParameterOperation::Alternative(word) => (":+", word, place),
             ParameterOperation::Trim(word) => ("%%", word, Place::Open),
             ParameterOperation::Case(word) => ("^^", word, Place::Open),
-            ParameterOperation::Replace {
-                pattern,
-                replacement,
-            } => {
+            ParameterOperation::Replace { pattern, replacement } => {
                 self.put("//");
                 self.parts(pattern, Place::Open);
                 ("/", replacement, place)
@@ -276,9 +254,6 @@ fn brackets_balance(word: &Word) -> bool {
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@')
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@')
         || text == "*"
 }

@@ -9,7 +9,7 @@ pub mod recipe;
 pub mod roles;
 
 use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Part, Reversibility, Target};
+use crate::effect::{Effect, Operation, Part, Target};
 use crate::flow::FlowKind;
 use crate::knowledge::schema::{Condition, Does, Entry, Operand, Role};
 use crate::marks::{Mark, Marks};
@@ -18,7 +18,6 @@ use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
-use crate::world::Identity;
 use args::Args;
 use positions::{environment_first, match_positions, without_change};
 

@@ -169,26 +169,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 self.keep_files(state, &inner);
                 output
             }
-            CommandKind::If(branches) => {
-                let mut output = Stream::empty();
-                let mut ends: Option<State<'a>> = None;
-                for (condition, body) in &branches.branches {
-                    output = output.then(self.script(condition, state, input.clone()));
-                    let mut taken = state.clone();
-                    output = output.then(self.script(body, &mut taken, input.clone()));
-                    ends = Some(match ends {
-                        Some(end) => end.join(&taken),
-                        None => taken,
-                    });
-                }
-                if let Some(body) = &branches.otherwise {
-                    output = output.then(self.script(body, state, input));
-                }
-                if let Some(end) = ends {
-                    *state = end.join(state);
-                }
-                Stream::unknown(output.origin)
-            }
+            CommandKind::If(branches) => self.branches(branches, state, input),
             CommandKind::Loop(body) => {
                 if is_endless(&body.condition) && has_background(&body.body) {
                     self.out.call_mark(Mark::ForkBomb);
@@ -233,6 +214,28 @@ impl<'o, 'w> Runner<'o, 'w> {
                 self.command(&coproc.body, &mut inner, Stream::unknown(Origin::default()))
             }
         }
+    }
+
+    /// `if`: every condition may run, every body may run.
+    fn branches<'a>(&mut self, branches: &'a doorward_shell::If, state: &mut State<'a>, input: Stream) -> Stream {
+        let mut output = Stream::empty();
+        let mut ends: Option<State<'a>> = None;
+        for (condition, body) in &branches.branches {
+            output = output.then(self.script(condition, state, input.clone()));
+            let mut taken = state.clone();
+            output = output.then(self.script(body, &mut taken, input.clone()));
+            ends = Some(match ends {
+                Some(end) => end.join(&taken),
+                None => taken,
+            });
+        }
+        if let Some(body) = &branches.otherwise {
+            output = output.then(self.script(body, state, input));
+        }
+        if let Some(end) = ends {
+            *state = end.join(state);
+        }
+        Stream::unknown(output.origin)
     }
 
     /// Runs a body that may run any number of times, until its effect on the directory is settled.

@@ -75,11 +75,9 @@ impl Runner<'_, '_> {
             origin: invocation.input.origin,
             ..Field::default()
         };
-        let known = invocation
-            .input
-            .text
-            .clone()
-            .filter(|text| !text.trim().is_empty() && !invocation.input.origin.download && !text.contains(['\'', '"', '\\', '\0']));
+        let known = invocation.input.text.clone().filter(|text| {
+            !text.trim().is_empty() && !invocation.input.origin.download && !text.contains(['\'', '"', '\\', '\0'])
+        });
         match (replaces, known) {
             (None, Some(text)) => {
                 let literal = |word: &str| Field {
