@@ -99,14 +99,10 @@ impl Parser<'_> {
                 body.end = line_start;
                 return Ok(body);
             }
-<<<<<<< HEAD
-            if self.in_substitution && stripped.starts_with(&pending.delimiter) && stripped.contains(')') {
-=======
             if (self.in_substitution || self.origin.is_some())
                 && stripped.starts_with(&pending.delimiter)
                 && stripped.contains(')')
             {
->>>>>>> shell
                 self.pos = line_start;
                 return self.fail(ErrorKind::Ambiguous("the end of a here document"));
             }

@@ -153,8 +153,7 @@ fn is_computed(name: &str, program: &str) -> bool {
     let special = specials.iter().any(|special| program.contains(special));
     let assigned = program.contains(":=") || program.contains("i in") || program.contains("v=");
     let glued = ["$((", "$[", "${#", "$#"].iter().any(|special| {
-        let before =
-            |at: usize| program[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '"');
+        let before = |at: usize| program[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '"');
         program.match_indices(special).any(|(at, _)| before(at))
     });
     let is_file = name.starts_with('f') && name.len() <= 2;
