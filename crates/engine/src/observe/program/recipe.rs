@@ -80,6 +80,24 @@ impl Runner<'_, '_> {
             .map(|file| path::name(file).to_owned())
     }
 
+    /// A changed file that decides what a script of the project runs: what its program file names, or what tools load.
+    fn changed_beside(&self, file: &str) -> Option<String> {
+        let project = self.out.world.project()?;
+        let entry = self.out.knowledge.entry(path::name(file));
+        let patterns = entry.map(|entry| entry.delegates).unwrap_or_default();
+        let decides_it = |changed: &&String| {
+            patterns.iter().any(|pattern| decides(pattern, changed))
+                || self.runs_on_load(changed)
+                || changed.contains("/wrapper/")
+        };
+        let changed = self.out.world.changed_files();
+        changed
+            .iter()
+            .filter(|changed| path::under(changed, project))
+            .find(decides_it)
+            .map(|changed| path::name(changed).to_owned())
+    }
+
     /// Tools load such a file by themselves, whatever they are told to run.
     fn runs_on_load(&self, file: &str) -> bool {
         crate::place::classify(file, self.out.world).marks.has(Mark::RunsOnLoad)
@@ -90,6 +108,16 @@ impl Runner<'_, '_> {
         let look = self.out.world.look(file);
         if look.changed_since_trust || look.created_this_session || state.written.contains_key(file) {
             return self.run_file(file, state, input, by, Mark::SessionFile);
+        }
+        if let Some(changed) = self.changed_beside(file) {
+            self.out.lower(
+                Degree::Opaque,
+                format!(
+                    "`{changed}`, which decides what `{}` runs, changed since the project was trusted",
+                    path::name(file)
+                ),
+            );
+            return self.executes_file(file, by, Marks::default().with(Mark::ChangedRecipe));
         }
         let tracking = self.out.world.tracking(file);
         let mut marks = Marks::default().with(Mark::ProjectBinary).with(Mark::RunsProject);
@@ -195,6 +223,9 @@ impl Runner<'_, '_> {
             return;
         };
         let real = path::resolve(&absolute, self.out.world, path::Follow::Last).real;
+        if crate::place::classify(&real, self.out.world).sensitivity > crate::effect::Sensitivity::None {
+            self.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
+        }
         let inside = self.out.world.project().is_some_and(|project| path::under(&real, project));
         let input = Stream::unknown(Default::default());
         if inside {

@@ -62,6 +62,15 @@ impl Runner<'_, '_> {
     pub fn xargs(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         self.flag_values(invocation, state);
         let mut words = invocation.args.operands.clone();
+        if matches!(invocation.by.name.as_str(), "parallel" | "sem") && words.is_empty() {
+            // Without a command every line of the input is one.
+            let (input, by) = (invocation.input.clone(), invocation.by.clone());
+            if input != Stream::empty() {
+                invocation.output = self.run_stream(&input, state, &by);
+            }
+            invocation.done = true;
+            return;
+        }
         if words.is_empty() {
             words.push(Field::literal("echo", doorward_shell::Span::default()));
         }
