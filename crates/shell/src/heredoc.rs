@@ -126,7 +126,7 @@ impl Parser<'_> {
                 body.end = line_start;
                 return Ok(body);
             }
-            if (self.in_substitution || self.origin.is_some())
+            if self.is_substituted()
                 && stripped.starts_with(&pending.delimiter)
                 && stripped.contains(')')
             {
