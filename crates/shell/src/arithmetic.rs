@@ -139,7 +139,7 @@ pub(crate) fn has_document(text: &str) -> bool {
 }
 
 pub(crate) fn substitutes(text: &str) -> bool {
-    text.contains("$(") || text.contains("$[") || text.contains('`')
+    ["$(", "$[", "`", "${ ", "${\t", "${\n", "${|"].iter().any(|opener| text.contains(opener))
 }
 
 /// Whether a `#` could start a comment in a substitution.

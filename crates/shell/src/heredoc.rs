@@ -99,10 +99,7 @@ impl Parser<'_> {
                 body.end = line_start;
                 return Ok(body);
             }
-            if (self.in_substitution || self.origin.is_some())
-                && stripped.starts_with(&pending.delimiter)
-                && stripped.contains(')')
-            {
+            if self.is_substituted() && stripped.starts_with(&pending.delimiter) && stripped.contains(')') {
                 self.pos = line_start;
                 return self.fail(ErrorKind::Ambiguous("the end of a here document"));
             }

@@ -32,7 +32,7 @@ impl Parser<'_> {
             return Ok(());
         };
         let first = simple.words.first().and_then(Word::literal_bare).unwrap_or_default();
-        let moved = self.in_substitution && !command.redirects.is_empty() && simple.assignments.is_empty();
+        let moved = self.is_substituted() && !command.redirects.is_empty() && simple.assignments.is_empty();
         match moved && Reserved::find(first.as_bytes()).is_some() {
             true => self.fail(ErrorKind::Ambiguous("a reserved word behind a redirect")),
             false => Ok(()),

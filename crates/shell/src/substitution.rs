@@ -7,6 +7,11 @@ use crate::parts::Parts;
 use crate::{ErrorKind, Part, Quoting, Script};
 
 impl Parser<'_> {
+    /// Inside a substitution of any kind, backticks included.
+    pub(crate) fn is_substituted(&self) -> bool {
+        self.in_substitution || self.origin.is_some()
+    }
+
     /// Standing at the parenthesis of `$(` or `$((`.
     pub(crate) fn dollar_parenthesis(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
         if self.second() == b'(' {
