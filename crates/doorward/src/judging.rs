@@ -20,6 +20,7 @@ pub struct Considered {
 pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
     let start = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
+        fault("judging");
         let facts = observe(call, world);
         let judgement = judge(&facts, policy);
         (facts, judgement)
@@ -32,6 +33,17 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
 /// Keeps the message of a caught panic off the screen: its answer carries the reason.
 pub fn silence_panics() {
     std::panic::set_hook(Box::new(|_| {}));
+}
+
+/// Lets tests see what becomes of a panic in the whole program. Builds for users have no such door.
+pub fn fault(place: &str) {
+    #[cfg(debug_assertions)]
+    #[expect(clippy::panic, reason = "this is the fault that the test asks for")]
+    if std::env::var_os("DOORWARD_FAULT").is_some_and(|wanted| wanted == place) {
+        panic!("a fault on demand");
+    }
+    #[cfg(not(debug_assertions))]
+    let _ = place;
 }
 
 fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {

@@ -26,8 +26,6 @@ fn decision(ran: &Ran) -> String {
 #[test]
 fn calls_are_allowed_asked_about_or_denied() {
     let home = trusting();
-    let config = home.read(".config/doorward/config.toml").unwrap();
-    home.write(".config/doorward/config.toml", &format!("{config}\n[permissions]\ndeny = [\"bash(rm -rf*)\"]\n"));
     for (tool, input, expected) in [
         ("Bash", json!({"command": "ls -la", "description": "look"}), "allow"),
         ("Bash", json!({"command": "git push origin main"}), "ask"),
@@ -137,6 +135,21 @@ fn what_cannot_be_recorded_is_not_approved() {
     blocked(&home.hook("Bash", json!({"command": "ls"})));
     std::fs::write(home.path(".local/state/doorward/log"), "in the way").unwrap();
     blocked(&home.hook("Bash", json!({"command": "ls"})));
+}
+
+#[test]
+fn a_fault_while_judging_asks_and_a_fault_elsewhere_blocks() {
+    let home = trusting();
+    let payload = home.payload("Bash", json!({"command": "ls"})).to_string();
+    let faulty = |place: &str| {
+        let mut command = home.command(&["hook", "claude"]);
+        feed(command.env("DOORWARD_FAULT", place), payload.as_bytes())
+    };
+    let asked = faulty("judging");
+    assert_eq!(decision(&asked), "ask");
+    assert!(asked.stdout.contains("a fault of its own"), "{}", asked.stdout);
+    blocked(&faulty("answering"));
+    assert_eq!(decision(&faulty("nowhere")), "allow");
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn answer_input(agent: Option<OsString>) -> Result<Reply> {
         Some(other) => bail!("the agent `{other}` is not known; known is `claude`"),
         None => bail!("`doorward hook` wants the name of an agent: `claude`"),
     }
+    judging::fault("answering");
     let mut payload = Vec::new();
     std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("standard input cannot be read")?;
     if payload.len() as u64 > LIMIT {

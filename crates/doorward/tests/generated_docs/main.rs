@@ -7,6 +7,7 @@ mod matrix;
 mod rules;
 #[path = "../support/mod.rs"]
 mod support;
+mod world;
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +17,12 @@ fn folder() -> PathBuf {
 
 /// Compares a page with what is committed, or writes it.
 fn check(name: &str, body: &str) {
+    let note = "<!-- generated: UPDATE=1 cargo test -p doorward --test generated_docs -->";
+    compare(name, &format!("{note}\n\n{}\n", body.trim_end()));
+}
+
+fn compare(name: &str, page: &str) {
     let path = folder().join(name);
-    let page =
-        format!("<!-- generated: UPDATE=1 cargo test -p doorward --test generated_docs -->\n\n{}\n", body.trim_end());
     if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(folder()).unwrap();
         std::fs::write(path, page).unwrap();
@@ -71,4 +75,9 @@ fn command_line() {
 #[test]
 fn configuration() {
     check("config.md", &cli::configuration());
+}
+
+#[test]
+fn described_world() {
+    compare("world.schema.json", &format!("{}\n", world::schema()));
 }
