@@ -1,5 +1,6 @@
 //! From a call and the world to facts.
 
+mod code;
 mod connect;
 mod content;
 mod files;
@@ -103,7 +104,10 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
             out.other_tool(name, input, &call.cwd);
             name.clone()
         }
-        Tool::Python { code } => opaque(out, "Python code", code),
+        Tool::Python { code } => {
+            python(code, &call.cwd, out);
+            code.clone()
+        }
         Tool::PowerShell { command } => opaque(out, "a PowerShell command", command),
         Tool::Malformed { name, problem } => opaque(out, &format!("the call to `{name}`: {problem}"), name),
     }
@@ -114,6 +118,14 @@ fn opaque(out: &mut Observer<'_>, what: &str, subject: &str) -> String {
     out.lower(Degree::Opaque, what);
     out.unknown(crate::effect::Operation::Execute, &By::default(), Marks::default().with(Mark::InlineCode));
     subject.to_owned()
+}
+
+/// Python code that the tool runs by itself.
+fn python(code: &str, cwd: &str, out: &mut Observer<'_>) {
+    out.note_hidden(code);
+    let mut state = State::new(cwd.starts_with('/').then_some(cwd));
+    let by = By { name: "python".into(), ..By::default() };
+    Runner::new(out).code(code, Some(doorward_code::Language::Python), &mut state, &by);
 }
 
 /// A shell command.

@@ -1,11 +1,14 @@
 //! Code that lives in files: project recipes, scripts, binaries, looked up and weighed by where they come from.
 
+use doorward_code::Language;
+
 use super::Invocation;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
 use crate::flow::FlowKind;
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
+use crate::observe::code;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -151,25 +154,34 @@ impl Runner<'_, '_> {
                 self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
             }
             if let (Some(text), false) = (written.content, written.origin.download) {
-                self.subshell_text(&text, state, input.clone(), by.part);
+                self.file_text(file, &text, state, input, by);
                 self.executes_file(file, by, marks.with(Mark::SessionFile));
                 return;
             }
         }
         match self.out.world.content(file, SCRIPT_LIMIT) {
-            Content::Text(text) if is_shell_script(&text, file) => {
-                self.subshell_text(&text, state, input.clone(), by.part);
+            Content::Text(text) => {
+                self.file_text(file, &text, state, input, by);
                 self.executes_file(file, by, marks);
             }
-            Content::Text(_)
-            | Content::TooLong
-            | Content::NotText
-            | Content::Missing
-            | Content::Unreadable
-            | Content::Unlisted => {
+            Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
                 self.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file)));
                 self.executes_file(file, by, marks);
             }
+        }
+    }
+
+    /// The content of a file, in the language in which it is run.
+    fn file_text(&mut self, file: &str, text: &str, state: &mut State<'_>, input: &Stream, by: &By) {
+        match written_in(text, file, &by.name) {
+            Some(Written::Shell) => {
+                self.subshell_text(text, state, input.clone(), by.part);
+            }
+            Some(Written::In(language)) => {
+                let beside = path::parent(file).to_owned();
+                self.code_beside(Some(beside), text, Some(language), state, by);
+            }
+            None => self.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file))),
         }
     }
 
@@ -246,7 +258,7 @@ impl Runner<'_, '_> {
         let tracked =
             matches!(self.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
         if changed || !tracked {
-            if role == Role::ScriptSh || real.ends_with(".sh") {
+            if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
                 return self.run_file(real, state, input, by, Mark::SessionFile);
             }
             self.out.lower(Degree::Opaque, format!("`{}`, which is not part of the trusted project", path::name(real)));
@@ -264,12 +276,33 @@ fn decides(pattern: &str, file: &str) -> bool {
     wildcard(pattern, path::name(file))
 }
 
-fn is_shell_script(text: &str, file: &str) -> bool {
-    let first = text.lines().next().unwrap_or_default();
-    match first.strip_prefix("#!") {
-        Some(program) => ["sh", "bash", "dash", "ksh", "zsh"]
-            .iter()
-            .any(|shell| program.split(['/', ' ']).any(|word| word == *shell)),
-        None => file.ends_with(".sh") || file.ends_with(".bash") || !file.contains('.'),
+/// What a file is written in.
+enum Written {
+    Shell,
+    In(Language),
+}
+
+/// Whoever runs the file decides; if it is run by itself, its first line does.
+fn written_in(text: &str, file: &str, by: &str) -> Option<Written> {
+    const SHELLS: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "ash", "source", "."];
+    let by = path::name(by.split(' ').next().unwrap_or(by));
+    if SHELLS.contains(&by) {
+        return Some(Written::Shell);
+    }
+    if let Some(language) = code::of_program(by) {
+        return Some(Written::In(language));
+    }
+    if let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) {
+        let words = || first.split(['/', ' ']);
+        return if words().any(|word| SHELLS.contains(&word)) {
+            Some(Written::Shell)
+        } else {
+            words().find_map(code::of_program).map(Written::In)
+        };
+    }
+    match code::of_file(file) {
+        Some(language) => Some(Written::In(language)),
+        None if file.ends_with(".sh") || file.ends_with(".bash") || by == path::name(file) => Some(Written::Shell),
+        None => None,
     }
 }

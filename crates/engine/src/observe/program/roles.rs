@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use doorward_code::Language;
+
 use super::Invocation;
-use super::grammar::Language;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
 use crate::flow::FlowKind;
@@ -215,7 +216,7 @@ impl Runner<'_, '_> {
             Role::Execute => self.executes(field, invocation, state),
             Role::Script | Role::ScriptSh | Role::Config => self.script_file(field, role, invocation, state),
             Role::CodeSh => self.shell_code(field, invocation, state),
-            Role::Code | Role::CodePython | Role::CodeJs => self.other_code(field, role, &by),
+            Role::Code | Role::CodePython | Role::CodeJs => self.other_code(field, role, invocation, state),
             Role::CodeSql => self.sql(field, invocation),
             Role::Command | Role::Shell => self.inner_command(vec![field.clone()], invocation, state),
             Role::Url => self.url(field, Exchange::Fetch, invocation),
@@ -425,22 +426,26 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn other_code(&mut self, field: &Field, role: Role, by: &crate::observe::observer::By) {
-        let language = if role == Role::CodePython {
-            Language::Python
-        } else if role == Role::CodeJs {
-            Language::JavaScript
-        } else {
-            Language::Other
-        };
+    fn other_code(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
+        let by = invocation.by.clone();
+        let language = [(Role::CodePython, Language::Python), (Role::CodeJs, Language::JavaScript)]
+            .into_iter()
+            .find(|(known, _)| *known == role)
+            .map(|(_, language)| language);
         if field.origin.download {
             self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
         }
         match field.known() {
-            Some(text) if !field.origin.download => self.inline_code(text, language, by),
+            Some(text) if !field.origin.download => {
+                let mut inner: State<'_> = state.clone();
+                inner.cwd = invocation.cwd.as_deref().map(Rc::from);
+                let output = self.code(text, language, &mut inner, &by);
+                state.written = inner.written;
+                invocation.output.origin = invocation.output.origin.and(output.origin);
+            }
             Some(_) | None => {
-                self.out.lower(Degree::Opaque, format!("{} code given to `{}`", language.name(), by.name));
-                self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+                self.out.lower(Degree::Opaque, format!("code given to `{}` that is not known", by.name));
+                self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
             }
         }
     }

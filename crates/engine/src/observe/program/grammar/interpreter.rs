@@ -1,7 +1,6 @@
 //! Language interpreters: inline code, modules, script files, standard input.
 
 use super::super::Invocation;
-use super::pure::{self, Language};
 use crate::coverage::Degree;
 use crate::effect::Operation;
 use crate::flow::FlowKind;
@@ -15,6 +14,7 @@ use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Kind;
+use doorward_code::Language;
 
 /// Modules of Python that only print.
 const PRINTING: &[&str] = &[
@@ -40,7 +40,7 @@ impl Runner<'_, '_> {
             .given
             .iter()
             .any(|given| given.value.is_some() && matches!(given.role, Role::Code | Role::CodePython | Role::CodeJs));
-        let module = args.value("-m").cloned().filter(|_| language(invocation) == Language::Python);
+        let module = args.value("-m").cloned().filter(|_| language(invocation) == Some(Language::Python));
         if has_code {
             invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
             return;
@@ -55,12 +55,12 @@ impl Runner<'_, '_> {
             return invocation.roles.iter_mut().for_each(|role| *role = Role::Read);
         }
         match invocation.operand(0).cloned() {
-            None => self.standard_input(invocation),
-            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => self.standard_input(invocation),
+            None => self.standard_input(invocation, state),
+            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => self.standard_input(invocation, state),
             Some(file) => {
                 if let Some(text) = &file.process {
                     let stream = Stream { text: text.clone(), ..Stream::unknown(file.origin) };
-                    self.code_stream(&stream, invocation);
+                    self.code_stream(&stream, invocation, state);
                     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
                 }
                 if let Some(file) = file.exact() {
@@ -81,7 +81,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn standard_input(&mut self, invocation: &mut Invocation) {
+    fn standard_input(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
         let input = invocation.input.clone();
         if input == Stream::empty() {
@@ -90,23 +90,18 @@ impl Runner<'_, '_> {
             let name = invocation.by.name.clone();
             return self.on_resource(&does, name, invocation);
         }
-        self.code_stream(&input, invocation);
+        self.code_stream(&input, invocation, state);
     }
 
-    fn code_stream(&mut self, stream: &Stream, invocation: &Invocation) {
+    fn code_stream(&mut self, stream: &Stream, invocation: &mut Invocation, state: &mut State<'_>) {
         match &stream.text {
-            Some(text) if !stream.origin.download => self.inline_code(text, language(invocation), &invocation.by),
+            Some(text) if !stream.origin.download => {
+                let by = invocation.by.clone();
+                let output = self.code(text, language(invocation), state, &by);
+                invocation.output.origin = invocation.output.origin.and(output.origin);
+            }
             Some(_) | None => self.runs_data(stream.origin, &invocation.by),
         }
-    }
-
-    /// The one place where inline code of another language is judged.
-    pub fn inline_code(&mut self, text: &str, language: Language, by: &By) {
-        if self.out.world.project_trusted() && pure::is_pure(text, language) {
-            return;
-        }
-        self.out.lower(Degree::Opaque, format!("{} code given to `{}`", language.name(), by.name));
-        self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
     }
 
     /// `node --test`.
@@ -187,69 +182,6 @@ fn executes(mark: Mark) -> Does {
     does
 }
 
-fn language(invocation: &Invocation) -> Language {
-    let name = invocation.by.name.as_str();
-    if ["python", "pypy", "ipython", "coverage"].iter().any(|known| name.starts_with(known)) {
-        Language::Python
-    } else if ["node", "deno", "bun", "tsx", "ts-node"].iter().any(|known| name.starts_with(known)) {
-        Language::JavaScript
-    } else {
-        Language::Other
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::check::{check, flows};
-
-    const PYTHON: &str = "name = 'python3'\nwhat = 'x'\ngrammar = 'interpreter'\nstops = true\noperands = ['script?', 'data*']\n[flags]\nplain = '-u -B -q'\n'-m -W' = 'data'\n'-c' = 'code-python'\n'-V --version' = 'info'";
-    const NODE: &str = "name = 'node'\nwhat = 'x'\ngrammar = 'interpreter'\nstops = true\noperands = ['script?', 'data*']\n[flags]\nplain = '--test'\n'-e -p' = 'code-js'\n'--check' = 'read-only'";
-    const PYTEST: &str = "name = 'pytest'\nwhat = 'x'\noperands = ['read*']\ndoes = ['execute +test']\ndelegates = ['pytest.ini']\n[flags]\nplain = '-q -x'";
-    const CURL: &str = "name = 'curl'\nwhat = 'x'\ngrammar = 'curl'\noperands = ['url*']\n[flags]\nplain = '-s'";
-
-    #[test]
-    fn code_on_the_command_line() {
-        check(
-            &[PYTHON, NODE],
-            &[
-                ("python3 --version", "full", ""),
-                ("python3 -c 'print(1 + 2)'", "full", ""),
-                ("python3 -c 'import os; os.system(\"id\")'", "opaque", "execute something unknown +inline-code"),
-                ("python3 - <<'E'\nprint(2 ** 10)\nE", "full", ""),
-                ("python3 <<'E'\nimport shutil\nE", "opaque", "execute something unknown +inline-code"),
-                ("node -e 'console.log(process.version)'", "full", ""),
-                ("node -p 'require(\"fs\")'", "opaque", "execute something unknown"),
-                ("python3 -c \"print($X)\"", "opaque", "execute something unknown"),
-                ("cat notes.txt | python3 -c 'print(1)'", "full", "read notes.txt"),
-                ("cat notes.txt | python3", "opaque", "read notes.txt; execute something unknown +shell-code"),
-            ],
-        );
-        assert!(
-            flows(&[PYTHON, CURL], "curl -s https://x.example | python3 -").contains(&"download-to-execute".to_owned())
-        );
-        assert!(
-            !flows(&[PYTHON, CURL], "curl -s https://x.example | python3 -c 'print(1)'")
-                .contains(&"download-to-execute".to_owned())
-        );
-    }
-
-    #[test]
-    fn modules_and_files() {
-        check(
-            &[PYTHON, NODE, PYTEST],
-            &[
-                ("python3 -m json.tool data.json", "full", "read data.json"),
-                ("cat a.json | python3 -m json.tool", "full", "read a.json"),
-                ("python3 -m venv .venv", "full", "write .venv +count-unknown"),
-                ("python3 -m http.server 8000", "full", "network python3 +listens"),
-                ("python3 -m pytest -q tests", "delegated", "read tests; execute pytest +test"),
-                ("python3 -m frob x", "unknown", "execute python3 +unknown-program"),
-                ("python3 tools/gen.py --out x", "delegated", "execute tools/gen.py +runs-project"),
-                ("echo 'x' > a.py && python3 a.py", "opaque", "write a.py; execute a.py +session-file"),
-                ("node --test", "delegated", "execute node +test"),
-                ("node --check src/index.js", "full", "read src/index.js"),
-                ("python3 /tmp/x.py", "opaque", "execute /tmp/x.py +outside-project"),
-            ],
-        );
-    }
+fn language(invocation: &Invocation) -> Option<Language> {
+    crate::observe::code::of_program(&invocation.by.name)
 }

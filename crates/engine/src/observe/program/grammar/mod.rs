@@ -23,7 +23,6 @@ mod kubectl;
 mod make;
 mod package_script;
 mod prepare;
-mod pure;
 mod sed;
 mod sed_script;
 mod shell;
@@ -32,7 +31,6 @@ mod sql_text;
 mod ssh;
 mod tar;
 
-pub use pure::Language;
 pub use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;

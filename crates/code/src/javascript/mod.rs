@@ -1,0 +1,54 @@
+//! JavaScript.
+
+mod bind;
+mod fold;
+mod visit;
+
+use crate::names::{Meaning, Names};
+use crate::reading::Reading;
+use crate::tree::{self, Source};
+
+pub fn read(text: &str) -> Reading {
+    let tree = match tree::parse(text, &tree_sitter_javascript::LANGUAGE.into()) {
+        Ok(tree) => tree,
+        Err(problem) => return Reading::not_read(problem),
+    };
+    let source = Source { text };
+    let mut reading = Reading::default();
+    let names = bind::names(tree.root_node(), &source, &mut reading);
+    if !matches!(names.meaning("require"), Meaning::Free) {
+        reading.unclear("`require` gets another meaning");
+    }
+    let mut reader = Reader { source, names, reading, calls_parameter: false, hands_on_computed: false };
+    reader.visit(tree.root_node());
+    reader.finish()
+}
+
+/// One text while it is read.
+#[derive(Debug)]
+struct Reader<'t> {
+    source: Source<'t>,
+    names: Names<'t>,
+    reading: Reading,
+    /// A function calls what it was given.
+    calls_parameter: bool,
+    /// A member whose name is not known is given to a function.
+    hands_on_computed: bool,
+}
+
+impl Reader<'_> {
+    fn finish(mut self) -> Reading {
+        if self.calls_parameter && self.hands_on_computed {
+            self.reading.unclear("it may call a member whose name it works out while it runs");
+        }
+        self.reading
+    }
+}
+
+/// The module that a call of `require` or `import` names.
+fn module_name(text: &str) -> String {
+    text.strip_prefix("node:").unwrap_or(text).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

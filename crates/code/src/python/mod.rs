@@ -1,0 +1,51 @@
+//! Python.
+
+mod bind;
+mod fold;
+mod visit;
+
+use crate::names::Names;
+use crate::reading::Reading;
+use crate::tree::{self, Source};
+
+pub fn read(text: &str) -> Reading {
+    let tree = match tree::parse(text, &tree_sitter_python::LANGUAGE.into()) {
+        Ok(tree) => tree,
+        Err(problem) => return Reading::not_read(problem),
+    };
+    let source = Source { text };
+    let mut reading = Reading::default();
+    let names = bind::names(tree.root_node(), &source, &mut reading);
+    let mut reader = Reader { source, names, reading };
+    reader.visit(tree.root_node());
+    reader.reading
+}
+
+/// One text while it is read.
+#[derive(Debug)]
+struct Reader<'t> {
+    source: Source<'t>,
+    names: Names<'t>,
+    reading: Reading,
+}
+
+/// Built-ins that do more than compute, under any name that hides them.
+fn is_powerful(name: &str) -> bool {
+    matches!(
+        name,
+        "open"
+            | "exec"
+            | "eval"
+            | "compile"
+            | "getattr"
+            | "setattr"
+            | "delattr"
+            | "globals"
+            | "vars"
+            | "breakpoint"
+            | "help"
+    )
+}
+
+#[cfg(test)]
+mod tests;

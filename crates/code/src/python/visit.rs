@@ -1,0 +1,200 @@
+//! Every expression of the text, and what of the outside world it uses.
+
+use tree_sitter::Node;
+
+use super::Reader;
+use crate::names::Meaning;
+use crate::reading::Use;
+use crate::tree::{children, field};
+
+impl<'t> Reader<'t> {
+    pub fn visit(&mut self, node: Node<'t>) {
+        match node.kind() {
+            "comment" | "import_statement" | "import_from_statement" | "future_import_statement" => {}
+            "global_statement" | "nonlocal_statement" | "case_pattern" => {}
+            "identifier" => self.name(node),
+            "attribute" => self.attribute(node),
+            "subscript" => self.subscript(node),
+            "call" => self.call(node),
+            "assignment" | "augmented_assignment" | "for_statement" | "for_in_clause" => self.with_target(node, "left"),
+            "named_expression" => self.with_target(node, "name"),
+            "as_pattern" => self.with_target(node, "alias"),
+            "delete_statement" => children(node).into_iter().for_each(|child| self.target(child)),
+            "function_definition" | "class_definition" => self.skipping(node, "name"),
+            "keyword_argument" => self.skipping(node, "name"),
+            "parameters" | "lambda_parameters" => self.parameters(node),
+            "string" | "concatenated_string" => self.below(node),
+            "exec_statement" => self.reading.unclear("it runs text as code"),
+            _ => self.below(node),
+        }
+    }
+
+    fn below(&mut self, node: Node<'t>) {
+        children(node).into_iter().for_each(|child| self.visit(child));
+    }
+
+    fn skipping(&mut self, node: Node<'t>, name: &str) {
+        let skipped = field(node, name);
+        children(node).into_iter().filter(|child| Some(*child) != skipped).for_each(|child| self.visit(child));
+    }
+
+    fn with_target(&mut self, node: Node<'t>, name: &str) {
+        if let Some(target) = field(node, name) {
+            self.target(target);
+        }
+        self.skipping(node, name);
+    }
+
+    /// Something on the left side: a name is fine, the inside of a module is not.
+    fn target(&mut self, node: Node<'t>) {
+        match node.kind() {
+            "identifier" => {}
+            "attribute" | "subscript" => {
+                let mut base = node;
+                while let Some(inner) = field(base, "object").or_else(|| field(base, "value")) {
+                    base = inner;
+                }
+                if let Meaning::Import(module) = self.names.meaning(self.source.of(base)) {
+                    let module = module.to_owned();
+                    self.reading.unclear(format!("it changes the inside of `{module}`"));
+                }
+                if let Some(name) = field(node, "attribute").filter(|name| self.source.of(*name).starts_with("__")) {
+                    self.reading.unclear(format!("it changes `{}`", self.source.of(name)));
+                }
+                self.below_target(node);
+            }
+            _ => children(node).into_iter().for_each(|child| self.target(child)),
+        }
+    }
+
+    fn below_target(&mut self, node: Node<'t>) {
+        let attribute = field(node, "attribute");
+        children(node).into_iter().filter(|child| Some(*child) != attribute).for_each(|child| self.visit(child));
+    }
+
+    fn parameters(&mut self, node: Node<'t>) {
+        for parameter in children(node) {
+            for part in ["value", "type"] {
+                if let Some(part) = field(parameter, part) {
+                    self.visit(part);
+                }
+            }
+        }
+    }
+
+    /// A name that is not called: whoever gets it may call it.
+    fn name(&mut self, node: Node<'t>) {
+        let name = self.source.of(node);
+        match self.names.meaning(name) {
+            Meaning::Import(path) => {
+                let used = Use::handed_on(path, Default::default());
+                self.reading.uses.push(used);
+            }
+            Meaning::Free => self.reading.uses.push(Use::handed_on(name, Default::default())),
+            Meaning::Clash => self.reading.unclear(format!("the name `{name}` has more than one meaning")),
+            Meaning::Once(_) | Meaning::Several => {}
+        }
+    }
+
+    fn attribute(&mut self, node: Node<'t>) {
+        match self.dotted(node) {
+            Some(path) => self.reading.uses.push(Use::handed_on(path, Default::default())),
+            None => {
+                let Some(object) = field(node, "object") else { return };
+                let name = field(node, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
+                let used = Use::handed_on(format!(".{name}"), self.value(object));
+                self.reading.uses.push(used);
+                self.visit(object);
+            }
+        }
+    }
+
+    /// `os.environ['HOME']`: one part of a member of a module.
+    fn subscript(&mut self, node: Node<'t>) {
+        let value = field(node, "value");
+        match value.and_then(|value| self.dotted(value)) {
+            Some(path) => {
+                let parts = crate::tree::fields(node, "subscript").into_iter().map(|part| self.value(part)).collect();
+                self.reading.uses.push(Use { name: format!("{path}[]"), arguments: Some(parts), ..Use::default() });
+                self.skipping(node, "value");
+            }
+            None => self.below(node),
+        }
+    }
+
+    fn call(&mut self, node: Node<'t>) {
+        let (Some(function), Some(arguments)) = (field(node, "function"), field(node, "arguments")) else {
+            return self.reading.unclear("a call without arguments");
+        };
+        let used = self.arguments(arguments);
+        match (self.dotted(function), function.kind()) {
+            (Some(name), _) => self.reading.uses.push(Use { name, ..used }),
+            (None, "attribute") => {
+                let object = field(function, "object");
+                let name = field(function, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
+                let receiver = object.map(|object| self.value(object)).unwrap_or_default();
+                self.reading.uses.push(Use { name: format!(".{name}"), receiver, ..used });
+                if let Some(object) = object {
+                    self.visit(object);
+                }
+            }
+            (None, "identifier") => self.own_function(self.source.of(function)),
+            (None, _) => {
+                self.reading.unclear("it calls something that it works out while it runs");
+                self.visit(function);
+            }
+        }
+        self.visit(arguments);
+    }
+
+    fn own_function(&mut self, name: &str) {
+        match self.names.meaning(name) {
+            Meaning::Clash => self.reading.unclear(format!("the name `{name}` has more than one meaning")),
+            Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several
+                if self.names.is_callable(name) => {}
+            Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {
+                self.reading.unclear(format!("it calls `{name}`, which it works out while it runs"))
+            }
+        }
+        // The built-in of that name may be meant before the text gives it another meaning.
+        if super::is_powerful(name) {
+            self.reading.uses.push(Use::handed_on(name, Default::default()));
+        }
+    }
+
+    fn arguments(&self, node: Node<'t>) -> Use {
+        let mut used = Use { arguments: Some(Vec::new()), ..Use::default() };
+        let given = if node.kind() == "argument_list" { children(node) } else { vec![node] };
+        for argument in given {
+            match argument.kind() {
+                "keyword_argument" => {
+                    let name = field(argument, "name").map(|name| self.source.of(name)).unwrap_or_default().to_owned();
+                    let value = field(argument, "value").map(|value| self.value(value)).unwrap_or_default();
+                    used.named.push((name, value));
+                }
+                "list_splat" | "dictionary_splat" => used.spread = true,
+                _ => used.arguments.get_or_insert_default().push(self.value(argument)),
+            }
+        }
+        used
+    }
+
+    /// The full name of a member of a module, or of a built-in: `os.path.join`, `open`.
+    pub fn dotted(&self, node: Node<'t>) -> Option<String> {
+        match node.kind() {
+            "identifier" => {
+                let name = self.source.of(node);
+                match self.names.meaning(name) {
+                    Meaning::Import(path) => Some(path.to_owned()),
+                    Meaning::Free => Some(name.to_owned()),
+                    Meaning::Once(_) | Meaning::Several | Meaning::Clash => None,
+                }
+            }
+            "attribute" => {
+                let object = self.dotted(field(node, "object")?)?;
+                Some(format!("{object}.{}", self.source.of(field(node, "attribute")?)))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Reading a syntax tree: kinds, fields, text, and a limit on how deep it may go.
+
+use tree_sitter::{Language, Node, Parser, Tree};
+
+/// Deeper trees are not followed.
+pub const DEPTH: usize = 200;
+
+/// A text with its tree.
+#[derive(Debug)]
+pub struct Source<'t> {
+    pub text: &'t str,
+}
+
+/// Parses, or says why not.
+pub fn parse(text: &str, language: &Language) -> Result<Tree, &'static str> {
+    let mut parser = Parser::new();
+    parser.set_language(language).map_err(|_| "the grammar of this language cannot be used")?;
+    let tree = parser.parse(text, None).ok_or("the code cannot be parsed")?;
+    if tree.root_node().has_error() {
+        return Err("the code does not follow the grammar of its language");
+    }
+    if too_deep(tree.root_node()) {
+        return Err("the code is nested too deeply");
+    }
+    Ok(tree)
+}
+
+/// Walks without recursion, so that no text can exhaust the stack.
+fn too_deep(root: Node<'_>) -> bool {
+    let mut cursor = root.walk();
+    let mut depth = 0usize;
+    loop {
+        if cursor.goto_first_child() {
+            depth += 1;
+            if depth > DEPTH {
+                return true;
+            }
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+            depth -= 1;
+        }
+    }
+}
+
+impl<'t> Source<'t> {
+    pub fn of(&self, node: Node<'_>) -> &'t str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+}
+
+/// The children that have names in the grammar, comments left out.
+pub fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
+}
+
+pub fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
+    node.child_by_field_name(name)
+}
+
+/// All children of one field.
+pub fn fields<'t>(node: Node<'t>, name: &str) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.children_by_field_name(name, &mut cursor).filter(|child| child.is_named()).collect()
+}
+
+/// Calls `visit` for a node and everything below it, parents first.
+pub fn each<'t>(node: Node<'t>, visit: &mut impl FnMut(Node<'t>)) {
+    visit(node);
+    for child in children(node) {
+        each(child, visit);
+    }
+}
