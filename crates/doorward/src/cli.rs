@@ -33,6 +33,8 @@ enum Command {
     /// `at least confirm`. A fenced block opened with "json world" describes the machine for what follows. Exit code 1 if
     /// a row is wrong.
     Test(TestArguments),
+    /// Ask, prove and export the record of what was decided
+    Audit(crate::audit::AuditArguments),
     /// Install the hooks in an agent's settings, or take them out again
     Setup(SetupArguments),
     /// Answer one event of an agent: JSON on standard input, JSON on standard output
@@ -162,6 +164,9 @@ pub fn command_line() -> ExitCode {
         Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Defaults => crate::rules::defaults().unwrap_or_else(|error| failure(1, &error)),
         Command::Test(arguments) => crate::literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Audit(arguments) => {
+            crate::audit::run(&arguments).unwrap_or_else(|error| failure(arguments.failure(), &error))
+        }
         Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
         Command::Completions { shell } => {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod agents;
+mod audit;
 mod check;
 mod cli;
 mod config;
@@ -18,6 +19,7 @@ mod places;
 mod record;
 mod rules;
 mod screen;
+mod session;
 mod setup;
 mod trusted;
 mod world;

@@ -3,12 +3,12 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use doorward_ledger::{Body, Keep, Kind, Log, LogError, Receipt};
+use doorward_ledger::{Body, Checkpoint, CheckpointKey, Keep, Kind, Log, LogError, Receipt};
 
 use crate::places::Places;
+use crate::screen::time::now_ms;
 
 /// One entry, ready to be kept.
 #[derive(Debug)]
@@ -46,6 +46,12 @@ impl Ledger {
         Ledger { directory: directory(places), may_begin: !places.config_file().exists() }
     }
 
+    /// Signs the ledger as it stands.
+    pub fn sign(&self, places: &Places) -> Result<()> {
+        let mut log = self.open()?;
+        checkpoint(places, &mut log, now_ms()).map(|_kept| ())
+    }
+
     fn open(&self) -> Result<Log, LogError> {
         match Log::open(&self.directory) {
             Err(LogError::Missing { .. }) if self.may_begin => begin_in(&self.directory),
@@ -57,7 +63,7 @@ impl Ledger {
 impl Recorder for Ledger {
     fn append(&mut self, entry: Entry) -> Result<Receipt> {
         let mut log = self.open().context("`doorward setup` begins a log where there is none")?;
-        Ok(log.append_json(entry.kind, entry.keep, entry.json, now())?)
+        Ok(log.append_json(entry.kind, entry.keep, entry.json, now_ms())?)
     }
 }
 
@@ -71,17 +77,37 @@ pub fn directory(places: &Places) -> PathBuf {
     places.state().join("log")
 }
 
+/// Where the index of the ledger lies.
+pub fn index_file(places: &Places) -> PathBuf {
+    places.state().join("index.sqlite")
+}
+
+/// Where signed statements about the ledger are kept.
+pub fn checkpoints(places: &Places) -> PathBuf {
+    places.state().join("checkpoints")
+}
+
+/// The key that signs them.
+pub fn checkpoint_key(places: &Places) -> PathBuf {
+    places.state().join("checkpoint.key")
+}
+
+/// Signs the ledger as it stands and keeps the statement beside it.
+pub fn checkpoint(places: &Places, log: &mut Log, now_ms: u64) -> Result<(Checkpoint, PathBuf)> {
+    let directory = checkpoints(places);
+    DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+    let key = CheckpointKey::load_or_create(&checkpoint_key(places))?;
+    let checkpoint = log.checkpoint(&key, now_ms)?;
+    let path = checkpoint.save(&directory)?;
+    Ok((checkpoint, path))
+}
+
 fn begin_in(directory: &Path) -> Result<Log, LogError> {
     if let Some(parent) = directory.parent() {
         // Whatever is wrong with the parent shows when the log is made in it.
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(parent);
     }
     Log::create(directory)
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -32,9 +32,13 @@ pub struct Intent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
+    #[serde(skip_serializing_if = "is_zero")]
     pub reads_last_minute: u32,
+    #[serde(skip_serializing_if = "is_zero")]
     pub reads_last_seconds: u32,
+    #[serde(skip_serializing_if = "is_zero")]
     pub denials_in_a_row: u32,
+    #[serde(skip_serializing_if = "is_zero")]
     pub denials: u32,
     /// How often a person overrode decisions on the same pattern in the last 30 days.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,9 +60,9 @@ pub struct Facts {
     pub coverage: Coverage,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taint: Vec<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub intent: Intent,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
     /// What "similar" means for override rates, tickets and session grants.
     pub pattern: String,
@@ -78,6 +82,14 @@ fn yes() -> bool {
 
 fn is_true(value: &bool) -> bool {
     *value
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn is_false(value: &bool) -> bool {

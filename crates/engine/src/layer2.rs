@@ -5,6 +5,7 @@ use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Sensitivity}
 use crate::facts::Facts;
 use crate::marks::Mark;
 use crate::policy::Policy;
+use crate::taint;
 use crate::verdict::{Clearance, Confidence, Opinion, Source};
 
 /// The score of a call with no risk at all, in log-odds.
@@ -104,7 +105,7 @@ pub fn weights() -> Vec<Weight> {
     list.extend(of("content sensitivity", Sensitivity::ALL, Sensitivity::as_str, sensitivity));
     list.push(Weight { feature: "override rate", value: "all similar calls of 30 days", log_odds: OVERRIDDEN });
     list.extend(of("coverage", Degree::ALL, Degree::as_str, coverage));
-    list.push(Weight { feature: "session", value: "tainted", log_odds: TAINTED });
+    list.push(Weight { feature: "session", value: "tainted by something that is about the effect", log_odds: TAINTED });
     list.extend(MARKS.iter().map(|(mark, weight)| Weight { feature: "mark", value: mark.as_str(), log_odds: *weight }));
     list
 }
@@ -132,8 +133,9 @@ pub fn opinion(facts: &Facts, policy: &Policy) -> (Opinion, Confidence) {
 
 /// One score for each effect; a call without effects is scored by how well it was understood.
 pub fn scores(facts: &Facts) -> Vec<Score> {
-    let shared = shared(facts);
+    let mut shared = shared(facts);
     if facts.effects.is_empty() {
+        shared.extend(tainted(facts, None));
         return vec![sum(shared, false)];
     }
     let one = |effect: &Effect| {
@@ -141,6 +143,7 @@ pub fn scores(facts: &Facts) -> Vec<Score> {
         // A recipe of the project makes its run uncertain, not the file that takes its output.
         let counts = |name: &str| name != "delegated" || effect.operation == Operation::Execute;
         contributions.extend(shared.iter().filter(|(name, _)| counts(name)).cloned());
+        contributions.extend(tainted(facts, Some(effect)));
         sum(contributions, effect.reversibility == Reversibility::Irreversible)
     };
     facts.effects.iter().map(one).collect()
@@ -158,10 +161,14 @@ fn shared(facts: &Facts) -> Vec<(String, f64)> {
     if let Some(rate) = facts.counts.override_rate {
         shared.push(("overridden before".to_owned(), OVERRIDDEN * rate));
     }
-    if !facts.taint.is_empty() {
-        shared.push((format!("session: {}", facts.taint.join(", ")), TAINTED));
-    }
     shared
+}
+
+/// What happened before in the session and is about this effect; of a call without effects, everything.
+fn tainted(facts: &Facts, effect: Option<&Effect>) -> Option<(String, f64)> {
+    let weighs = |taint: &&String| effect.is_none_or(|effect| taint::weighs_on(taint, effect));
+    let words: Vec<&str> = facts.taint.iter().filter(weighs).map(String::as_str).collect();
+    (!words.is_empty()).then(|| (format!("session: {}", words.join(", ")), TAINTED))
 }
 
 fn sum(mut contributions: Vec<(String, f64)>, irreversible: bool) -> Score {

@@ -127,6 +127,8 @@ pub struct History {
     pub denials: u32,
     /// Things the user said not to do.
     pub boundaries: Vec<String>,
+    /// Why what happened before is not known for sure; such a call is put to a person.
+    pub doubt: Option<String>,
 }
 
 /// What the user's trusted configuration says about paths and hosts. Built-in lists come on top.

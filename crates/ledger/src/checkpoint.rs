@@ -161,8 +161,12 @@ fn pipe(words: &[String], line: &str) -> io::Result<()> {
     let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(line.as_bytes()));
     let status = child.wait()?;
-    written?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("the command ended with {status}"))) }
+    match written {
+        _ if !status.success() => Err(io::Error::other(format!("the command ended with {status}"))),
+        // Its own kind, a broken pipe, would look like a reader of ours that went away.
+        Err(error) => Err(io::Error::other(format!("the command did not take the checkpoint: {error}"))),
+        Ok(()) => Ok(()),
+    }
 }
 
 impl<S: Storage> Log<S> {

@@ -205,8 +205,14 @@ pub struct Filter {
     pub text: Option<String>,
     /// Only violations.
     pub violations: bool,
+    /// The decision with this name, and what became of it.
+    pub about: Option<String>,
     /// Only before this sequence: the next page.
     pub before: Option<u64>,
+    /// Only behind this sequence.
+    pub after: Option<u64>,
+    /// The oldest come first.
+    pub oldest_first: bool,
     /// At most so many.
     pub limit: Option<u32>,
 }

@@ -1,14 +1,18 @@
-//! Writes entries out for other programs: whole as JSON lines, or their columns as CSV.
+//! Writes entries out for other programs: whole as JSON lines, or their columns as CSV or Parquet.
 
 use crate::columns::{Filter, Row};
 use crate::index::{Index, IndexError};
 use crate::log::Log;
+use crate::parquet::Parquet;
 use crate::read::{ReadError, Record};
 use crate::storage::Storage;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+
+/// Rows held in memory at once.
+const PAGE: u32 = 20_000;
 
 /// How entries are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,8 @@ pub enum Format {
     Jsonl,
     /// A line of column names, then one line per entry.
     Csv,
+    /// Apache Parquet, uncompressed, one row group per page.
+    Parquet,
 }
 
 /// One entry as a line of JSON.
@@ -55,13 +61,39 @@ impl Index {
         format: Format,
         out: &mut dyn Write,
     ) -> Result<u64, IndexError> {
-        let mut rows = self.list(filter)?;
-        rows.reverse();
         match format {
-            Format::Csv => csv(&rows, out)?,
-            Format::Jsonl => return jsonl(log, &rows, out),
+            Format::Jsonl => self.pages(filter, |rows| jsonl(log, rows, out)),
+            Format::Csv => {
+                out.write_all(HEADING.as_bytes())?;
+                self.pages(filter, |rows| Ok(csv(rows, out)?))
+            }
+            Format::Parquet => {
+                let mut file = Parquet::begin(out)?;
+                let count = self.pages(filter, |rows| Ok(file.add(rows)?))?;
+                file.end()?;
+                Ok(count)
+            }
         }
-        Ok(rows.len() as u64)
+    }
+
+    /// Hands over what matches page by page, oldest first; sums what the pages return.
+    fn pages(
+        &self,
+        filter: &Filter,
+        mut page: impl FnMut(&[Row]) -> Result<u64, IndexError>,
+    ) -> Result<u64, IndexError> {
+        let mut total = 0;
+        let mut left = filter.limit;
+        let mut filter = Filter { oldest_first: true, ..filter.clone() };
+        loop {
+            let limit = left.unwrap_or(PAGE).min(PAGE);
+            filter.limit = Some(limit);
+            let rows = if limit == 0 { Vec::new() } else { self.list(&filter)? };
+            let Some(last) = rows.last() else { return Ok(total) };
+            filter.after = Some(last.sequence);
+            left = left.map(|left| left.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX)));
+            total += page(&rows)?;
+        }
     }
 }
 
@@ -85,12 +117,10 @@ fn jsonl<S: Storage>(log: &Log<S>, rows: &[Row], out: &mut dyn Write) -> Result<
     Ok(written)
 }
 
-fn csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "sequence,time_ms,kind,id,decision,agent,session,project,user,tool,verdict,rule,category,pattern,violation,\
-         step,by,text,latency_us,sensitive"
-    )?;
+const HEADING: &str = "sequence,time_ms,kind,id,decision,agent,session,project,user,tool,verdict,rule,category,pattern,\
+    violation,step,by,text,latency_us,sensitive\n";
+
+fn csv(rows: &[Row], out: &mut dyn Write) -> io::Result<u64> {
     for row in rows {
         let latency = row.latency_us.map(|latency| latency.to_string());
         write!(out, "{},{},{}", row.sequence, row.time_ms, row.kind)?;
@@ -117,7 +147,7 @@ fn csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out, ",{}", row.sensitive)?;
     }
-    Ok(())
+    Ok(rows.len() as u64)
 }
 
 /// A field that no reader takes apart and no spreadsheet takes for a formula.

@@ -157,7 +157,7 @@ impl Index {
         Ok(fed)
     }
 
-    /// The entries that match, newest first.
+    /// The entries that match, newest first unless the filter says otherwise.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Row>, IndexError> {
         query::list(&self.db, filter).map_err(IndexError::from)
     }

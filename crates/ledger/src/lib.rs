@@ -14,6 +14,7 @@ mod hash;
 mod index;
 mod key;
 mod log;
+mod parquet;
 mod private;
 mod query;
 mod read;
@@ -26,6 +27,7 @@ mod segment;
 mod session;
 mod state;
 mod storage;
+mod thrift;
 mod verify;
 
 #[cfg(test)]
@@ -58,6 +60,6 @@ pub use record::{
 };
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};
-pub use session::{Limit, PatternState, SessionState};
+pub use session::{CreatedState, Limit, PatternState, SessionState};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};

@@ -1,13 +1,17 @@
 //! Small files that only the user may read and write: opened without following links, replaced as a whole.
 
-use rustix::fs::{self, Mode, OFlags};
+use rustix::fs::{self, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// No such file is ever longer.
 const LONGEST: u64 = 4 << 20;
+/// A lock is held for microseconds; whoever holds it for two seconds has stopped.
+const PAUSE: Duration = Duration::from_micros(100);
+const TRIES: u32 = 20_000;
 
 /// Why a private file could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -56,16 +60,24 @@ fn refused<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(
 
 /// Reads a file that belongs to the user and is closed to everybody else.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = match fs::open(path, flags, Mode::empty()) {
-        Ok(file) => file,
-        Err(Errno::NOENT) => {
-            return Err(FileError::Missing { path: path.to_owned() });
-        }
-        Err(Errno::LOOP) => return Err(unsafe_file(path, "it is a link")),
-        Err(error) => return Err(refused("open", path)(error)),
-    };
-    let stat = fs::fstat(&file).map_err(refused("look at", path))?;
+    let file = open(path, OFlags::RDONLY)?;
+    let size = check(path, &fs::fstat(&file).map_err(refused("look at", path))?)?;
+    read_whole(path, &file, size)
+}
+
+fn open(path: &Path, access: OFlags) -> Result<File, FileError> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    match fs::open(path, flags, Mode::empty()) {
+        Ok(file) => Ok(File::from(file)),
+        Err(Errno::NOENT) => Err(FileError::Missing { path: path.to_owned() }),
+        Err(Errno::LOOP) => Err(unsafe_file(path, "it is a link")),
+        Err(Errno::ISDIR) => Err(unsafe_file(path, "it is not a regular file")),
+        Err(error) => Err(refused("open", path)(error)),
+    }
+}
+
+/// Its length, if it is the user's alone.
+fn check(path: &Path, stat: &fs::Stat) -> Result<usize, FileError> {
     if fs::FileType::from_raw_mode(stat.st_mode) != fs::FileType::RegularFile {
         return Err(unsafe_file(path, "it is not a regular file"));
     }
@@ -75,13 +87,68 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
         return Err(unsafe_file(path, "others can read or write it"));
     }
-    let mut bytes = Vec::new();
-    let read = File::from(file).take(LONGEST + 1).read_to_end(&mut bytes);
-    let count = read.map_err(refused("read", path))?;
-    if count as u64 > LONGEST {
-        return Err(damaged(path, "it is too long"));
+    match u64::try_from(stat.st_size) {
+        Ok(size) if size <= LONGEST => usize::try_from(size).map_err(|_| damaged(path, "it is too long")),
+        Ok(_) | Err(_) => Err(damaged(path, "it is too long")),
     }
-    Ok(bytes)
+}
+
+fn read_whole(path: &Path, file: &File, size: usize) -> Result<Vec<u8>, FileError> {
+    crate::storage::read_from(file, 0, size).map_err(refused("read", path))
+}
+
+/// A private file that is open and locked, to be read as a whole or changed in place.
+#[derive(Debug)]
+pub(crate) struct Hold<'a> {
+    path: &'a Path,
+    file: File,
+    size: usize,
+}
+
+impl<'a> Hold<'a> {
+    /// Nobody changes it meanwhile.
+    pub fn shared(path: &'a Path) -> Result<Self, FileError> {
+        Self::lock(path, OFlags::RDONLY, FlockOperation::NonBlockingLockShared)
+    }
+
+    /// Nobody else reads or changes it meanwhile.
+    pub fn exclusive(path: &'a Path) -> Result<Self, FileError> {
+        Self::lock(path, OFlags::RDWR, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    fn lock(path: &'a Path, access: OFlags, lock: FlockOperation) -> Result<Self, FileError> {
+        for _ in 0..TRIES {
+            let file = open(path, access)?;
+            match fs::flock(&file, lock) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                    std::thread::sleep(PAUSE);
+                    continue;
+                }
+                Err(error) => return Err(refused("lock", path)(error)),
+            }
+            let stat = fs::fstat(&file).map_err(refused("look at", path))?;
+            let size = check(path, &stat)?;
+            // Another file may have taken the name before the lock was had.
+            if stat.st_nlink > 0 {
+                return Ok(Self { path, file, size });
+            }
+        }
+        Err(refused("lock", path)(io::Error::from(io::ErrorKind::WouldBlock)))
+    }
+
+    pub fn bytes(&self) -> Result<Vec<u8>, FileError> {
+        read_whole(self.path, &self.file, self.size)
+    }
+
+    /// Changes it in place; what a crash leaves half done is found by its code.
+    pub fn replace(&self, bytes: &[u8]) -> Result<(), FileError> {
+        crate::storage::write_all(&self.file, bytes, 0).map_err(refused("write", self.path))?;
+        if bytes.len() < self.size {
+            self.file.set_len(bytes.len() as u64).map_err(refused("write", self.path))?;
+        }
+        Ok(())
+    }
 }
 
 fn unsafe_file(path: &Path, why: &'static str) -> FileError {

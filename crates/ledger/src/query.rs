@@ -36,6 +36,11 @@ impl Where {
         out.bound("time_ms >= ?", filter.since_ms.map(stored).map(Value::Integer));
         out.bound("time_ms <= ?", filter.until_ms.map(stored).map(Value::Integer));
         out.bound("sequence < ?", filter.before.map(stored).map(Value::Integer));
+        out.bound("sequence > ?", filter.after.map(stored).map(Value::Integer));
+        if let Some(about) = &filter.about {
+            out.say("(id = ? OR decision = ?)");
+            out.values.extend([Value::Text(about.clone()), Value::Text(about.clone())]);
+        }
         out.bound("text LIKE ? ESCAPE '\\'", filter.text.as_deref().map(pattern).map(Value::Text));
         if filter.violations {
             out.say("violation IS NOT NULL");
@@ -72,7 +77,8 @@ fn pattern(text: &str) -> String {
 pub(crate) fn list(db: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Row>> {
     let conditions = Where::of(filter);
     let limit = filter.limit.map_or(-1, i64::from);
-    let sql = format!("SELECT {COLUMNS} FROM records {} ORDER BY sequence DESC LIMIT {limit}", conditions.sql());
+    let order = if filter.oldest_first { "ASC" } else { "DESC" };
+    let sql = format!("SELECT {COLUMNS} FROM records {} ORDER BY sequence {order} LIMIT {limit}", conditions.sql());
     let mut statement = db.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(&conditions.values), row)?;
     rows.collect()

@@ -3,8 +3,9 @@
 use crate::error::LogError;
 use crate::event::Kind;
 use crate::log::Log;
-use crate::read::{ReadError, Record};
+use crate::read::{ReadError, Record, snapshot};
 use crate::record::{AnswerBody, Body, DecisionBody, SessionBody, SessionStep, Verdict};
+use crate::segment::{Step, Walk};
 use crate::session::{PatternState, SessionState};
 use crate::state::{StateError, States};
 use crate::storage::Storage;
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 /// What the log says about sessions and patterns. Rates are not rebuilt: a minute is over before anybody asks.
 #[derive(Debug, Default)]
 pub struct Rebuilt {
-    /// Sessions that did not end.
+    /// Sessions, ended or not.
     pub sessions: BTreeMap<String, SessionState>,
     /// Patterns that were ever judged.
     pub patterns: BTreeMap<String, PatternState>,
@@ -23,20 +24,43 @@ pub struct Rebuilt {
     last: u64,
 }
 
+/// How many of the last segments are searched for a session: far more than one session fills.
+const SEARCHED: usize = 2;
+
 impl States {
-    /// Makes all state files again. A hook that writes meanwhile is counted twice at worst, never forgotten.
+    /// Makes all state files again. Not meant to run beside a hook: what that counts meanwhile may be forgotten.
     pub fn rebuild<S: Storage>(&self, log: &Log<S>) -> Result<Rebuilt, StateError> {
         let mut rebuilt = Rebuilt::default();
         rebuilt.read(log)?;
-        let _guard = self.lock()?;
-        rebuilt.read(log)?;
         for (session, state) in &rebuilt.sessions {
-            self.save(session, state)?;
+            self.replace(session, state)?;
         }
         for (pattern, state) in &rebuilt.patterns {
-            self.save(pattern, state)?;
+            self.replace(pattern, state)?;
         }
         Ok(rebuilt)
+    }
+}
+
+impl<S: Storage> Log<S> {
+    /// What the last segments say about a session; `None` if they do not know it.
+    pub fn session(&self, session: &str) -> Result<Option<SessionState>, LogError> {
+        let parts = snapshot(self)?;
+        let needle = serde_json::to_vec(session).map_err(|_| LogError::Body)?;
+        let mut rebuilt = Rebuilt::default();
+        for part in parts.iter().skip(parts.len().saturating_sub(SEARCHED)) {
+            let bytes = part.load(&self.storage)?;
+            // Most of the time the session is new, and nothing need be taken apart to see that.
+            if memchr::memmem::find(&bytes, &needle).is_none() {
+                continue;
+            }
+            for step in Walk::new(&bytes) {
+                if let Step::Entry(_, frame) = step {
+                    rebuilt.note(&Record::from_frame(&frame));
+                }
+            }
+        }
+        Ok(rebuilt.sessions.remove(session))
     }
 }
 
@@ -64,6 +88,9 @@ impl Rebuilt {
             }
             Kind::Answer => {
                 let answer = read::<AnswerBody>(record).filter(AnswerBody::is_override);
+                if let Some(answer) = &answer {
+                    self.sessions.values_mut().for_each(|state| drop(state.ran(&answer.decision)));
+                }
                 let pattern = answer.and_then(|answer| self.open.remove(&answer.decision));
                 if let Some(pattern) = pattern {
                     self.patterns.entry(pattern).or_default().overridden(time_ms);
@@ -88,27 +115,27 @@ impl Rebuilt {
     fn decision(&mut self, body: DecisionBody, time_ms: u64) {
         if let Some(session) = body.session {
             let state = self.sessions.entry(session).or_default();
+            if state.began_ms == 0 {
+                state.began_ms = time_ms;
+            }
             match body.verdict {
                 Verdict::Approve => state.approved(),
-                Verdict::Confirm => state.asked(),
+                Verdict::Confirm => state.asked(&body.id, body.pattern.as_deref().unwrap_or_default()),
                 Verdict::Block => state.denied(),
             }
+            body.leaves.iter().for_each(|taint| state.taint(taint));
         }
-        if let Some(pattern) = body.pattern {
+        if let Some(pattern) = body.pattern.filter(|_| body.verdict != Verdict::Approve) {
             self.patterns.entry(pattern.clone()).or_default().decided(time_ms);
-            if body.verdict != Verdict::Approve {
-                self.open.insert(body.id, pattern);
-            }
+            self.open.insert(body.id, pattern);
         }
     }
 
     fn session(&mut self, body: SessionBody) {
         let SessionBody { session, step, .. } = body;
         match step {
-            SessionStep::Began => {}
-            SessionStep::Ended => {
-                self.sessions.remove(&session);
-            }
+            // A session that ended may be taken up again.
+            SessionStep::Began | SessionStep::Ended => {}
             SessionStep::Taint(what) => self.sessions.entry(session).or_default().taint(&what),
             SessionStep::Boundary(what) => self.sessions.entry(session).or_default().bound(&what),
             SessionStep::Reset => self.sessions.entry(session).or_default().reset(),
@@ -142,6 +169,9 @@ mod tests {
         for number in 0..3 {
             let _receipt = log.append(&decision(number, Verdict::Block), 1).unwrap();
         }
+        let tainting = DecisionBody { leaves: vec!["secret-read".into()], ..decision(3, Verdict::Approve) };
+        let _receipt = log.append(&tainting, 1).unwrap();
+        let _receipt = log.append(&decision(4, Verdict::Block), 1).unwrap();
         let (decision, why) = ("d1".to_owned(), None);
         let answer = AnswerBody { decision, reply: Reply::Approved, by: By::Person, why };
         let _receipt = log.append(&answer, 1).unwrap();
@@ -152,12 +182,15 @@ mod tests {
         let ended = SessionBody { session: "e".into(), agent: None, step: SessionStep::Ended };
         let _receipt = log.append(&ended, 1).unwrap();
         let key = StateKey::load_or_create(&dir.path().join("key")).unwrap();
-        let states = States::open(&dir.path().join("state"), key).unwrap();
+        let states = States::at(&dir.path().join("state"), key);
         let rebuilt = states.rebuild(&log).unwrap();
         assert_eq!((rebuilt.sessions.len(), rebuilt.patterns.len()), (1, 1));
         let session: SessionState = states.load("s").unwrap();
-        assert!(session.hands_over() && session.is_tainted("web"));
+        assert_eq!((session.denials(), session.denials_in_a_row()), (4, 1));
+        assert!(session.is_tainted("web") && session.is_tainted("secret-read"));
+        assert_eq!(log.session("s").unwrap(), Some(session.clone()));
+        assert_eq!(log.session("nobody").unwrap(), None);
         assert_eq!(session.boundaries().collect::<Vec<_>>(), ["don't push"]);
-        assert_eq!(states.load::<PatternState>("p").unwrap().month(1), (1, 3));
+        assert_eq!(states.load::<PatternState>("p").unwrap().month(1), (1, 4));
     }
 }

@@ -122,6 +122,9 @@ pub struct DecisionBody {
     /// What "similar" means for this call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// What it leaves behind for the rest of the session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<String>,
     /// Program, rules, thresholds, model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,

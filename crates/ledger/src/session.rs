@@ -1,27 +1,35 @@
-//! What the state files hold: denials, taint, boundaries and rates of a session, overrides of a pattern.
+//! What the state files hold: denials, taint, boundaries and rates of a session, what it created, overrides of a pattern.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// The override rate looks back so many days.
 const MONTH: u64 = 30;
-/// Denials in a row, and in all, after which the next call goes to a person.
-const IN_A_ROW: u32 = 3;
-const IN_ALL: u32 = 20;
+/// Questions that may still be answered; older ones are forgotten.
+const OPEN: usize = 16;
+/// Files that count as the session's own; older ones are forgotten, which only asks more.
+const FILES: usize = 512;
 
 /// What one session has been up to. Nothing here lowers a risk, but for an approval, which ends a row of denials,
-/// and a person's reset.
+/// and a person's yes or reset.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
+    /// When it was first seen.
+    pub began_ms: u64,
     denials: u32,
     denials_in_a_row: u32,
     decisions: u64,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     taint: BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     boundaries: BTreeSet<String>,
-    rates: BTreeMap<String, Bucket>,
+    burst: Bucket,
+    minute: Window,
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    open: VecDeque<(String, String)>,
 }
 
 impl State for SessionState {
@@ -42,9 +50,22 @@ impl SessionState {
         self.denials_in_a_row = 0;
     }
 
-    /// A call was put to a person; that ends no row.
-    pub fn asked(&mut self) {
+    /// A call was put to a person; that ends no row, but the answer may.
+    pub fn asked(&mut self, decision: &str, pattern: &str) {
         self.decisions = self.decisions.saturating_add(1);
+        self.open.push_back((decision.to_owned(), pattern.to_owned()));
+        while self.open.len() > OPEN {
+            self.open.pop_front();
+        }
+    }
+
+    /// A call ran. If it had been put to a person, that person said yes: the counters are set back, and the pattern of
+    /// the call is returned.
+    pub fn ran(&mut self, decision: &str) -> Option<String> {
+        let at = self.open.iter().position(|(open, _)| open == decision)?;
+        let (_, pattern) = self.open.remove(at)?;
+        self.reset();
+        Some(pattern)
     }
 
     /// Something was touched that makes later calls riskier.
@@ -62,21 +83,28 @@ impl SessionState {
         (self.denials, self.denials_in_a_row) = (0, 0);
     }
 
-    /// Counts a call of a category against a rate; says whether that is kept.
-    pub fn hit(&mut self, category: &str, limit: Limit, now_ms: u64) -> bool {
-        self.rates.entry(category.to_owned()).or_default().hit(limit, now_ms)
+    /// Counts a read that was let pass.
+    pub fn read(&mut self, limit: Limit, now_ms: u64) {
+        self.burst.hit(limit, now_ms);
+        self.minute.hit(now_ms);
     }
 
-    /// Whether the next call must go to a person.
+    /// Reads of the last minute, and how many of them the allowed pace has not worn off yet.
     #[must_use]
-    pub const fn hands_over(&self) -> bool {
-        self.denials_in_a_row >= IN_A_ROW || self.denials >= IN_ALL
+    pub fn reads(&self, limit: Limit, now_ms: u64) -> (u32, u32) {
+        (self.minute.count(now_ms), self.burst.level(limit, now_ms))
     }
 
     /// Denials so far.
     #[must_use]
     pub const fn denials(&self) -> u32 {
         self.denials
+    }
+
+    /// Denials since the last approval.
+    #[must_use]
+    pub const fn denials_in_a_row(&self) -> u32 {
+        self.denials_in_a_row
     }
 
     /// Decisions so far.
@@ -102,6 +130,41 @@ impl SessionState {
     }
 }
 
+/// The files that a session created, and when.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreatedState {
+    files: VecDeque<(String, u64)>,
+}
+
+impl State for CreatedState {
+    const NAME: &'static str = "created";
+}
+
+impl CreatedState {
+    /// A call that may create the file was let pass.
+    pub fn created(&mut self, path: &str, now_ms: u64) {
+        self.files.retain(|(known, _)| known != path);
+        self.files.push_back((path.to_owned(), now_ms));
+        while self.files.len() > FILES {
+            self.files.pop_front();
+        }
+    }
+
+    /// A call that may remove the file, or what lies below it, was let pass.
+    pub fn removed(&mut self, path: &str) {
+        let lies_below =
+            |known: &str| known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.files.retain(|(known, _)| !lies_below(known));
+    }
+
+    /// When the session was let create the file.
+    #[must_use]
+    pub fn when(&self, path: &str) -> Option<u64> {
+        self.files.iter().find(|(known, _)| known == path).map(|(_, when)| *when)
+    }
+}
+
 /// So many calls a minute, and so many at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
@@ -119,16 +182,44 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn hit(&mut self, limit: Limit, now_ms: u64) -> bool {
-        let passed = now_ms.saturating_sub(self.at_ms);
-        let leaked = passed.saturating_mul(u64::from(limit.per_minute)) / 60;
-        self.thousandths = self.thousandths.saturating_sub(leaked).saturating_add(1000);
-        self.at_ms = now_ms;
+    fn hit(&mut self, limit: Limit, now_ms: u64) {
         let full = u64::from(limit.burst).saturating_mul(1000);
-        let keeps = self.thousandths <= full;
-        // What was refused does not fill it further, or a busy agent would never be let go again.
-        self.thousandths = self.thousandths.min(full.saturating_add(1000));
-        keeps
+        self.thousandths = self.left(limit, now_ms).saturating_add(1000).min(full);
+        self.at_ms = now_ms;
+    }
+
+    /// How much is in it, in whole calls.
+    fn level(&self, limit: Limit, now_ms: u64) -> u32 {
+        u32::try_from(self.left(limit, now_ms).div_ceil(1000)).unwrap_or(u32::MAX)
+    }
+
+    fn left(&self, limit: Limit, now_ms: u64) -> u64 {
+        let passed = now_ms.saturating_sub(self.at_ms);
+        self.thousandths.saturating_sub(passed.saturating_mul(u64::from(limit.per_minute)) / 60)
+    }
+}
+
+/// Calls of the last minute, counted by stretches of ten seconds; a clock set back starts anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Window(VecDeque<(u64, u32)>);
+
+impl Window {
+    const STRETCH_MS: u64 = 10_000;
+    const STRETCHES: u64 = 6;
+
+    fn hit(&mut self, now_ms: u64) {
+        let now = now_ms / Self::STRETCH_MS;
+        self.0.retain(|(at, _)| *at <= now && *at + Self::STRETCHES >= now);
+        match self.0.back_mut().filter(|(at, _)| *at == now) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => self.0.push_back((now, 1)),
+        }
+    }
+
+    fn count(&self, now_ms: u64) -> u32 {
+        let now = now_ms / Self::STRETCH_MS;
+        let recent = self.0.iter().filter(|(at, _)| *at <= now && *at + Self::STRETCHES > now);
+        recent.fold(0, |sum: u32, (_, count)| sum.saturating_add(*count))
     }
 }
 
@@ -145,7 +236,7 @@ impl State for PatternState {
 }
 
 impl PatternState {
-    /// A call of this pattern was judged.
+    /// A call of this pattern was not approved.
     pub fn decided(&mut self, now_ms: u64) {
         let (decisions, _) = self.day(now_ms);
         *decisions = decisions.saturating_add(1);
@@ -157,7 +248,7 @@ impl PatternState {
         *overrides = overrides.saturating_add(1);
     }
 
-    /// Overrides and decisions of the last thirty days.
+    /// Overrides and decisions that could be overridden, of the last thirty days.
     #[must_use]
     pub fn month(&self, now_ms: u64) -> (u64, u64) {
         self.since(now_ms, MONTH)
@@ -192,41 +283,63 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_denials_in_a_row_or_twenty_in_all_hand_over() {
-        let check = |story: &str, want: bool| {
+    fn a_row_of_denials_ends_with_an_approval_and_all_of_them_with_a_persons_yes() {
+        let check = |story: &str, want: (u32, u32)| {
             let mut state = SessionState::default();
             for sign in story.chars() {
                 match sign {
                     'd' => state.denied(),
                     'a' => state.approved(),
-                    'q' => state.asked(),
+                    'q' => state.asked("id", "pattern"),
+                    'y' => assert_eq!(state.ran("id").as_deref(), Some("pattern")),
+                    'n' => assert_eq!(state.ran("other"), None),
                     'r' => state.reset(),
                     other => panic!("{other}"),
                 }
             }
-            assert_eq!(state.hands_over(), want, "{story}");
+            assert_eq!((state.denials_in_a_row(), state.denials()), want, "{story}");
         };
-        check("", false);
-        check("dd", false);
-        check("ddd", true);
-        check("ddad", false);
-        check("ddqd", true);
-        check(&"da".repeat(19), false);
-        check(&"da".repeat(20), true);
-        check("dddr", false);
+        check("", (0, 0));
+        check("ddd", (3, 3));
+        check("ddad", (1, 3));
+        check("ddqdn", (3, 3));
+        check("dddqyd", (1, 1));
+        check(&"da".repeat(20), (0, 20));
+        check("dddr", (0, 0));
     }
 
     #[test]
     fn a_rate_lets_a_burst_pass_and_then_its_pace_whatever_the_clock_does() {
         let limit = Limit { per_minute: 300, burst: 60 };
         let mut state = SessionState::default();
-        let mut at = |now_ms: u64, hits: u32| (0..hits).filter(|_| state.hit("read", limit, now_ms)).count();
+        let mut at = |now_ms: u64, calls: u32| {
+            let passes = |state: &SessionState| {
+                let (minute, burst) = state.reads(limit, now_ms);
+                minute < limit.per_minute && burst < limit.burst
+            };
+            (0..calls).filter(|_| passes(&state).then(|| state.read(limit, now_ms)).is_some()).count()
+        };
         assert_eq!(at(1_000_000, 100), 60);
-        assert_eq!(at(1_001_000, 100), 4);
+        assert_eq!(at(1_001_000, 100), 5);
         assert_eq!(at(1_061_000, 100), 60);
         // Set back by years: nothing leaks, and nothing stays shut for years.
         assert_eq!(at(5, 10), 0);
-        assert_eq!(at(60_005, 100), 60);
+        assert_eq!(at(60_005, 100), 0);
+        assert_eq!(at(1_200_000, 100), 60);
+    }
+
+    #[test]
+    fn the_newest_files_are_the_sessions_own() {
+        let mut state = CreatedState::default();
+        for number in 0..600 {
+            state.created(&format!("/tmp/{number}"), number);
+        }
+        state.created("/tmp/599", 700);
+        state.created("/tmp/d/x", 1);
+        state.created("/tmp/dd", 1);
+        state.removed("/tmp/d");
+        assert_eq!((state.when("/tmp/d/x"), state.when("/tmp/dd")), (None, Some(1)));
+        assert_eq!((state.when("/tmp/599"), state.when("/tmp/90"), state.when("/tmp/89")), (Some(700), Some(90), None));
     }
 
     #[test]

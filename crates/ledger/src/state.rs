@@ -1,16 +1,18 @@
 //! Small authenticated files that the hook reads: what a session and a pattern have been up to.
 //!
 //! A missing file means new. A file that is damaged, forged or unreadable is an error, and the caller must treat it as
-//! the riskier case; `Rebuilt` makes it again from the log. An old file put back is still authentic: the code
-//! proves who wrote it, not when.
+//! the riskier case; `rebuild.rs` makes it again from the log. An old file put back is still authentic: the code
+//! proves who wrote it, not when. Files are changed in place and never synced: a torn one is found by its code, and the
+//! log, which is synced, has everything that matters.
 
 use crate::error::LogError;
 use crate::hash::{Hash, hex, unhex};
 use crate::key::StateKey;
-use crate::private::{self, Existing, FileError, Promise};
-use crate::storage::{Disk, Storage};
+use crate::private::{self, Existing, FileError, Hold, Promise};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Why there is no state.
@@ -19,7 +21,7 @@ pub enum StateError {
     /// The file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The directory, or the log it is rebuilt from.
+    /// The log it is rebuilt from.
     #[error(transparent)]
     Log(#[from] LogError),
 }
@@ -33,59 +35,78 @@ pub trait State: Serialize + DeserializeOwned + Default {
 /// The directory with the state files.
 #[derive(Debug)]
 pub struct States {
-    disk: Disk,
     dir: PathBuf,
     key: StateKey,
 }
 
 impl States {
-    /// Opens the directory, or makes it.
-    pub fn open(dir: &Path, key: StateKey) -> Result<Self, StateError> {
-        let disk = match Disk::open(dir) {
-            Err(LogError::Missing { .. }) => Disk::create(dir)?,
-            other => other?,
-        };
-        Ok(Self { disk, dir: dir.to_owned(), key })
+    /// The states in a directory, which is made when something is first kept there.
+    #[must_use]
+    pub fn at(dir: &Path, key: StateKey) -> Self {
+        Self { dir: dir.to_owned(), key }
     }
 
-    /// The state of one session or pattern; new if there is no file.
-    pub fn load<T: State>(&self, of: &str) -> Result<T, StateError> {
+    /// The state of one session or pattern; `None` if there is no file.
+    pub fn find<T: State>(&self, of: &str) -> Result<Option<T>, StateError> {
         let name = file_name::<T>(of);
         let path = self.dir.join(&name);
-        match private::read(&path) {
-            Ok(bytes) => Ok(self.open_sealed(&path, &name, &bytes)?),
-            Err(FileError::Missing { .. }) => Ok(T::default()),
+        match Hold::shared(&path).and_then(|held| held.bytes()) {
+            Ok(bytes) => Ok(Some(self.open_sealed(&path, &name, &bytes)?)),
+            Err(FileError::Missing { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// The state of one session or pattern; new if there is no file.
+    pub fn load<T: State>(&self, of: &str) -> Result<T, StateError> {
+        self.find(of).map(Option::unwrap_or_default)
+    }
+
     /// Changes the state of one session or pattern; no other process comes in between.
     pub fn update<T: State, R>(&self, of: &str, change: impl FnOnce(&mut T) -> R) -> Result<R, StateError> {
-        let _guard = self.lock()?;
-        let mut state = self.load::<T>(of)?;
+        let name = file_name::<T>(of);
+        let path = self.dir.join(&name);
+        let held = match Hold::exclusive(&path) {
+            Err(FileError::Missing { .. }) => {
+                self.put(of, &T::default(), Existing::Leave)?;
+                Hold::exclusive(&path)?
+            }
+            other => other?,
+        };
+        let mut state = self.open_sealed(&path, &name, &held.bytes()?)?;
         let result = change(&mut state);
-        self.save(of, &state)?;
+        held.replace(&self.sealed(&path, &name, &state)?)?;
         Ok(result)
     }
 
-    pub(crate) fn lock(&self) -> Result<<Disk as Storage>::Guard<'_>, StateError> {
-        self.disk.lock().map_err(|source| {
-            let busy = source.kind() == std::io::ErrorKind::WouldBlock;
-            let io = LogError::Io { doing: "lock the state", source };
-            StateError::Log(if busy { LogError::Busy } else { io })
-        })
+    /// Replaces a file, whatever it holds.
+    pub fn replace<T: State>(&self, of: &str, state: &T) -> Result<(), StateError> {
+        self.put(of, state, Existing::Replace)
     }
 
-    /// Replaces a file as a whole. It is not synced: the log is, and the file can be made again from it.
-    pub(crate) fn save<T: State>(&self, of: &str, state: &T) -> Result<(), StateError> {
+    /// Takes a file away; nothing happens if there is none.
+    pub fn forget<T: State>(&self, of: &str) {
+        // A file that stays is found damaged again and treated as such.
+        let _ = std::fs::remove_file(self.dir.join(file_name::<T>(of)));
+    }
+
+    fn put<T: State>(&self, of: &str, state: &T, existing: Existing) -> Result<(), StateError> {
         let name = file_name::<T>(of);
         let path = self.dir.join(&name);
+        if !self.dir.is_dir() {
+            // What is wrong with the directory shows when the file is written.
+            let _ = DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
+        }
+        Ok(private::write(&path, &self.sealed(&path, &name, state)?, existing, Promise::Whole)?)
+    }
+
+    fn sealed<T: State>(&self, path: &Path, name: &str, state: &T) -> Result<Vec<u8>, FileError> {
         let mut bytes =
-            serde_json::to_vec(state).map_err(|_| private::damaged(&path, "it cannot be written as JSON"))?;
-        let code = hex(&self.key.code(&name, &bytes));
+            serde_json::to_vec(state).map_err(|_| private::damaged(path, "it cannot be written as JSON"))?;
+        let code = hex(&self.key.code(name, &bytes));
         bytes.extend_from_slice(b"\n");
         bytes.extend_from_slice(code.as_bytes());
-        Ok(private::write(&path, &bytes, Existing::Replace, Promise::Whole)?)
+        Ok(bytes)
     }
 
     fn open_sealed<T: State>(&self, path: &Path, name: &str, bytes: &[u8]) -> Result<T, FileError> {
@@ -116,7 +137,7 @@ mod tests {
     fn room() -> (tempfile::TempDir, States) {
         let dir = tempfile::tempdir().unwrap();
         let key = StateKey::load_or_create(&dir.path().join("key")).unwrap();
-        let states = States::open(&dir.path().join("state"), key).unwrap();
+        let states = States::at(&dir.path().join("state"), key);
         (dir, states)
     }
 
@@ -169,7 +190,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     let key = StateKey::load(&dir.path().join("key")).unwrap();
-                    let states = States::open(&dir.path().join("state"), key).unwrap();
+                    let states = States::at(&dir.path().join("state"), key);
                     for _ in 0..25 {
                         states.update("s", |state: &mut SessionState| state.denied()).unwrap();
                     }

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// How long a writer waits for the others.
@@ -17,9 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Everybody passes the gate before waiting for the lock, and only one waits behind it: so a writer that comes back at
 /// once cannot overtake those who wait.
 const GATE: &str = "gate.lock";
-/// The longest pause of the many before the gate, and of the one behind it.
-const SLOW: Duration = Duration::from_millis(2);
+/// How often the one behind the gate looks, at least.
 const QUICK: Duration = Duration::from_micros(40);
+/// How often the gate is tried before queueing: most waits are over sooner than a thread is made.
+const TRIES: u32 = 4;
 
 /// One directory with the files of a log.
 pub trait Storage {
@@ -164,28 +166,63 @@ impl Disk {
 struct Started(Cell<Option<Instant>>);
 
 impl Started {
-    fn is_too_long_ago(&self) -> bool {
+    /// What is left of the patience.
+    fn left(&self) -> Duration {
         let started = self.0.get().unwrap_or_else(Instant::now);
         self.0.set(Some(started));
-        started.elapsed() > PATIENCE
+        PATIENCE.saturating_sub(started.elapsed())
     }
 }
 
-/// Waits for a lock, asking less and less often. A blocking wait could not be given up, and a stopped process would
-/// hold up every other one for good.
-fn wait_for(file: impl AsFd, started: &Started, longest: Duration) -> io::Result<()> {
+/// Whether the lock was free.
+fn try_lock(file: impl AsFd) -> io::Result<bool> {
+    match fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits for a lock that at most one waits for, asking less and less often. A blocking wait could not be given up, and a
+/// stopped process would hold up every other one for good.
+fn poll(file: impl AsFd, started: &Started) -> io::Result<()> {
     let mut pause = Duration::from_micros(20);
-    loop {
-        match fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        if started.is_too_long_ago() {
+    while !try_lock(&file)? {
+        if started.left().is_zero() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         std::thread::sleep(pause);
-        pause = (pause * 2).min(longest);
+        pause = (pause * 2).min(QUICK);
+    }
+    Ok(())
+}
+
+/// Waits for a lock that many wait for. The kernel serves them in the order they came and wakes one at a time; asking
+/// again and again would be a lottery that keeps every processor busy. The wait is another thread's, so that it can be
+/// given up: a thread that is left behind lets go of the lock as soon as it has it.
+fn queue(file: File, started: &Started) -> io::Result<Arc<File>> {
+    let file = Arc::new(file);
+    for _ in 0..TRIES {
+        if try_lock(&*file)? {
+            return Ok(file);
+        }
+        std::thread::sleep(QUICK);
+    }
+    let (answer, waiting) = mpsc::channel();
+    let waited_for = Arc::clone(&file);
+    std::thread::Builder::new().spawn(move || {
+        let locked = loop {
+            match fs::flock(&*waited_for, FlockOperation::LockExclusive) {
+                Err(Errno::INTR) => {}
+                other => break other,
+            }
+        };
+        // Nobody listens any more if the wait was given up.
+        let _ = answer.send(locked);
+    })?;
+    match waiting.recv_timeout(started.left()) {
+        Ok(locked) => locked.map(|()| file).map_err(io::Error::from),
+        Err(_) => Err(io::ErrorKind::WouldBlock.into()),
     }
 }
 
@@ -208,10 +245,8 @@ impl Storage for Disk {
         let started = Started::default();
         // Without a gate the lock is only less fair, so a disk that cannot be written can still be read.
         let gate = self.at(GATE, OFlags::RDWR | OFlags::CREATE).ok();
-        if let Some(gate) = &gate {
-            wait_for(gate, &started, SLOW)?;
-        }
-        wait_for(&self.dir, &started, QUICK)?;
+        let _gate = gate.map(|gate| queue(gate, &started)).transpose()?;
+        poll(&self.dir, &started)?;
         Ok(DiskGuard(&self.dir))
     }
 

@@ -7,15 +7,73 @@
     reason = "a test may stop at once and tells how far it is"
 )]
 
-use doorward_ledger::{Anchors, DecisionBody, Log, LogError};
+use doorward_ledger::{Anchors, DecisionBody, Disk, DiskGuard, Log, LogError, Storage};
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const DIR: &str = "LEDGER_TEST_DIR";
 const COUNT: &str = "LEDGER_TEST_COUNT";
+
+/// A disk that knows how long its lock was held, and waited for, at most.
+struct Timed {
+    disk: Disk,
+    held: Rc<Cell<Duration>>,
+    waited: Rc<Cell<Duration>>,
+}
+
+struct Holding<'a> {
+    _guard: DiskGuard<'a>,
+    since: Instant,
+    held: &'a Cell<Duration>,
+}
+
+impl Drop for Holding<'_> {
+    fn drop(&mut self) {
+        self.held.set(self.held.get().max(self.since.elapsed()));
+    }
+}
+
+impl Storage for Timed {
+    type File = File;
+    type Guard<'a> = Holding<'a>;
+
+    fn lock(&self) -> io::Result<Holding<'_>> {
+        let before = Instant::now();
+        let guard = self.disk.lock()?;
+        self.waited.set(self.waited.get().max(before.elapsed()));
+        Ok(Holding { _guard: guard, since: Instant::now(), held: &self.held })
+    }
+    fn open(&self, name: &str) -> io::Result<File> {
+        self.disk.open(name)
+    }
+    fn view(&self, name: &str) -> io::Result<File> {
+        self.disk.view(name)
+    }
+    fn create(&self, name: &str) -> io::Result<File> {
+        self.disk.create(name)
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.disk.sync()
+    }
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.disk.list()
+    }
+    fn place(&self) -> PathBuf {
+        self.disk.place()
+    }
+}
 
 fn body(call: String) -> DecisionBody {
     // Some records are longer than a page, so that a killed writer can leave half of one.
@@ -31,7 +89,10 @@ fn writer() {
         return;
     };
     let segment_bytes = 200_000;
-    let mut log = Log::open(Path::new(&dir)).unwrap().with_segment_bytes(segment_bytes);
+    let disk = Disk::open(Path::new(&dir)).unwrap();
+    let (held, waited) = (Rc::default(), Rc::default());
+    let timed = Timed { disk, held: Rc::clone(&held), waited: Rc::clone(&waited) };
+    let mut log = Log::on(timed).with_segment_bytes(segment_bytes);
     let mut out = std::io::stdout();
     for number in 0..count.parse().unwrap() {
         let call = format!("process {} call {number}", std::process::id());
@@ -46,6 +107,7 @@ fn writer() {
         out.write_all(format!("\nack {} {} .\n", receipt.sequence, receipt.hash).as_bytes()).unwrap();
         out.flush().unwrap();
     }
+    out.write_all(format!("\nlock {} {} .\n", held.get().as_micros(), waited.get().as_micros()).as_bytes()).unwrap();
 }
 
 fn start(dir: &Path, count: u64) -> Child {
@@ -59,10 +121,21 @@ fn start(dir: &Path, count: u64) -> Child {
         .unwrap()
 }
 
-/// What a writer acknowledged before it ended.
-fn acknowledged(child: &mut Child) -> Vec<(u64, String)> {
+fn output(child: &mut Child) -> String {
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+/// How long a writer held the lock and waited for it at most, in microseconds.
+fn lock_times(text: &str) -> (u64, u64) {
+    let line = text.lines().find_map(|line| line.strip_prefix("lock ")?.strip_suffix(" .")).unwrap();
+    let (held, waited) = line.split_once(' ').unwrap();
+    (held.parse().unwrap(), waited.parse().unwrap())
+}
+
+/// What a writer acknowledged before it ended.
+fn acknowledged(text: &str) -> Vec<(u64, String)> {
     let acks = text.lines().filter_map(|line| line.strip_prefix("ack ")?.strip_suffix(" ."));
     acks.map(|ack| ack.split_once(' ').unwrap())
         .map(|(sequence, hash)| (sequence.parse().unwrap(), hash.to_owned()))
@@ -83,7 +156,7 @@ fn kill_cycles(cycles: u32) {
         let mut acks = BTreeMap::new();
         for child in &mut children {
             child.wait().unwrap();
-            for (sequence, hash) in acknowledged(child) {
+            for (sequence, hash) in acknowledged(&output(child)) {
                 assert!(acks.insert(sequence, hash).is_none(), "{sequence} acknowledged twice");
             }
         }
@@ -123,15 +196,18 @@ fn crowd(processes: u64, each: u64) {
         .drain(..)
         .map(|mut child| {
             std::thread::spawn(move || {
-                let acks = acknowledged(&mut child);
-                assert!(child.wait().unwrap().success());
-                acks
+                let text = output(&mut child);
+                assert!(child.wait().unwrap().success(), "a writer failed: {text}");
+                (acknowledged(&text), lock_times(&text))
             })
         })
         .collect();
     let mut all = BTreeMap::new();
+    let (mut held, mut waited) = (Vec::new(), 0);
     for reader in readers {
-        let acks = reader.join().unwrap();
+        let (acks, (longest, wait)) = reader.join().unwrap();
+        held.push(longest);
+        waited = waited.max(wait);
         assert_eq!(acks.len() as u64, each);
         assert!(acks.windows(2).all(|pair| pair[0].0 < pair[1].0), "not increasing");
         all.extend(acks);
@@ -142,7 +218,13 @@ fn crowd(processes: u64, each: u64) {
     assert!(records.map(|record| (record.header.sequence, record.hash.to_string())).eq(all));
     assert!(log.verify(Anchors::default(), |_| {}).unwrap().holds());
     let rate = (processes * each) as f64 / elapsed.as_secs_f64();
-    eprintln!("{processes} processes × {each}: {elapsed:.1?}, {rate:.0} durable records per second");
+    held.sort_unstable();
+    let (half, most) = (held[held.len() / 2], held[held.len() - 1]);
+    eprintln!(
+        "{processes} processes × {each}: {elapsed:.1?}, {rate:.0} durable records per second; longest hold of the lock \
+         {most} µs (of half the writers at most {half} µs), longest wait {waited} µs"
+    );
+    assert!(half <= 100_000, "half of the writers held the lock for more than 100 ms once");
 }
 
 #[test]

@@ -135,7 +135,10 @@ fn mcp(rest: &str, input: &Value, payload: &Map<String, Value>) -> Result<Tool, 
 
 fn outcome(fields: &Map<String, Value>, result: Ended) -> Result<Event, String> {
     Ok(match text(fields, "tool_use_id")? {
-        Some(id) => Event::Outcome(Outcome { id: id.to_owned(), result }),
+        Some(id) => {
+            let session = text(fields, "session_id")?.unwrap_or_default().to_owned();
+            Event::Outcome(Outcome { id: id.to_owned(), session, result })
+        }
         None => Event::Nothing,
     })
 }

@@ -31,6 +31,7 @@ pub struct Proposed {
 pub struct Outcome {
     /// The agent's own name for the call.
     pub id: String,
+    pub session: String,
     pub result: Result,
 }
 

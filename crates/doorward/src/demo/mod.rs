@@ -163,10 +163,15 @@ fn show(out: &mut dyn Write, played: &Played) -> std::io::Result<()> {
 fn summary(out: &mut dyn Write, counts: [usize; 3], took: Duration, stage: &Stage) -> Result<()> {
     let [approved, asked, blocked] = counts;
     let calls = approved + asked + blocked;
-    let log = doorward_ledger::Log::open(&record::directory(&stage.surroundings.places))?;
-    let records = log.records()?.filter(|record| record.is_ok()).count();
+    let places = &stage.surroundings.places;
     writeln!(out, "\n{calls} calls: {approved} ran without a question, {asked} asked, {blocked} blocked")?;
-    writeln!(out, "{records} records, each durable before its answer; {} ms in total", took.as_millis())?;
-    writeln!(out, "to have this for your own agent: doorward setup claude")?;
+    writeln!(out, "each was on record before its answer; {} ms in total\n", took.as_millis())?;
+    let mut log = doorward_ledger::Log::open(&record::directory(places))?;
+    record::checkpoint(places, &mut log, crate::screen::time::now_ms())?;
+    writeln!(out, "$ doorward audit verify")?;
+    let verified = crate::audit::verified(places)?;
+    write!(out, "{verified}")?;
+    anyhow::ensure!(verified.report.holds(), "the record of the demonstration does not hold");
+    writeln!(out, "\nto have this for your own agent: doorward setup claude")?;
     Ok(())
 }

@@ -36,6 +36,7 @@ pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, projec
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),
+        leaves: crate::session::leaves(considered, mode),
         versions: BTreeMap::from([
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
@@ -49,6 +50,11 @@ pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, projec
         sensitive: is_sensitive(considered),
     };
     Entry::new(&body)
+}
+
+/// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.
+pub fn yes(decision: &str) -> Result<Entry> {
+    Entry::new(&AnswerBody { decision: decision.to_owned(), reply: Reply::Approved, by: By::Client, why: None })
 }
 
 /// The entry of what became of a call.

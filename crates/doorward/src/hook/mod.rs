@@ -8,15 +8,17 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::agents::{Decision, Event, Proposed, Reply, claude};
+use crate::agents::{Decision, Event, Outcome, Proposed, Reply, Result as Ended, Step, claude};
 use crate::judging;
 use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
+use crate::session::Session;
 use crate::world::{DiskWorld, project_root};
 
 /// The longest payload that is read.
@@ -69,12 +71,36 @@ pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
     let mut ledger = Ledger::of(&surroundings.places);
     match event {
         Event::Proposed(proposed) => decide(&proposed, surroundings, &mut ledger),
-        Event::Outcome(outcome) => ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default()),
-        Event::Session { session, step } => {
-            ledger.append(entry::session(claude::NAME, session, step)?).map(|_receipt| Reply::default())
-        }
+        Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
+        Event::Session { session, step } => went_on(session, step, surroundings, &mut ledger),
         Event::Nothing => Ok(Reply::default()),
     }
+}
+
+/// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
+fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let has_run = match outcome.result {
+        Ended::Ran | Ended::Failed => true,
+        Ended::Declined => false,
+    };
+    if has_run && Session::of(&surroundings.places, &outcome.session).ran(&outcome.id) {
+        let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
+    }
+    ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default())
+}
+
+/// Records that a session began or ended. At its end the record is signed as it stands.
+fn went_on(session: String, step: Step, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
+    match step {
+        Step::Began => Session::of(&surroundings.places, &session).begin()?,
+        Step::Ended => {}
+    }
+    let _receipt = ledger.append(entry::session(claude::NAME, session, step)?)?;
+    match step {
+        Step::Began => {}
+        Step::Ended => ledger.sign(&surroundings.places)?,
+    }
+    Ok(Reply::default())
 }
 
 /// Judges a call, makes the record durable, and only then answers.
@@ -87,12 +113,15 @@ fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Rec
         return Ok(claude::reply(&Decision::Silent));
     }
     let policy = loaded.config.policy(mode).map_err(anyhow::Error::msg)?;
-    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded.config);
+    let session = Rc::new(Session::of(&surroundings.places, &call.session));
+    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded.config)
+        .in_session(Rc::clone(&session));
     let considered = judging::consider(call, &world, &policy);
     let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
     let entry = entry::decision(proposed, &considered, mode, project.as_deref())?;
-    match (ledger.append(entry), mode) {
+    let noted = session.note(proposed.id.as_deref().unwrap_or_default(), &considered, mode);
+    match (noted.and_then(|()| ledger.append(entry)), mode) {
         (Ok(_receipt), _) => Ok(claude::reply(&decision)),
         // Shadow leaves everything as it was, a full disk included, but says so.
         (Err(error), Mode::Shadow) => {

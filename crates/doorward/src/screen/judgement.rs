@@ -139,7 +139,8 @@ fn heading(out: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(out, "{STRONG}{title}{STRONG:#}")
 }
 
-fn effect_line(effect: &Effect) -> String {
+/// One effect with everything that is known about it.
+pub fn effect_line(effect: &Effect) -> String {
     let mut line = format!(
         "{} {} · scope {} · {} · reach {}",
         effect.operation,

@@ -2,8 +2,9 @@
 
 mod change;
 mod judgement;
+pub mod time;
 mod visible;
 
 pub use change::change;
-pub use judgement::{explanation, judgement, verdict_style};
+pub use judgement::{effect_line, explanation, judgement, verdict_style};
 pub use visible::visible;

@@ -9,11 +9,12 @@ use std::time::SystemTime;
 
 use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
 
-use super::program::{self, Known};
+use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
 use super::{bounds, files, session, temporary};
 use crate::config::Config;
 use crate::places::Places;
+use crate::session::Session;
 
 /// This machine, as one call sees it.
 #[derive(Debug)]
@@ -33,6 +34,9 @@ pub struct DiskWorld {
     repositories: RefCell<BTreeMap<String, Option<Rc<Repository>>>>,
     tallies: RefCell<BTreeMap<String, Tally>>,
     programs: RefCell<BTreeMap<String, Identity>>,
+    looks: RefCell<BTreeMap<String, Look>>,
+    system: SystemDirectories,
+    session: Option<Rc<Session>>,
 }
 
 impl DiskWorld {
@@ -52,9 +56,18 @@ impl DiskWorld {
             repositories: RefCell::default(),
             tallies: RefCell::default(),
             programs: RefCell::default(),
+            looks: RefCell::default(),
+            system: SystemDirectories::default(),
+            session: None,
             project,
             home,
         }
+    }
+
+    /// The machine as a session of an agent knows it.
+    #[must_use]
+    pub fn in_session(self, session: Rc<Session>) -> DiskWorld {
+        DiskWorld { session: Some(session), ..self }
     }
 
     /// The repository that a directory lies in, found once per directory and mostly from what its parent said.
@@ -139,7 +152,17 @@ impl World for DiskWorld {
     }
 
     fn look(&self, path: &str) -> Look {
-        files::look(path, self.trusted_at.filter(|_| self.is_trusted))
+        if let Some(known) = self.looks.borrow().get(path) {
+            return known.clone();
+        }
+        let look = files::look(path, self.trusted_at.filter(|_| self.is_trusted), |metadata| {
+            self.session.as_ref().is_some_and(|session| session.created(path, metadata))
+        });
+        let mut looks = self.looks.borrow_mut();
+        if looks.len() < bounds::NAMES {
+            looks.insert(path.to_owned(), look.clone());
+        }
+        look
     }
 
     fn link(&self, path: &str) -> Option<String> {
@@ -185,6 +208,7 @@ impl World for DiskWorld {
             home: Some(&self.home),
             directories: &self.directories,
             listed_at: self.trusted_at,
+            system: &self.system,
         };
         let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
         self.programs.borrow_mut().insert(name.to_owned(), identity.clone());
@@ -200,7 +224,7 @@ impl World for DiskWorld {
     }
 
     fn history(&self) -> History {
-        History::default()
+        self.session.as_ref().map(|session| session.history()).unwrap_or_default()
     }
 
     fn changed_files(&self) -> Vec<String> {
@@ -210,8 +234,8 @@ impl World for DiskWorld {
         }
     }
 
-    fn override_rate(&self, _pattern: &str) -> Option<f64> {
-        None
+    fn override_rate(&self, pattern: &str) -> Option<f64> {
+        self.session.as_ref()?.override_rate(pattern)
     }
 
     fn settings(&self) -> &Settings {

@@ -1,5 +1,6 @@
 //! Files as the disk has them: looked at without following links, read and counted within bounds.
 
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,8 +9,8 @@ use doorward_engine::{Content, Kind, Look, Tally, Tracking};
 
 use super::bounds;
 
-/// Looks at a path. What changed after `trusted_at` counts as changed since then.
-pub fn look(path: &str, trusted_at: Option<SystemTime>) -> Look {
+/// Looks at a path. What changed after `trusted_at` counts as changed since then; `is_own` says what the session created.
+pub fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Metadata) -> bool) -> Look {
     let nothing = |kind| Look {
         kind,
         size: 0,
@@ -34,7 +35,7 @@ pub fn look(path: &str, trusted_at: Option<SystemTime>) -> Look {
         size: metadata.size(),
         executable: kind == Kind::File && metadata.mode() & 0o111 != 0,
         hard_links: metadata.nlink(),
-        created_this_session: false,
+        created_this_session: kind == Kind::File && is_own(&metadata),
         changed_since_trust: trusted_at.is_some_and(|then| changed(&metadata) > then),
     }
 }
@@ -66,7 +67,7 @@ pub fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
 }
 
 /// When anything about the file last changed; nobody can set this time by hand.
-pub fn changed(metadata: &std::fs::Metadata) -> SystemTime {
+pub fn changed(metadata: &Metadata) -> SystemTime {
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
     let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
     UNIX_EPOCH + Duration::new(seconds, nanoseconds)

@@ -1,5 +1,8 @@
 //! Which file a program name stands for, and whether that file is one the user knows.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -61,6 +64,25 @@ pub struct Known<'a> {
     /// Directories of tool chains that the user listed, and when.
     pub directories: &'a [String],
     pub listed_at: Option<SystemTime>,
+    pub system: &'a SystemDirectories,
+}
+
+/// Which directories belong to the system, asked once each.
+#[derive(Debug, Default)]
+pub struct SystemDirectories(RefCell<BTreeMap<PathBuf, bool>>);
+
+impl SystemDirectories {
+    /// Reached without any link, a directory of the system, and nobody else can change it.
+    fn include(&self, directory: &Path) -> bool {
+        if let Some(known) = self.0.borrow().get(directory) {
+            return *known;
+        }
+        let includes = SYSTEM.iter().any(|system| directory.starts_with(system))
+            && directory.canonicalize().is_ok_and(|real| real == directory)
+            && belongs_to_system(directory);
+        self.0.borrow_mut().insert(directory.to_owned(), includes);
+        includes
+    }
 }
 
 /// Finds and judges a program: a name is searched for in `path`, a path is taken as it is.
@@ -73,15 +95,33 @@ pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
         // An empty or relative entry means wherever the command happens to run.
         let directory = Path::new(known.cwd).join(directory);
         let candidate = directory.join(name);
-        if is_program(&candidate) {
-            return judged(&candidate, known);
+        match candidate.symlink_metadata() {
+            // The common case: no link anywhere, so that one look is enough.
+            Ok(found) if is_executable(&found) && is_plainly_system(&candidate, &found, known) => {
+                return Identity::Trusted(candidate.to_string_lossy().into_owned());
+            }
+            Ok(_) if is_program(&candidate) => return judged(&candidate, known),
+            Ok(_) | Err(_) => {}
         }
     }
     Identity::Missing
 }
 
 fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|found| is_executable(&found))
+}
+
+fn is_executable(found: &Metadata) -> bool {
+    found.is_file() && found.mode() & 0o111 != 0
+}
+
+/// What `judged` finds out about a regular file of the system, without asking again and again.
+fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
+    is_plain(path)
+        && found.uid() == 0
+        && found.mode() & 0o022 == 0
+        && known.project.is_none_or(|project| project == "/" || !path.starts_with(project))
+        && path.parent().is_some_and(|directory| known.system.include(directory))
 }
 
 fn judged(path: &Path, known: &Known<'_>) -> Identity {
@@ -126,10 +166,13 @@ fn is_plain(path: &Path) -> bool {
 
 /// The file lies in a directory of the system, and neither it nor its directory can be changed by others.
 fn is_system(path: &Path) -> bool {
-    let belongs = |path: &Path| {
-        path.symlink_metadata().is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
-    };
-    SYSTEM.iter().any(|directory| path.starts_with(directory)) && belongs(path) && path.parent().is_some_and(belongs)
+    SYSTEM.iter().any(|directory| path.starts_with(directory))
+        && belongs_to_system(path)
+        && path.parent().is_some_and(belongs_to_system)
+}
+
+fn belongs_to_system(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
 }
 
 /// Nothing about the file changed since the user listed its directory.
@@ -165,6 +208,7 @@ mod tests {
             home: None,
             directories: &directories,
             listed_at: Some(SystemTime::now()),
+            system: &SystemDirectories::default(),
         };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);

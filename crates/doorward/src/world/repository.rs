@@ -70,6 +70,7 @@ pub struct Repository {
     common: PathBuf,
     home: String,
     config: OnceCell<Result<GitConfig, String>>,
+    described: OnceCell<Git>,
     index: OnceCell<Option<Index>>,
     ignores: OnceCell<Option<Vec<Ignores>>>,
 }
@@ -88,6 +89,7 @@ impl Repository {
             common,
             home: home.to_owned(),
             config: OnceCell::new(),
+            described: OnceCell::new(),
             index: OnceCell::new(),
             ignores: OnceCell::new(),
         })
@@ -95,14 +97,17 @@ impl Repository {
 
     /// What the engine wants to know about it.
     pub fn describe(&self) -> Git {
-        let config = self.config();
-        Git {
-            root: self.root.clone(),
-            branch: self.branch(),
-            default_branch: self.default_branch(),
-            remotes: config.as_ref().map(|config| config.remotes.clone()).unwrap_or_default(),
-            config: config.as_ref().map(|config| config.values.clone()).map_err(Clone::clone),
-        }
+        let describe = || {
+            let config = self.config();
+            Git {
+                root: self.root.clone(),
+                branch: self.branch(),
+                default_branch: self.default_branch(),
+                remotes: config.as_ref().map(|config| config.remotes.clone()).unwrap_or_default(),
+                config: config.as_ref().map(|config| config.values.clone()).map_err(Clone::clone),
+            }
+        };
+        self.described.get_or_init(describe).clone()
     }
 
     /// What git knows about a file, a link or a path where nothing is.

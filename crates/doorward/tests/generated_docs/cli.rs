@@ -19,10 +19,18 @@ pub fn command_line() -> String {
     let mut text = format!("# Commands\n\n```text\n{}\n```\n", help.trim_end());
     for name in names {
         let help = home.run(&[name.as_str(), "--help"], b"").stdout;
-        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-        text.push_str(&format!("\n## doorward {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+        text.push_str(&section("##", &name, &help));
+        for part in subcommands(&help) {
+            let help = home.run(&[name.as_str(), part.as_str(), "--help"], b"").stdout;
+            text.push_str(&section("###", &format!("{name} {part}"), &help));
+        }
     }
     text
+}
+
+fn section(depth: &str, name: &str, help: &str) -> String {
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    format!("\n{depth} doorward {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end())
 }
 
 /// What every key of the configuration means. The program is asked whether these are all keys there are.

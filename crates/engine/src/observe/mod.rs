@@ -36,6 +36,9 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
     }
     let subject = redact::all(subject, &mut out);
     let history = world.history();
+    if let Some(doubt) = history.doubt {
+        out.lower(Degree::Opaque, doubt);
+    }
     let pattern = crate::pattern::of(call.tool.name(), &out.effects);
     Facts {
         tool: call.tool.name().to_owned(),

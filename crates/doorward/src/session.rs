@@ -1,0 +1,266 @@
+//! The state of one session at the edge: read while a call is judged, raised before the answer is given.
+//!
+//! A state that is missing though the log knows the session, damaged or forged is made again from the log, and the call
+//! that finds it so is put to a person.
+
+use std::cell::OnceCell;
+use std::fs::{DirBuilder, Metadata};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, anyhow};
+use doorward_engine::{Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, left_by};
+use doorward_ledger::{CreatedState, Limit, Log, LogError, PatternState, SessionState, StateError, StateKey, States};
+
+use crate::judging::Considered;
+use crate::places::Places;
+use crate::record;
+use crate::screen::time::now_ms;
+
+/// Clocks of file systems lag behind by a few milliseconds.
+const SLACK_MS: u64 = 20;
+
+/// One session of an agent.
+#[derive(Debug)]
+pub struct Session {
+    id: String,
+    /// What stands against reading any state at all, if something does.
+    states: Result<States, String>,
+    log: PathBuf,
+    now_ms: u64,
+    limit: Limit,
+    known: OnceCell<Known>,
+    created: OnceCell<CreatedState>,
+}
+
+/// What is known of the session, and how.
+#[derive(Debug)]
+struct Known {
+    state: SessionState,
+    found: Found,
+}
+
+#[derive(Debug, PartialEq)]
+enum Found {
+    Kept,
+    /// Nothing was ever recorded of it.
+    New,
+    /// Made again from the log, for this reason.
+    Again(String),
+}
+
+impl Session {
+    pub fn of(places: &Places, id: &str) -> Session {
+        let thresholds = Thresholds::default();
+        Session {
+            id: id.to_owned(),
+            states: key(&places.state()).map(|key| States::at(&places.state().join("sessions"), key)),
+            log: record::directory(places),
+            now_ms: now_ms(),
+            limit: Limit { per_minute: thresholds.reads_per_minute, burst: thresholds.read_burst },
+            known: OnceCell::new(),
+            created: OnceCell::new(),
+        }
+    }
+
+    /// What happened before.
+    pub fn history(&self) -> History {
+        let Known { state, found } = self.known();
+        let (reads_last_minute, reads_last_seconds) = state.reads(self.limit, self.now_ms);
+        History {
+            taint: state.taints().map(str::to_owned).collect(),
+            reads_last_minute,
+            reads_last_seconds,
+            denials_in_a_row: state.denials_in_a_row(),
+            denials: state.denials(),
+            boundaries: state.boundaries().map(str::to_owned).collect(),
+            doubt: match found {
+                Found::Kept | Found::New => None,
+                Found::Again(why) => {
+                    Some(format!("what happened before in this session: {why}; it was made again from the record"))
+                }
+            },
+        }
+    }
+
+    /// How often a person overrode decisions on a pattern; what is damaged counts as always, once.
+    pub fn override_rate(&self, pattern: &str) -> Option<f64> {
+        let states = self.states.as_ref().ok()?;
+        match states.find::<PatternState>(pattern) {
+            Ok(state) => {
+                let (overridden, decided) = state?.month(self.now_ms);
+                (decided > 0).then(|| (overridden as f64 / decided as f64).min(1.0))
+            }
+            Err(_) => {
+                states.forget::<PatternState>(pattern);
+                Some(1.0)
+            }
+        }
+    }
+
+    /// The file was created by this session, and is still that file.
+    pub fn created(&self, path: &str, metadata: &Metadata) -> bool {
+        let began = self.known().state.began_ms;
+        let born = metadata.created().or_else(|_| metadata.modified()).map(milliseconds).unwrap_or_default();
+        // Most files are older than the session; for them nothing need be read.
+        if !metadata.is_file() || began == 0 || born.saturating_add(SLACK_MS) < began {
+            return false;
+        }
+        let created = self.created.get_or_init(|| {
+            let found = self.states.as_ref().ok().and_then(|states| states.load::<CreatedState>(&self.id).ok());
+            found.unwrap_or_default()
+        });
+        created.when(path).is_some_and(|when| born.saturating_add(SLACK_MS) >= when)
+    }
+
+    /// Takes note of a judged call. Comes before the record: whatever fails then leaves the session riskier, not safer.
+    pub fn note(&self, id: &str, considered: &Considered, mode: Mode) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        let Known { state, found } = self.known();
+        if let Found::Again(_) = found {
+            states.replace(&self.id, state)?;
+        }
+        let facts = &considered.facts;
+        states.update(&self.id, |state: &mut SessionState| self.change(state, id, considered, mode))?;
+        if may_run(considered, mode) {
+            self.note_files(states, facts)?;
+        }
+        if considered.judgement.verdict != Verdict::AutoApprove {
+            self.note_pattern(states, &facts.pattern, PatternState::decided)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a session that begins or is taken up again.
+    pub fn begin(&self) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        // A state in doubt is left as it is: the next call shall be put to a person.
+        if self.known().found == Found::New {
+            states.update(&self.id, |state: &mut SessionState| state.began_ms = self.now_ms)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a call that ran; says whether a person had to be asked first, and so said yes.
+    pub fn ran(&self, id: &str) -> bool {
+        // A state that cannot be read is met again, and dealt with, by the next call.
+        let Ok(states) = &self.states else { return false };
+        if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
+            return false;
+        }
+        let Ok(Some(pattern)) = states.update(&self.id, |state: &mut SessionState| state.ran(id)) else { return false };
+        let _ = self.note_pattern(states, &pattern, PatternState::overridden);
+        true
+    }
+
+    fn change(&self, state: &mut SessionState, id: &str, considered: &Considered, mode: Mode) {
+        let Considered { facts, judgement, .. } = considered;
+        if state.began_ms == 0 {
+            state.began_ms = self.now_ms;
+        }
+        match (judgement.verdict, mode) {
+            (Verdict::AutoApprove, _) => {
+                state.approved();
+                if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
+                    state.read(self.limit, self.now_ms);
+                }
+            }
+            (Verdict::Confirm, _) => state.asked(id, &facts.pattern),
+            // In shadow nothing is denied.
+            (Verdict::Block, Mode::Shadow | Mode::Off) => {}
+            (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => state.denied(),
+        }
+        leaves(considered, mode).iter().for_each(|taint| state.taint(taint));
+    }
+
+    fn note_files(&self, states: &States, facts: &Facts) -> Result<()> {
+        let touched = |wanted: Operation| {
+            let path = move |effect: &'_ Effect| match &effect.target {
+                Target::Path(path) if effect.operation == wanted => Some((path.clone(), effect.marks)),
+                Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => None,
+            };
+            facts.effects.iter().filter_map(path)
+        };
+        let created: Vec<String> =
+            touched(Operation::Write).filter(|(_, marks)| marks.has(Mark::Creates)).map(|(path, _)| path).collect();
+        let deleted: Vec<String> = touched(Operation::Delete).map(|(path, _)| path).collect();
+        let had_any = || matches!(states.find::<CreatedState>(&self.id), Ok(Some(_)));
+        if created.is_empty() && (deleted.is_empty() || !had_any()) {
+            return Ok(());
+        }
+        let change = |state: &mut CreatedState| {
+            deleted.iter().for_each(|path| state.removed(path));
+            created.iter().for_each(|path| state.created(path, self.now_ms));
+        };
+        if states.update(&self.id, change).is_err() {
+            // Forgetting which files are the session's own only asks more.
+            states.forget::<CreatedState>(&self.id);
+        }
+        Ok(())
+    }
+
+    fn note_pattern(&self, states: &States, pattern: &str, change: fn(&mut PatternState, u64)) -> Result<()> {
+        let change = |state: &mut PatternState| change(state, self.now_ms);
+        if states.update(pattern, change).is_err() {
+            states.forget::<PatternState>(pattern);
+            states.update(pattern, change)?;
+        }
+        Ok(())
+    }
+
+    fn known(&self) -> &Known {
+        self.known.get_or_init(|| match &self.states {
+            Ok(states) => match states.find(&self.id) {
+                Ok(Some(state)) => Known { state, found: Found::Kept },
+                Ok(None) => self.recalled(None),
+                Err(error) => self.recalled(Some(&error)),
+            },
+            Err(problem) => Known { state: SessionState::default(), found: Found::Again(problem.clone()) },
+        })
+    }
+
+    /// What the log says about a session whose state is missing, or cannot be used for a reason.
+    fn recalled(&self, why: Option<&StateError>) -> Known {
+        let recorded = match Log::open(&self.log) {
+            Ok(log) => log.session(&self.id).map_err(|error| error.to_string()),
+            Err(LogError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        };
+        match (recorded, why) {
+            (Ok(None), None) => Known { state: SessionState::default(), found: Found::New },
+            (Ok(Some(state)), None) => Known { state, found: Found::Again("its state was missing".to_owned()) },
+            (Ok(state), Some(why)) => Known { state: state.unwrap_or_default(), found: Found::Again(why.to_string()) },
+            (Err(error), _) => Known { state: SessionState::default(), found: Found::Again(error) },
+        }
+    }
+}
+
+/// What a call leaves behind for the rest of the session, in the words of the record.
+pub fn leaves(considered: &Considered, mode: Mode) -> Vec<String> {
+    if !may_run(considered, mode) {
+        return Vec::new();
+    }
+    left_by(&considered.facts).iter().map(|taint| taint.as_str().to_owned()).collect()
+}
+
+fn may_run(considered: &Considered, mode: Mode) -> bool {
+    considered.judgement.verdict != Verdict::Block || matches!(mode, Mode::Shadow | Mode::Off)
+}
+
+fn key(state: &Path) -> Result<StateKey, String> {
+    let path = state.join("state.key");
+    StateKey::load(&path)
+        .or_else(|_| {
+            // Whatever is wrong with the directory shows when the key is made in it.
+            let _ = DirBuilder::new().recursive(true).mode(0o700).create(state);
+            StateKey::load_or_create(&path)
+        })
+        .context("the state of sessions cannot be read")
+        .map_err(|error| format!("{error:#}"))
+}
+
+fn milliseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

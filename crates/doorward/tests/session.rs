@@ -1,0 +1,180 @@
+//! What the hook remembers of a session from call to call, and what happens when somebody meddles with it.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use doorward_ledger::{Limit, SessionState, StateKey, States};
+use serde_json::{Value, json};
+use support::{Home, Ran};
+
+fn trusting() -> Home {
+    let home = Home::new();
+    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    home
+}
+
+fn hook(home: &Home, session: &str, id: &str, command: &str) -> Ran {
+    let mut payload = home.payload("Bash", json!({ "command": command }));
+    payload["session_id"] = json!(session);
+    payload["tool_use_id"] = json!(id);
+    home.run(&["hook", "claude"], payload.to_string().as_bytes())
+}
+
+/// The decision on a command and its reason.
+fn decision(ran: &Ran) -> (String, String) {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let answer = ran.json();
+    let said = |name: &str| answer["hookSpecificOutput"][name].as_str().unwrap().to_owned();
+    (said("permissionDecision"), said("permissionDecisionReason"))
+}
+
+fn says(home: &Home, session: &str, command: &str) -> String {
+    decision(&hook(home, session, "call", command)).0
+}
+
+fn tell(home: &Home, event: &str, session: &str, id: &str) {
+    let payload = json!({"hook_event_name": event, "session_id": session, "tool_use_id": id, "cwd": "/"});
+    let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+/// The state files of sessions.
+fn states(home: &Home, kind: &str) -> Vec<PathBuf> {
+    let listed = std::fs::read_dir(home.path(".local/state/doorward/sessions")).unwrap();
+    let named = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(kind);
+    listed.map(|entry| entry.unwrap().path()).filter(named).collect()
+}
+
+const SEND: &str = "curl -d x=1 https://crates.io/api";
+const SECRET: &str = "cat .env";
+
+fn with_secret(home: &Home) {
+    std::fs::write(home.project().join(".env"), "TOKEN=x\n").unwrap();
+}
+
+#[test]
+fn a_secret_read_earlier_makes_sending_ask_in_this_session_only() {
+    let home = trusting();
+    with_secret(&home);
+    let (_, before) = decision(&hook(&home, "one", "a", SEND));
+    assert!(!before.contains("after a secret was read"), "{before}");
+    let _asked = says(&home, "one", SECRET);
+    let (verdict, reason) = decision(&hook(&home, "one", "b", SEND));
+    assert!(verdict == "ask" && reason.contains("after a secret was read in this session"), "{verdict} {reason}");
+    let (_, other) = decision(&hook(&home, "two", "c", SEND));
+    assert!(!other.contains("after a secret was read"), "{other}");
+    assert_eq!(says(&home, "one", "ls"), "allow", "what has nothing to do with it goes on");
+}
+
+#[test]
+fn a_state_that_is_missing_damaged_or_forged_asks_once_and_comes_back_from_the_record() {
+    let home = trusting();
+    with_secret(&home);
+    let _asked = says(&home, "one", SECRET);
+    let file = states(&home, "session-").pop().unwrap();
+    let good = std::fs::read_to_string(&file).unwrap();
+    let (body, code) = good.split_once('\n').unwrap();
+    let mut forged: Value = serde_json::from_str(body).unwrap();
+    forged["taint"] = json!([]);
+    let spoil: [(&str, &dyn Fn()); 5] = [
+        ("forged", &|| std::fs::write(&file, format!("{forged}\n{code}")).unwrap()),
+        ("cut", &|| std::fs::write(&file, &good[..good.len() / 2]).unwrap()),
+        ("empty", &|| std::fs::write(&file, "").unwrap()),
+        ("missing", &|| std::fs::remove_file(&file).unwrap()),
+        ("of another key", &|| {
+            std::fs::remove_file(home.path(".local/state/doorward/state.key")).unwrap();
+        }),
+    ];
+    for (how, spoil) in spoil {
+        spoil();
+        let (verdict, reason) = decision(&hook(&home, "one", "x", "ls"));
+        assert!(
+            verdict == "ask" && reason.contains("what happened before in this session"),
+            "{how}: {verdict} {reason}"
+        );
+        assert_eq!(says(&home, "one", "ls"), "allow", "{how}: asked once");
+        let (_, reason) = decision(&hook(&home, "one", "y", SEND));
+        assert!(reason.contains("after a secret was read"), "{how}: the taint is back: {reason}");
+    }
+}
+
+#[test]
+fn an_old_session_of_which_the_record_knows_nothing_is_new() {
+    let home = trusting();
+    tell(&home, "SessionStart", "fresh", "");
+    assert_eq!(says(&home, "fresh", "ls"), "allow");
+    assert_eq!(says(&home, "never announced", "ls"), "allow");
+}
+
+#[test]
+fn three_denials_in_a_row_hand_over_until_a_person_says_yes() {
+    let home = trusting();
+    for _ in 0..3 {
+        assert_eq!(says(&home, "s", "rm -rf /"), "deny");
+    }
+    let (verdict, reason) = decision(&hook(&home, "s", "asked", "ls"));
+    assert!(verdict == "ask" && reason.contains("denied in a row"), "{verdict} {reason}");
+    assert_eq!(says(&home, "s", "git diff"), "ask", "asking ends nothing");
+    assert_eq!(says(&home, "other", "ls"), "allow");
+    tell(&home, "PostToolUse", "s", "asked");
+    assert_eq!(says(&home, "s", "ls"), "allow");
+    let answers = home.run(&["audit", "list", "--kind", "answer", "--json"], b"").json();
+    assert_eq!((answers[0]["decision"].as_str(), answers[0]["by"].as_str()), (Some("asked"), Some("client")));
+    let stats = home.run(&["audit", "stats", "--json"], b"").json();
+    let overridden: u64 =
+        stats["categories"].as_array().unwrap().iter().map(|of| of["overridden"].as_u64().unwrap()).sum();
+    assert_eq!(overridden, 1);
+}
+
+#[test]
+fn a_burst_of_reads_asks_and_is_over_with_the_minute() {
+    let home = trusting();
+    assert_eq!(says(&home, "busy", "cat README.md"), "allow");
+    let limit = Limit { per_minute: 300, burst: 60 };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    // A minute ahead, so that nothing wears off however slow this machine is.
+    let reads = |session: &str, count: u32, at: u64| {
+        let key = StateKey::load(&home.path(".local/state/doorward/state.key")).unwrap();
+        let states = States::at(&home.path(".local/state/doorward/sessions"), key);
+        states.update(session, |state: &mut SessionState| (0..count).for_each(|_| state.read(limit, at))).unwrap();
+    };
+    reads("busy", 60, now + 60_000);
+    let (verdict, reason) = decision(&hook(&home, "busy", "x", "cat README.md"));
+    assert!(verdict == "ask" && reason.contains("reads in the last minute"), "{verdict} {reason}");
+    assert_eq!(says(&home, "busy", "cat .gitignore"), "ask", "what was refused counts no less");
+    assert_eq!(says(&home, "calm", "cat README.md"), "allow");
+    reads("calm", 60, now - 60_000);
+    assert_eq!(says(&home, "calm", "cat README.md"), "allow");
+}
+
+#[test]
+fn what_the_session_created_it_may_delete_and_nothing_else() {
+    let home = trusting();
+    let theirs = home.project().join("theirs.txt");
+    std::fs::write(&theirs, "a person's\n").unwrap();
+    assert_eq!(says(&home, "s", "rm theirs.txt"), "ask");
+    let made = home.project().join("made.txt");
+    let _judged = says(&home, "s", "touch made.txt");
+    std::fs::write(&made, "").unwrap();
+    assert_eq!(says(&home, "s", "rm made.txt"), "allow");
+    std::fs::remove_file(&made).unwrap();
+    // Somebody else's file under the same name is not the session's.
+    std::fs::rename(&theirs, &made).unwrap();
+    assert_eq!(says(&home, "s", "rm made.txt"), "ask");
+    assert_eq!(says(&home, "t", "rm made.txt"), "ask");
+}
+
+#[test]
+fn the_record_is_signed_when_a_session_ends() {
+    let home = trusting();
+    assert_eq!(says(&home, "s", "ls"), "allow");
+    tell(&home, "SessionEnd", "s", "");
+    let verified = home.run(&["audit", "verify"], b"");
+    assert_eq!(verified.code, 0);
+    assert!(verified.stdout.contains("anchored: a checkpoint vouches for everything"), "{}", verified.stdout);
+}
