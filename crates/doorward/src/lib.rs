@@ -19,6 +19,7 @@ mod record;
 mod rules;
 mod screen;
 mod setup;
+mod trust;
 mod trusted;
 mod world;
 

@@ -5,15 +5,16 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
 
 use super::program::{self, Known};
 use super::repository::Repository;
 use super::{bounds, files, session, temporary};
-use crate::config::Config;
+use crate::loading::Loaded;
 use crate::places::Places;
+use crate::trust::{Trust, mcp};
 
 /// This machine, as one call sees it.
 #[derive(Debug)]
@@ -26,7 +27,10 @@ pub struct DiskWorld {
     settings: Settings,
     is_trusted: bool,
     directories: Vec<String>,
-    /// When the user last decided what to trust.
+    trust: Trust,
+    /// When the user listed the directories of tool chains.
+    listed_at: Option<SystemTime>,
+    /// When the user last decided about this project.
     trusted_at: Option<SystemTime>,
     key: OnceCell<[u8; 16]>,
     state: PathBuf,
@@ -37,8 +41,11 @@ pub struct DiskWorld {
 
 impl DiskWorld {
     /// The machine around a call in `cwd`, which belongs to `project`.
-    pub fn new(places: &Places, cwd: &str, project: Option<String>, config: &Config) -> DiskWorld {
+    pub fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
         let home = places.home().to_owned();
+        let (config, trust) = (&loaded.config, &loaded.trust);
+        let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
+        let configured = || std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
@@ -46,7 +53,9 @@ impl DiskWorld {
             settings: config.settings(),
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            trusted_at: std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found)),
+            listed_at: configured(),
+            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(configured),
+            trust: trust.clone(),
             key: OnceCell::new(),
             state: places.state(),
             repositories: RefCell::default(),
@@ -78,6 +87,12 @@ impl DiskWorld {
             known.extend(unknown.into_iter().map(|path| (path, found.clone())));
         }
         found
+    }
+
+    /// A recipe whose bytes are those that were trusted.
+    fn is_pinned(&self, path: &str) -> bool {
+        let Some(project) = &self.project else { return false };
+        self.trust.projects.get(project).is_some_and(|pinned| pinned.is_same(project, path))
     }
 
     fn file_tracking(&self, path: &str) -> Tracking {
@@ -139,7 +154,9 @@ impl World for DiskWorld {
     }
 
     fn look(&self, path: &str) -> Look {
-        files::look(path, self.trusted_at.filter(|_| self.is_trusted))
+        let mut look = files::look(path, self.trusted_at.filter(|_| self.is_trusted));
+        look.changed_since_trust &= !self.is_pinned(path);
+        look
     }
 
     fn link(&self, path: &str) -> Option<String> {
@@ -184,15 +201,16 @@ impl World for DiskWorld {
             project: self.project.as_deref(),
             home: Some(&self.home),
             directories: &self.directories,
-            listed_at: self.trusted_at,
+            listed_at: self.listed_at,
+            binaries: &self.trust.binaries,
         };
         let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
         self.programs.borrow_mut().insert(name.to_owned(), identity.clone());
         identity
     }
 
-    fn mcp(&self, _server: &str, _tool: &str) -> McpTrust {
-        McpTrust::Configured
+    fn mcp(&self, server: &str, _tool: &str) -> McpTrust {
+        mcp::trust_in(server, &self.trust, &self.home, self.project.as_deref())
     }
 
     fn session_process(&self, pid: u32) -> bool {
@@ -205,7 +223,11 @@ impl World for DiskWorld {
 
     fn changed_files(&self) -> Vec<String> {
         match (&self.project, self.trusted_at) {
-            (Some(project), Some(then)) if self.is_trusted => files::changed_since(project, then),
+            (Some(project), Some(then)) if self.is_trusted => {
+                let mut changed = files::changed_since(project, then);
+                changed.retain(|path| !self.is_pinned(path));
+                changed
+            }
             (Some(_) | None, Some(_) | None) => Vec::new(),
         }
     }

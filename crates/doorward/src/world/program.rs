@@ -1,5 +1,6 @@
 //! Which file a program name stands for, and whether that file is one the user knows.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -7,6 +8,7 @@ use std::time::SystemTime;
 use doorward_engine::Identity;
 
 use super::files;
+use crate::trust::PinnedFile;
 
 /// Directories whose programs belong to the system, if nobody but the system can change them.
 const SYSTEM: &[&str] = &[
@@ -61,6 +63,8 @@ pub struct Known<'a> {
     /// Directories of tool chains that the user listed, and when.
     pub directories: &'a [String],
     pub listed_at: Option<SystemTime>,
+    /// Programs that a person trusted, by their real path.
+    pub binaries: &'a BTreeMap<String, PinnedFile>,
 }
 
 /// Finds and judges a program: a name is searched for in `path`, a path is taken as it is.
@@ -90,6 +94,9 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
     if known.project.is_some_and(|project| project != "/" && lies_in(project)) {
         return Identity::Project(shown());
+    }
+    if let Some(pinned) = real.to_str().and_then(|real| known.binaries.get(real)) {
+        return if pinned.is_same(&real) { Identity::Trusted(shown()) } else { Identity::Changed(shown()) };
     }
     if is_plain(path) && [path, real.as_path()].iter().all(|path| is_system(path)) {
         return Identity::Trusted(shown());
@@ -165,6 +172,7 @@ mod tests {
             home: None,
             directories: &directories,
             listed_at: Some(SystemTime::now()),
+            binaries: &BTreeMap::new(),
         };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);

@@ -72,3 +72,14 @@ fn command_line() {
 fn configuration() {
     check("config.md", &cli::configuration());
 }
+
+#[test]
+fn schema() {
+    let path = folder().join("config.schema.json");
+    let printed = support::Home::new().run(&["config", "--schema"], b"").stdout;
+    if std::env::var_os("UPDATE").is_some() {
+        return std::fs::write(path, printed).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(printed == committed, "docs/generated/config.schema.json is out of date; UPDATE=1 writes it anew");
+}

@@ -33,6 +33,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
     if call.truncated {
         out.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
+    out.note_unguarded_agents();
     let subject = redact::all(subject, &mut out);
     let history = world.history();
     let pattern = crate::pattern::of(call.tool.name(), &out.effects);
@@ -57,6 +58,8 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         attended: call.attended,
         cancelled: call.cancelled,
         project_trusted: world.project_trusted(),
+        project: world.project().map(str::to_owned),
+        home: world.home().map(str::to_owned),
     }
 }
 
