@@ -41,6 +41,12 @@ enum Command {
     ///
     /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
     Hook { agent: String },
+    /// Show the configuration in force, where each value comes from, and what is the matter with it
+    Config(crate::config::ConfigArguments),
+    /// Trust a project, agent, program, host or tool server; list what is trusted
+    Trust(crate::trust::TrustArguments),
+    /// Take trust back
+    Untrust(crate::trust::UntrustArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -169,6 +175,9 @@ pub fn command_line() -> ExitCode {
         }
         Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
+        Command::Config(arguments) => crate::config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Trust(arguments) => crate::trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Untrust(arguments) => crate::trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

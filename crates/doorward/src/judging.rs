@@ -65,6 +65,8 @@ fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
         attended: call.attended,
         cancelled: call.cancelled,
         project_trusted: false,
+        project: None,
+        home: None,
     };
     (facts, asking(BECAUSE, policy))
 }

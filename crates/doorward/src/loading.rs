@@ -1,11 +1,12 @@
-//! Puts the configuration together: managed over user, and the project's own file only ever tightens.
+//! Puts the configuration together: managed over user, and whatever anybody may have written only ever tightens.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use doorward_engine::Mode;
 
-use crate::config::Config;
+use crate::config::{Config, Note, Rights, notes, pi};
 use crate::places::Places;
+use crate::trust::Trust;
 use crate::trusted;
 
 /// What an administrator decides for the whole machine.
@@ -14,12 +15,31 @@ const MANAGED: &str = "/etc/doorward/config.toml";
 /// What a repository may bring along.
 const PROJECT: &str = ".doorward.toml";
 
+/// Pi's settings in the environment.
+const PI_INLINE: &str = "PI_AUTOMODE_SETTINGS_JSON";
+
+/// One place that configuration comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub name: &'static str,
+    /// The file, or the variable.
+    pub place: String,
+    pub rights: Rights,
+    /// It is there, readable or not.
+    pub is_there: bool,
+    /// What it may say, after its rights.
+    pub config: Config,
+    pub notes: Vec<Note>,
+}
+
 /// The configuration in force, and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loaded {
     pub config: Config,
+    pub trust: Trust,
     /// Each makes the configuration strict and the mode `confirm-all`.
     pub problems: Vec<String>,
+    pub sources: Vec<Source>,
 }
 
 impl Loaded {
@@ -30,27 +50,96 @@ impl Loaded {
 }
 
 /// Reads all sources for work in a project.
-pub fn load(places: &Places, project: Option<&str>) -> Loaded {
-    let mut problems = Vec::new();
-    let mut read = |path: &Path| -> Config {
-        let parsed = match trusted::read(path) {
-            Ok(None) => return Config::default(),
-            Ok(Some(text)) => Config::parse(&text).map_err(|problem| format!("`{}`: {problem}", path.display())),
+pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
+    let mut reader = Reader::default();
+    let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
+    let mut config = reader.toml("user", places.config_file(), own);
+    if agent == "pi" {
+        config = config.joined_with(reader.pi("Pi, global", places.pi_file(), own));
+    }
+    let trust = reader.trust(places, own);
+    config = config.joined_with(trust.as_config());
+    config = config.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
+    if let Some(project) = project.map(Path::new) {
+        config = config.tightened_by(reader.toml("project", project.join(PROJECT), Rights::TightenOnly));
+        if agent == "pi" {
+            for (name, file) in [("Pi, local", ".pi/automode.local.json"), ("Pi, shared", ".pi/automode.json")] {
+                config = config.tightened_by(reader.pi(name, project.join(file), Rights::TightenOnly));
+            }
+        }
+    }
+    if agent == "pi" {
+        config = config.tightened_by(reader.pi_inline());
+    }
+    config.strict |= !reader.problems.is_empty();
+    Loaded { config, trust, problems: reader.problems, sources: reader.sources }
+}
+
+/// Reads sources one after the other and keeps what they said.
+#[derive(Default)]
+struct Reader {
+    problems: Vec<String>,
+    sources: Vec<Source>,
+}
+
+impl Reader {
+    fn toml(&mut self, name: &'static str, path: PathBuf, rights: Rights) -> Config {
+        let read = trusted::read(&path);
+        let parse = |text: &str| Config::parse(text).map(|config| (config, Vec::new()));
+        self.source(name, path.display().to_string(), rights, read, parse)
+    }
+
+    fn pi(&mut self, name: &'static str, path: PathBuf, rights: Rights) -> Config {
+        let read = trusted::read(&path);
+        self.source(name, path.display().to_string(), rights, read, pi::parse)
+    }
+
+    fn pi_inline(&mut self) -> Config {
+        let read = Ok(std::env::var(PI_INLINE).ok().filter(|text| !text.is_empty()));
+        self.source("Pi, inline", PI_INLINE.to_owned(), Rights::TightenOnly, read, pi::parse)
+    }
+
+    fn trust(&mut self, places: &Places, rights: Rights) -> Trust {
+        match (Trust::load(places), rights) {
+            (Ok(trust), Rights::Full) => trust,
+            (Ok(_), Rights::TightenOnly) => Trust::default(),
+            (Err(problem), _) => {
+                self.problems.push(problem);
+                Trust::default()
+            }
+        }
+    }
+
+    fn source(
+        &mut self,
+        name: &'static str,
+        place: String,
+        rights: Rights,
+        read: Result<Option<String>, String>,
+        parse: impl Fn(&str) -> Result<(Config, Vec<Note>), String>,
+    ) -> Config {
+        let is_there = !matches!(read, Ok(None));
+        let parsed = match read {
+            Ok(None) => Ok((Config::default(), Vec::new())),
+            Ok(Some(text)) => parse(&text).map_err(|problem| {
+                format!(
+                    "`{place}` is not a configuration: {problem}; mend or remove it, `doorward config` shows the rest"
+                )
+            }),
             Err(problem) => Err(problem),
         };
-        parsed.unwrap_or_else(|problem| {
-            problems.push(problem);
-            Config { strict: true, ..Config::default() }
-        })
-    };
-    let mut user = read(&places.config_file());
-    if !places.may_loosen(project) {
-        user = user.tightening_only();
+        let (config, mut remarks) = parsed.unwrap_or_else(|problem| {
+            self.problems.push(problem);
+            (Config { strict: true, ..Config::default() }, Vec::new())
+        });
+        remarks.extend(notes(&config, rights));
+        let config = match rights {
+            Rights::Full => config,
+            Rights::TightenOnly => config.tightening_only(),
+        };
+        self.sources.push(Source { name, place, rights, is_there, config: config.clone(), notes: remarks });
+        config
     }
-    let managed = read(Path::new(MANAGED));
-    let own = project.map(|project| read(&Path::new(project).join(PROJECT))).unwrap_or_default();
-    let config = user.overruled_by(managed).tightened_by(own);
-    Loaded { config, problems }
 }
 
 #[cfg(test)]
@@ -58,17 +147,47 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
+    fn written(places: &Places, text: &str) -> PathBuf {
+        let file = places.config_file();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+        file
+    }
+
     #[test]
     fn an_unreadable_configuration_trusts_nobody() {
         let directory = tempfile::tempdir().unwrap();
         let places = Places::at(directory.path().to_str().unwrap());
-        let file = places.config_file();
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, "[agents.claude]\nmode = \"auto\"\n").unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
-        assert_eq!(load(&places, None).mode("claude"), Mode::Auto);
+        let file = written(&places, "[agents.claude]\nmode = \"auto\"\n");
+        assert_eq!(load(&places, None, "claude").mode("claude"), Mode::Auto);
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
-        let loaded = load(&places, None);
+        let loaded = load(&places, None, "claude");
         assert_eq!((loaded.mode("claude"), loaded.config.strict, loaded.problems.len()), (Mode::ConfirmAll, true, 1));
+    }
+
+    #[test]
+    fn the_files_of_pi_have_the_rights_of_where_they_lie() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().join("home");
+        let project = directory.path().join("project");
+        let put = |path: PathBuf, text: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        };
+        put(home.join(".pi/agent/automode.json"), r#"{"permissions":{"allow":["bash(make test)"]}}"#);
+        put(
+            project.join(".pi/automode.json"),
+            r#"{"permissions":{"allow":["bash(make *)"],"deny":["bash(git push*)"]}}"#,
+        );
+        put(project.join(".pi/automode.local.json"), r#"{"permissions":{"allow":["fetch"],"ask":["fetch"]}}"#);
+        let places = Places::at(home.to_str().unwrap());
+        let loaded = load(&places, project.to_str(), "pi");
+        assert_eq!(loaded.problems, Vec::<String>::new());
+        let permissions = &loaded.config.permissions;
+        assert_eq!(permissions.allow, ["bash(make test)"]);
+        assert_eq!((permissions.deny.len(), permissions.ask.len()), (1, 1));
+        assert!(load(&places, project.to_str(), "claude").config.permissions.allow.is_empty());
     }
 }

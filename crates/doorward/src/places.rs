@@ -38,6 +38,11 @@ impl Places {
         Path::new(&self.home).join(".config/doorward/config.toml")
     }
 
+    /// Pi's own settings for all projects.
+    pub fn pi_file(&self) -> PathBuf {
+        Path::new(&self.home).join(".pi/agent/automode.json")
+    }
+
     pub fn state(&self) -> PathBuf {
         Path::new(&self.home).join(".local/state/doorward")
     }

@@ -33,7 +33,7 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
         .read_to_string(&mut text)
         .map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
     if text.len() as u64 > LIMIT {
-        return Err(format!("`{shown}` is longer than {LIMIT} bytes"));
+        return Err(format!("`{shown}` is longer than {LIMIT} bytes: shorten it"));
     }
     Ok(Some(text))
 }
@@ -72,7 +72,7 @@ pub fn text_of_pipe(path: &str, limit: u64) -> Option<String> {
 
 fn check(metadata: &Metadata, kind: &str) -> Result<(), String> {
     if !metadata.is_file() {
-        return Err(format!("is not a plain {kind}"));
+        return Err(format!("is not a plain {kind}: put the {kind} itself there, not a link or a directory"));
     }
     check_owner(metadata)
 }
@@ -80,7 +80,7 @@ fn check(metadata: &Metadata, kind: &str) -> Result<(), String> {
 fn check_owner(metadata: &Metadata) -> Result<(), String> {
     let me = rustix::process::geteuid().as_raw();
     if metadata.uid() != me && metadata.uid() != 0 {
-        return Err("belongs to somebody else".into());
+        return Err("belongs to somebody else: make it your own with `chown`, or remove it".into());
     }
     if metadata.mode() & 0o022 != 0 {
         return Err("can be changed by others: take write permission from group and others".into());

@@ -29,7 +29,7 @@ fn calls_are_allowed_asked_about_or_denied() {
     for (tool, input, expected) in [
         ("Bash", json!({"command": "ls -la", "description": "look"}), "allow"),
         ("Bash", json!({"command": "git push origin main"}), "ask"),
-        ("Bash", json!({"command": "rm -rf /etc"}), "deny"),
+        ("Bash", json!({"command": "rm -rf ~"}), "deny"),
         ("Bash", json!({"command": "rm -rf /", "run_in_background": true}), "deny"),
         ("Bash", json!({"command": 3}), "ask"),
         ("NeverHeardOf", json!({}), "ask"),

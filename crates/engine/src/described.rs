@@ -40,6 +40,10 @@ pub struct Description {
     pub taint: Vec<String>,
     /// Things the user said not to do.
     pub boundaries: Vec<String>,
+    /// Hosts that the configuration allows.
+    pub allowed_hosts: Vec<String>,
+    /// Hosts that the configuration denies.
+    pub denied_hosts: Vec<String>,
     /// Paths that the configuration denies.
     pub denied_paths: Vec<String>,
     /// Paths that the configuration protects.
@@ -150,6 +154,8 @@ impl DescribedWorld {
             tracked,
             settings: Settings {
                 denied_paths: description.denied_paths.clone(),
+                allowed_hosts: description.allowed_hosts.clone(),
+                denied_hosts: description.denied_hosts.clone(),
                 protected_paths: description.protected_paths.clone(),
                 ..Settings::default()
             },

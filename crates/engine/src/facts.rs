@@ -74,6 +74,11 @@ pub struct Facts {
     pub cancelled: bool,
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub project_trusted: bool,
+    /// The roots that permission patterns may be relative to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
 }
 
 fn yes() -> bool {

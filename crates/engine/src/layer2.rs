@@ -266,7 +266,7 @@ fn sensitivity(sensitivity: Sensitivity) -> f64 {
     match sensitivity {
         Sensitivity::None => 0.0,
         Sensitivity::SecretShaped => 3.0,
-        Sensitivity::Personal => 2.5,
+        Sensitivity::Personal => 3.0,
         Sensitivity::Credential => 5.0,
         Sensitivity::Key => 6.0,
     }

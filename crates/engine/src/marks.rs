@@ -50,6 +50,7 @@ words! {
         Truncates = "truncates" : "the old content is gone",
         Unseen = "unseen-content" : "the new content of an existing file is not seen in the call",
         Wildcard = "wildcard" : "hits whatever matches a pattern",
+        Narrowed = "narrowed" : "only names that hold a telling piece of text are hit; settles nothing by itself",
         Creates = "creates" : "makes something that was not there",
         Destroys = "destroys" : "destroys a resource that is not a file",
         Test = "test" : "runs the project's tests",
@@ -106,6 +107,7 @@ words! {
         DeniedHost = "denied-host" : "a host that the configuration denies",
         OwnRemote = "own-remote" : "the repository's own remote",
         PrivateAddress = "private-address" : "an address of a private network",
+        LanAddress = "lan-address" : "an address of a private network, written as one",
         MetadataAddress = "metadata-address" : "a cloud metadata service",
         AddressLiteral = "address-literal" : "an address instead of a name",
         OddAddress = "odd-address" : "an address or URL written in an unusual way",
@@ -132,6 +134,7 @@ words! {
         SessionFile = "session-file" : "a file written in this session",
         UntrustedProject = "untrusted-project" : "nobody has trusted this project",
         EnvironmentPoison = "environment-poison" : "sets a variable that can make programs run or load something else",
+        HistoryHidden = "history-hidden" : "keeps the shell from writing down what was typed",
         Obfuscated = "obfuscated" : "decoded, assembled or hidden before it runs",
 
         // Content.
@@ -142,6 +145,7 @@ words! {
 
         // Other tools.
         McpUntrusted = "mcp-untrusted" : "a tool server that nobody has trusted",
+        McpUnreviewed = "mcp-unreviewed" : "a tool server that is configured but that nobody has trusted",
         McpChanged = "mcp-changed" : "the tool's definition changed since it was trusted",
         McpReadOnly = "mcp-read-only" : "the name and arguments of the tool speak of reading only",
         McpDestructive = "mcp-destructive" : "the name or arguments of the tool speak of destroying, sending or paying",

@@ -1,5 +1,6 @@
 //! Patterns of the configuration that deny, ask or allow: `bash(git push --force*)`, `write(src/**)`.
 
+use crate::effect::Target;
 use crate::facts::Facts;
 use crate::verdict::{Clearance, Opinion, Source};
 
@@ -20,6 +21,109 @@ pub struct Pattern {
     argument: Option<String>,
 }
 
+/// Names that other agents have for the same tools.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("shell", "bash"),
+    ("grep", "search"),
+    ("find", "search"),
+    ("ls", "search"),
+    ("glob", "search"),
+    ("multiedit", "edit"),
+    ("apply_patch", "edit"),
+    ("webfetch", "fetch"),
+    ("agent", "task"),
+];
+
+/// Tools whose primary argument is a path.
+const FILE_TOOLS: &[&str] = &["read", "write", "edit", "search"];
+
+/// Tools that a pattern may name.
+const TOOLS: &[&str] = &[
+    "bash",
+    "powershell",
+    "write",
+    "edit",
+    "read",
+    "search",
+    "fetch",
+    "websearch",
+    "mcp",
+    "task",
+    "python",
+    "other",
+    "*",
+];
+
+/// Programs that do whatever their words say: to allow them is to allow everything.
+const DOES_ANYTHING: &[&str] = &[
+    "bash",
+    "sh",
+    "zsh",
+    "dash",
+    "fish",
+    "ksh",
+    "env",
+    "sudo",
+    "doas",
+    "su",
+    "xargs",
+    "find",
+    "parallel",
+    "eval",
+    "exec",
+    "command",
+    "source",
+    "time",
+    "timeout",
+    "nohup",
+    "nice",
+    "watch",
+    "ssh",
+    "python",
+    "python2",
+    "python3",
+    "node",
+    "deno",
+    "bun",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "awk",
+    "gawk",
+    "osascript",
+    "pwsh",
+    "powershell",
+    "git",
+    "gh",
+    "docker",
+    "podman",
+    "kubectl",
+    "npm",
+    "npx",
+    "pnpm",
+    "yarn",
+    "uv",
+    "uvx",
+    "pip",
+    "cargo",
+    "go",
+    "make",
+    "aws",
+    "gcloud",
+    "az",
+    "curl",
+    "wget",
+    "tee",
+    "dd",
+    "rm",
+    "mv",
+    "cp",
+    "chmod",
+    "chown",
+    "sed",
+];
+
 impl Pattern {
     /// Reads `tool` or `tool(argument)`, where `*` stands for any text.
     pub fn parse(text: &str) -> Result<Pattern, String> {
@@ -34,7 +138,48 @@ impl Pattern {
         if tool.is_empty() {
             return Err(format!("`{text}` names no tool"));
         }
-        Ok(Pattern { text: trimmed.to_owned(), tool: tool.to_ascii_lowercase(), argument })
+        let tool = tool.to_ascii_lowercase();
+        let same = OTHER_NAMES.iter().find(|(other, _)| *other == tool).map(|(_, ours)| (*ours).to_owned());
+        Ok(Pattern { text: trimmed.to_owned(), tool: same.unwrap_or(tool), argument })
+    }
+
+    /// Why an allow pattern allows too much to be taken.
+    pub fn too_broad(&self) -> Option<&'static str> {
+        if self.tool == "*" {
+            return Some("it allows every tool");
+        }
+        let argument = self.argument.as_deref().unwrap_or("*");
+        if argument.chars().all(|character| matches!(character, '*' | ' ')) {
+            let reads = matches!(self.tool.as_str(), "read" | "search" | "websearch");
+            return (!reads).then_some("it allows whatever the tool can do");
+        }
+        let (fixed, _) = argument.split_once('*')?;
+        if self.tool != "bash" {
+            return None;
+        }
+        let mut words = fixed.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        if !fixed.trim_start().contains(char::is_whitespace) {
+            return Some("it does not name one program: put a space before the `*`");
+        }
+        let does_anything = DOES_ANYTHING.contains(&crate::path::name(program));
+        let says_more = words.any(|word| !word.starts_with('-') && !word.contains('='));
+        (does_anything && !says_more).then_some("the program does whatever its words say: name the subcommand")
+    }
+
+    /// Why the pattern can match nothing.
+    pub fn never_matches(&self) -> Option<&'static str> {
+        let argument = self.argument.as_deref().unwrap_or_default();
+        if !TOOLS.contains(&self.tool.as_str()) {
+            return Some("there is no such tool");
+        }
+        if FILE_TOOLS.contains(&self.tool.as_str()) {
+            let is_user = argument.starts_with('~') && !argument.starts_with("~/") && argument != "~";
+            let is_dotted = argument.split('/').any(|part| matches!(part, "." | ".."));
+            return (is_user || is_dotted).then_some("paths are compared after dots and links are resolved");
+        }
+        let is_spaced = argument.starts_with(' ') || argument.ends_with(' ') || argument.contains("  ");
+        (self.tool == "bash" && is_spaced).then_some("commands are compared with single spaces between their words")
     }
 
     fn matches(&self, tool: &str, argument: &str) -> bool {
@@ -64,41 +209,112 @@ pub fn wildcard(pattern: &str, text: &str) -> bool {
 }
 
 impl Permissions {
-    /// What the deny and ask lists say: they fire if the raw text or any normalised command matches.
+    /// What the deny and ask lists say: they fire if the raw text or any normalised form matches.
     pub fn opinions(&self, facts: &Facts) -> Vec<Opinion> {
-        let hit =
-            |list: &[Pattern]| list.iter().find(|pattern| touches(pattern, facts)).map(|pattern| pattern.text.clone());
+        let arguments = Arguments::of(facts);
+        let hit = |list: &[Pattern]| {
+            list.iter().find(|pattern| arguments.touched_by(pattern, &facts.tool)).map(|pattern| pattern.text.clone())
+        };
         let mut opinions = Vec::new();
         if let Some(text) = hit(&self.deny) {
             opinions.push(Opinion::block(
                 Source::Permission,
                 Clearance::Hard,
-                format!("the configuration denies `{text}`"),
+                format!("the configuration denies `{text}` (permissions.deny)"),
             ));
         }
         if let Some(text) = hit(&self.ask) {
             opinions.push(Opinion::confirm(
                 Source::Permission,
                 Clearance::Firm,
-                format!("the configuration asks about `{text}`"),
+                format!("the configuration asks about `{text}` (permissions.ask)"),
             ));
         }
         opinions
     }
 
-    /// The allow pattern that covers every command of the call, if there is one for each.
+    /// Every command or file of the call is covered by some allow pattern.
     pub fn allows(&self, facts: &Facts) -> bool {
-        let covered = |argument: &str| self.allow.iter().any(|pattern| pattern.matches(&facts.tool, argument));
         !self.allow.is_empty()
-            && if facts.commands.is_empty() {
-                covered(&facts.subject)
-            } else {
-                facts.commands.iter().all(|command| covered(command))
-            }
+            && Arguments::of(facts)
+                .all_covered(|argument| self.allow.iter().any(|pattern| pattern.matches(&facts.tool, argument)))
     }
 }
 
-fn touches(pattern: &Pattern, facts: &Facts) -> bool {
-    pattern.matches(&facts.tool, &facts.subject)
-        || facts.commands.iter().any(|command| pattern.matches(&facts.tool, command))
+/// What patterns are compared with.
+struct Arguments<'f> {
+    /// As the agent wrote it.
+    raw: &'f str,
+    /// One entry for each command or file, with all spellings of it that mean the same.
+    normalised: Vec<Vec<String>>,
+}
+
+impl Arguments<'_> {
+    fn of(facts: &Facts) -> Arguments<'_> {
+        let normalised = if FILE_TOOLS.contains(&facts.tool.as_str()) {
+            facts.effects.iter().filter_map(|effect| path_spellings(&effect.target, facts)).collect()
+        } else {
+            facts.commands.iter().map(|command| vec![command.clone()]).collect()
+        };
+        Arguments { raw: &facts.subject, normalised }
+    }
+
+    fn touched_by(&self, pattern: &Pattern, tool: &str) -> bool {
+        pattern.matches(tool, self.raw)
+            || self.normalised.iter().flatten().any(|spelling| pattern.matches(tool, spelling))
+    }
+
+    /// INVARIANT: an allow pattern never sees a path as the agent spelt it, only as it was resolved.
+    fn all_covered(&self, covered: impl Fn(&str) -> bool) -> bool {
+        match self.normalised.as_slice() {
+            [] => covered(self.raw),
+            all => all.iter().all(|spellings| spellings.iter().any(|spelling| covered(spelling))),
+        }
+    }
+}
+
+/// A resolved path: absolute, below the home directory, relative to the project.
+fn path_spellings(target: &Target, facts: &Facts) -> Option<Vec<String>> {
+    let Target::Path(path) = target else { return None };
+    let below = |root: &Option<String>| {
+        let root = root.as_deref()?.trim_end_matches('/');
+        path.strip_prefix(root)?.strip_prefix('/').map(str::to_owned)
+    };
+    let mut spellings = vec![path.clone()];
+    spellings.extend(below(&facts.home).map(|rest| format!("~/{rest}")));
+    spellings.extend(below(&facts.project));
+    Some(spellings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::parse(text).unwrap()
+    }
+
+    #[test]
+    fn an_allow_pattern_names_what_it_allows() {
+        for text in
+            ["*", "bash", "bash(*)", "bash(git *)", "bash(git -C *)", "bash(python3 *)", "bash(g*)", "write", "mcp"]
+        {
+            assert!(pattern(text).too_broad().is_some(), "{text}");
+        }
+        for text in
+            ["bash(git status*)", "bash(npm run lint *)", "bash(make)", "read", "write(docs/*)", "mcp(github/get_*)"]
+        {
+            assert_eq!(pattern(text).too_broad(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_can_match_nothing_is_noticed() {
+        for text in ["bsh(ls)", "read(~other/x)", "write(../x)", "bash( ls)"] {
+            assert!(pattern(text).never_matches().is_some(), "{text}");
+        }
+        for text in ["Bash(ls)", "read(~/x)", "grep(src/*)", "*(x)", "edit(src/a.rs)"] {
+            assert_eq!(pattern(text).never_matches(), None, "{text}");
+        }
+    }
 }

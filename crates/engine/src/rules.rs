@@ -15,7 +15,7 @@ pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) 
             Stage::Shadow => &mut shadow,
             Stage::Retired => continue,
         };
-        if !holds_for_call(&rule.when, facts) {
+        if (rule.when.strict && !policy.strict) || !holds_for_call(&rule.when, facts) {
             continue;
         }
         if let Some(effect) = facts.effects.iter().find(|effect| holds_for_effect(&rule.when, effect)) {
@@ -31,6 +31,7 @@ pub fn allowing<'p>(facts: &Facts, effect: &Effect, policy: &'p Policy) -> Optio
         .rules
         .iter()
         .filter(|rule| rule.verdict == Verdict::AutoApprove && rule.stage == Stage::Active)
+        .filter(|rule| policy.strict || !rule.when.strict)
         .find(|rule| holds_for_call(&rule.when, facts) && holds_for_effect(&rule.when, effect))
 }
 

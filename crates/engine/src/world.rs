@@ -136,6 +136,8 @@ pub struct History {
 pub struct Settings {
     /// Hosts that may be contacted: a name covers its subdomains.
     pub allowed_hosts: Vec<String>,
+    /// The built-in list of hosts does not count.
+    pub only_allowed_hosts: bool,
     /// Hosts that may not be contacted, whatever the lists say.
     pub denied_hosts: Vec<String>,
     /// Paths whose change is never settled by layer 1, absolute or relative to the project.

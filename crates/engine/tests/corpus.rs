@@ -107,3 +107,25 @@ fn the_described_machine_is_the_example() {
     let described: Description = serde_json::from_str(&text).unwrap();
     assert_eq!(format!("{described:?}"), format!("{:?}", example::description()));
 }
+
+/// INVARIANT: a call that was ever blocked stays blocked. The list only grows; taking a line out is a decision that shows.
+#[test]
+fn what_was_ever_blocked_stays_blocked() {
+    let path = corpus::folder().join("blocked.snap");
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    let policy = Policy::built_in();
+    let blocked: BTreeSet<String> = corpus::rows()
+        .iter()
+        .filter(|row| row.judged(&policy).verdict == Verdict::Block)
+        .map(|row| row.id.clone())
+        .collect();
+    let lost: Vec<&str> = known.lines().filter(|id| !blocked.contains(*id)).collect();
+    assert!(lost.is_empty(), "blocked once, and not any more: {lost:?}");
+    if std::env::var_os("UPDATE").is_some() {
+        let lines: Vec<String> = blocked.iter().map(|id| format!("{id}\n")).collect();
+        std::fs::write(path, lines.concat()).unwrap();
+        return;
+    }
+    let fresh: Vec<&String> = blocked.iter().filter(|id| !known.lines().any(|line| line == *id)).collect();
+    assert!(fresh.is_empty(), "blocked, and not yet in corpus/blocked.snap (UPDATE=1 adds them): {fresh:?}");
+}

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use doorward_engine::knowledge::file::File;
 use doorward_engine::knowledge::rule::{self, RuleExample, RuleFile};
-use doorward_engine::{DescribedWorld, Policy, ToolCall, Verdict, example, judge, observe, tool_from_json};
+use doorward_engine::{
+    DescribedWorld, Facts, Judgement, Policy, ToolCall, Verdict, example, judge, observe, tool_from_json,
+};
 
 fn files() -> Vec<(String, RuleFile)> {
     let mut files = Vec::new();
@@ -26,7 +28,7 @@ fn files() -> Vec<(String, RuleFile)> {
     files
 }
 
-fn fires(rule: &str, example: &RuleExample) -> bool {
+fn judged(example: &RuleExample) -> (Facts, Policy, Judgement) {
     let value: serde_json::Value = serde_json::from_str(&example.call).unwrap();
     let tool = tool_from_json(value["tool"].as_str().unwrap(), &value["input"]);
     let world = match value.get("world") {
@@ -34,8 +36,14 @@ fn fires(rule: &str, example: &RuleExample) -> bool {
         None => example::world(),
     };
     let facts = observe(&ToolCall::new(tool, example::CWD), &world);
-    let policy = Policy::built_in();
+    let strict = value.get("strict").is_some_and(|strict| strict == true);
+    let policy = Policy { strict, ..Policy::built_in() };
     let judgement = judge(&facts, &policy);
+    (facts, policy, judgement)
+}
+
+fn fires(rule: &str, example: &RuleExample) -> bool {
+    let (facts, policy, judgement) = judged(example);
     let fired = judgement.opinions.iter().any(|opinion| opinion.rule.as_deref() == Some(rule));
     fired
         || facts.effects.iter().any(|effect| {
@@ -63,4 +71,25 @@ fn every_rule_fires_and_keeps_silent_as_its_examples_say() {
         }
     }
     assert!(wrong.is_empty(), "{} examples disagree:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Advice that leaves the matter to a person, or asks for less than any call: there is nothing to judge.
+const NOT_A_CALL: &[&str] = &["person", "leave ", "in words", "smaller steps", "asks"];
+
+#[test]
+fn no_rule_advises_what_is_denied() {
+    let mut wrong = Vec::new();
+    for (name, file) in files().into_iter().filter(|(_, file)| file.rule.verdict != Verdict::AutoApprove) {
+        let is_call = !NOT_A_CALL.iter().any(|words| file.rule.instead.contains(words));
+        if is_call && file.ways.is_empty() {
+            wrong.push(format!("{name}: `{}` names a way, and `ways` shows none", file.rule.instead));
+        }
+        for way in &file.ways {
+            let (_, _, judgement) = judged(way);
+            if judgement.verdict == Verdict::Block || fires(&file.rule.id, way) {
+                wrong.push(format!("{name}:{}: the way out is denied itself: {}", way.line, way.call));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} rules advise badly:\n{}", wrong.len(), wrong.join("\n"));
 }

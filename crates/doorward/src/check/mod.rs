@@ -100,12 +100,12 @@ impl Checker {
 fn on_this_machine(request: &Request) -> Result<Considered, String> {
     let places = Places::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
-    let mut config = loading::load(&places, project.as_deref()).config;
+    let mut loaded = loading::load(&places, project.as_deref(), &request.call.agent);
     if let Some(own) = &request.config {
-        config = config.overruled_by(own.clone());
+        loaded.config = loaded.config.overruled_by(own.clone());
     }
-    let world = DiskWorld::new(&places, &request.call.cwd, project, &config);
-    Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?))
+    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded);
+    Ok(judging::consider(&request.call, &world, &loaded.config.policy(request.mode)?))
 }
 
 fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {

@@ -107,14 +107,14 @@ fn went_on(session: String, step: Step, surroundings: &Surroundings, ledger: &mu
 fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let call = &proposed.call;
     let project = project_root(&call.cwd);
-    let loaded = loading::load(&surroundings.places, project.as_deref());
+    let loaded = loading::load(&surroundings.places, project.as_deref(), &call.agent);
     let mode = loaded.mode(&call.agent);
     if mode == Mode::Off {
         return Ok(claude::reply(&Decision::Silent));
     }
     let policy = loaded.config.policy(mode).map_err(anyhow::Error::msg)?;
     let session = Rc::new(Session::of(&surroundings.places, &call.session));
-    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded.config)
+    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded)
         .in_session(Rc::clone(&session));
     let considered = judging::consider(call, &world, &policy);
     let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };

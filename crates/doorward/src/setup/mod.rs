@@ -78,7 +78,7 @@ fn mode(places: &Places, arguments: &SetupArguments) -> Result<Mode> {
         return Ok(mode.into());
     }
     if arguments.yes {
-        return Ok(crate::loading::load(places, None).mode("claude"));
+        return Ok(crate::loading::load(places, None, "claude").mode("claude"));
     }
     if !std::io::stdin().is_terminal() {
         bail!("nobody can be asked here: say `--yes`, and `--mode` if it should not start with `confirm-all`");
@@ -92,6 +92,16 @@ fn configured(places: &Places, mode: Mode) -> Result<String> {
     let path = std::env::var("PATH").unwrap_or_default();
     choice::configured(&old, "claude", mode, &choice::tool_chains(&path, places.home()))
         .with_context(|| format!("`{}`", file.display()))
+}
+
+/// Writes the mode of an agent into the user's configuration.
+pub fn set_mode(places: &Places, agent: &str, mode: Mode) -> Result<()> {
+    let file = places.config_file();
+    let old = crate::trusted::read(&file).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let new = choice::configured(&old, agent, mode, &choice::tool_chains(&path, places.home()))
+        .with_context(|| format!("`{}`", file.display()))?;
+    write::replace(&file, &new)
 }
 
 /// Sends a call that no mode may approve through the line that the client will run.

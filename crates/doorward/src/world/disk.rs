@@ -5,16 +5,17 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
 
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
 use super::{bounds, files, session, temporary};
-use crate::config::Config;
+use crate::loading::Loaded;
 use crate::places::Places;
 use crate::session::Session;
+use crate::trust::{Trust, mcp};
 
 /// This machine, as one call sees it.
 #[derive(Debug)]
@@ -27,7 +28,10 @@ pub struct DiskWorld {
     settings: Settings,
     is_trusted: bool,
     directories: Vec<String>,
-    /// When the user last decided what to trust.
+    trust: Trust,
+    /// When the user listed the directories of tool chains.
+    listed_at: Option<SystemTime>,
+    /// When the user last decided about this project.
     trusted_at: Option<SystemTime>,
     key: OnceCell<[u8; 16]>,
     state: PathBuf,
@@ -41,8 +45,11 @@ pub struct DiskWorld {
 
 impl DiskWorld {
     /// The machine around a call in `cwd`, which belongs to `project`.
-    pub fn new(places: &Places, cwd: &str, project: Option<String>, config: &Config) -> DiskWorld {
+    pub fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
         let home = places.home().to_owned();
+        let (config, trust) = (&loaded.config, &loaded.trust);
+        let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
+        let configured = || std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
@@ -50,7 +57,9 @@ impl DiskWorld {
             settings: config.settings(),
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            trusted_at: std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found)),
+            listed_at: configured(),
+            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(configured),
+            trust: trust.clone(),
             key: OnceCell::new(),
             state: places.state(),
             repositories: RefCell::default(),
@@ -91,6 +100,12 @@ impl DiskWorld {
             known.extend(unknown.into_iter().map(|path| (path, found.clone())));
         }
         found
+    }
+
+    /// A recipe whose bytes are those that were trusted.
+    fn is_pinned(&self, path: &str) -> bool {
+        let Some(project) = &self.project else { return false };
+        self.trust.projects.get(project).is_some_and(|pinned| pinned.is_same(project, path))
     }
 
     fn file_tracking(&self, path: &str) -> Tracking {
@@ -155,9 +170,10 @@ impl World for DiskWorld {
         if let Some(known) = self.looks.borrow().get(path) {
             return known.clone();
         }
-        let look = files::look(path, self.trusted_at.filter(|_| self.is_trusted), |metadata| {
+        let mut look = files::look(path, self.trusted_at.filter(|_| self.is_trusted), |metadata| {
             self.session.as_ref().is_some_and(|session| session.created(path, metadata))
         });
+        look.changed_since_trust &= !self.is_pinned(path);
         let mut looks = self.looks.borrow_mut();
         if looks.len() < bounds::NAMES {
             looks.insert(path.to_owned(), look.clone());
@@ -207,16 +223,17 @@ impl World for DiskWorld {
             project: self.project.as_deref(),
             home: Some(&self.home),
             directories: &self.directories,
-            listed_at: self.trusted_at,
+            listed_at: self.listed_at,
             system: &self.system,
+            binaries: &self.trust.binaries,
         };
         let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
         self.programs.borrow_mut().insert(name.to_owned(), identity.clone());
         identity
     }
 
-    fn mcp(&self, _server: &str, _tool: &str) -> McpTrust {
-        McpTrust::Configured
+    fn mcp(&self, server: &str, _tool: &str) -> McpTrust {
+        mcp::trust_in(server, &self.trust, &self.home, self.project.as_deref())
     }
 
     fn session_process(&self, pid: u32) -> bool {
@@ -229,7 +246,11 @@ impl World for DiskWorld {
 
     fn changed_files(&self) -> Vec<String> {
         match (&self.project, self.trusted_at) {
-            (Some(project), Some(then)) if self.is_trusted => files::changed_since(project, then),
+            (Some(project), Some(then)) if self.is_trusted => {
+                let mut changed = files::changed_since(project, then);
+                changed.retain(|path| !self.is_pinned(path));
+                changed
+            }
             (Some(_) | None, Some(_) | None) => Vec::new(),
         }
     }

@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use doorward_engine::Identity;
 
 use super::files;
+use crate::trust::PinnedFile;
 
 /// Directories whose programs belong to the system, if nobody but the system can change them.
 const SYSTEM: &[&str] = &[
@@ -64,6 +65,8 @@ pub struct Known<'a> {
     /// Directories of tool chains that the user listed, and when.
     pub directories: &'a [String],
     pub listed_at: Option<SystemTime>,
+    /// Programs that a person trusted, by their real path.
+    pub binaries: &'a BTreeMap<String, PinnedFile>,
     pub system: &'a SystemDirectories,
 }
 
@@ -130,6 +133,9 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
     if known.project.is_some_and(|project| project != "/" && lies_in(project)) {
         return Identity::Project(shown());
+    }
+    if let Some(pinned) = real.to_str().and_then(|real| known.binaries.get(real)) {
+        return if pinned.is_same(&real) { Identity::Trusted(shown()) } else { Identity::Changed(shown()) };
     }
     if is_plain(path) && [path, real.as_path()].iter().all(|path| is_system(path)) {
         return Identity::Trusted(shown());
@@ -209,6 +215,7 @@ mod tests {
             directories: &directories,
             listed_at: Some(SystemTime::now()),
             system: &SystemDirectories::default(),
+            binaries: &BTreeMap::new(),
         };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);

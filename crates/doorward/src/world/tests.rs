@@ -7,7 +7,7 @@ use doorward_engine::{Content, Kind, Tally, Tracking, World};
 use tempfile::TempDir;
 
 use super::{DiskWorld, project_root};
-use crate::config::Config;
+use crate::loading::Loaded;
 use crate::places::Places;
 
 struct Repository {
@@ -65,7 +65,7 @@ impl Repository {
 
     fn world(&self) -> DiskWorld {
         let places = Places::at(self.base.path().join("h").to_str().unwrap());
-        DiskWorld::new(&places, &self.root(), project_root(&self.root()), &Config::default())
+        DiskWorld::new(&places, &self.root(), project_root(&self.root()), &Loaded::default())
     }
 
     fn check(&self, expected: &[(&str, Tracking)]) {

@@ -38,20 +38,27 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "strict", "unlisted hosts and unknown tool servers block, every external read asks"),
     ("", "agents", "one table per agent"),
     ("", "permissions", "patterns that deny, ask or allow"),
-    ("", "hosts", "on top of the built-in list"),
+    ("", "hosts", "which hosts may be contacted"),
     ("", "paths", "on top of the built-in lists"),
     ("", "projects", "whose tests, builds and scripts may run"),
     ("", "programs", "tool chains outside the system's directories"),
+    ("", "thresholds", "numbers that layer 2 and the limits go by"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
     ("permissions", "deny", "a call that matches is blocked"),
     ("permissions", "ask", "a call that matches is confirmed"),
     ("permissions", "allow", "clears a soft confirm if every command of the call matches"),
-    ("hosts", "allowed", "may be fetched from and sent to"),
+    ("hosts", "allowed", "may be fetched from and sent to; without `$defaults` in it the built-in list does not count"),
     ("hosts", "denied", "never"),
     ("paths", "protected", "a write there is never settled by layer 1 or an allow pattern"),
     ("paths", "denied", "neither read nor written"),
     ("projects", "trusted", "roots of projects, absolute"),
     ("programs", "directories", "directories whose programs are trusted as they are when the file is written"),
+    ("thresholds", "confidence", "layer 2 asks below this confidence; at least 0.85"),
+    ("thresholds", "irreversible", "the same for what cannot be undone; at least 0.95"),
+    ("thresholds", "reads_per_minute", "more reads in a minute ask; a repository can only lower it"),
+    ("thresholds", "read_burst", "more reads in a few seconds ask; a repository can only lower it"),
+    ("thresholds", "denials_in_a_row", "after this many refusals in a row a person decides; at most 3"),
+    ("thresholds", "denials", "after this many refusals in a session a person decides; at most 20"),
 ];
 
 /// The keys of one table, as the program names them when it meets one that it does not know.
@@ -69,7 +76,7 @@ fn known_keys(home: &Home, section: &str) -> Vec<String> {
 
 pub fn configuration() -> String {
     let home = Home::new();
-    for section in ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs"] {
+    for section in ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs", "thresholds"] {
         let documented: Vec<&str> = KEYS.iter().filter(|key| key.0 == section).map(|key| key.1).collect();
         assert_eq!(known_keys(&home, section), documented, "keys of `[{section}]`");
     }
@@ -84,7 +91,10 @@ pub fn configuration() -> String {
     format!(
         "# Configuration\n\n`~/.config/doorward/config.toml` is the user's own; `/etc/doorward/config.toml` comes from an administrator and counts first; \
          `.doorward.toml` at the top of a repository may only tighten. A key that is not known, or a file that others may write, is an error, and \
-         an error means that every call is confirmed.\n\n{}\n## While nothing is configured\n\n```toml\n{}\n```\n",
+         an error means that every call is confirmed. `doorward config` prints every value in force with its source; `doorward config --schema` \
+         prints `config.schema.json`. What was trusted by name is kept apart and changed with `doorward trust` and `doorward untrust`.\n\n\
+         For the agent `pi` its own files are read as well: `~/.pi/agent/automode.json` like the user's, `.pi/automode.local.json`, \
+         `.pi/automode.json` and `PI_AUTOMODE_SETTINGS_JSON` may only tighten.\n\n{}\n## While nothing is configured\n\n```toml\n{}\n```\n",
         table(&["table", "key", "meaning"], &rows),
         defaults.trim_end()
     )

@@ -81,3 +81,8 @@ fn configuration() {
 fn described_world() {
     compare("world.schema.json", &format!("{}\n", world::schema()));
 }
+
+#[test]
+fn schema() {
+    compare("config.schema.json", &support::Home::new().run(&["config", "--schema"], b"").stdout);
+}

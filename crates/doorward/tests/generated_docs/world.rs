@@ -40,6 +40,8 @@ const WORLD: &[Key] = &[
     ("override_rate", Shape::NumberByName, "share of overrides in the last 30 days, per pattern"),
     ("taint", Shape::Texts, "what happened before in the session: `secret-read`, `code-downloaded`"),
     ("boundaries", Shape::Texts, "what the user said not to do"),
+    ("allowed_hosts", Shape::Texts, "hosts that the configuration allows"),
+    ("denied_hosts", Shape::Texts, "hosts that the configuration denies"),
     ("denied_paths", Shape::Texts, "paths that the configuration denies"),
     ("protected_paths", Shape::Texts, "paths that the configuration protects"),
     ("now", Shape::Number, "milliseconds since 1970"),

@@ -74,6 +74,13 @@ impl Home {
         feed(&mut self.command(arguments), input)
     }
 
+    /// The program in a session of its own, which has no terminal.
+    pub fn without_terminal(&self, arguments: &[&str]) -> Ran {
+        let mut command = Command::new("setsid");
+        command.arg("--wait").arg(program()).args(arguments).current_dir(self.project());
+        feed(command.env("HOME", self.base.path().join("home")), b"")
+    }
+
     /// The hook, with a payload for a tool call in the project.
     pub fn hook(&self, tool: &str, input: Value) -> Ran {
         self.run(&["hook", "claude"], self.payload(tool, input).to_string().as_bytes())

@@ -195,4 +195,5 @@ fn when(out: &mut Writer, when: &When) {
     for list in [&when.taint, &when.tool] {
         out.list(list, |out, text| out.text(text));
     }
+    out.bool(when.strict);
 }

@@ -274,6 +274,7 @@ fn rule(reader: &mut Reader) -> Option<Rule> {
             none: reader.marks()?,
             taint: reader.list(borrowed)?,
             tool: reader.list(borrowed)?,
+            strict: reader.byte()? != 0,
         },
     })
 }

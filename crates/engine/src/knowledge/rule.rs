@@ -59,6 +59,8 @@ pub struct When {
     pub taint: Vec<Cow<'static, str>>,
     /// One of these tools.
     pub tool: Vec<Cow<'static, str>>,
+    /// Counts under the `strict` profile only.
+    pub strict: bool,
 }
 
 /// One rule of layer 1.
@@ -83,6 +85,8 @@ pub struct RuleFile {
     pub rule: Rule,
     pub fires: Vec<RuleExample>,
     pub silent: Vec<RuleExample>,
+    /// Calls that do what `instead` says; none of them may be denied.
+    pub ways: Vec<RuleExample>,
 }
 
 /// A tool call as JSON, in the form of `doorward check --jsonl`.
@@ -96,7 +100,7 @@ pub struct RuleExample {
 pub fn read(file: File<'_>, id: &str, verdict: Verdict) -> Result<RuleFile, Complaint> {
     let table = file.table()?;
     let mut rule = empty(id, verdict);
-    let (mut fires, mut silent, mut has_when) = (Vec::new(), Vec::new(), false);
+    let (mut fires, mut silent, mut ways, mut has_when) = (Vec::new(), Vec::new(), Vec::new(), false);
     for (key, value) in table.iter() {
         match key.get_ref().as_ref() {
             "version" => rule.version = file.integer(value)?.try_into().unwrap_or(u32::MAX),
@@ -113,11 +117,12 @@ pub fn read(file: File<'_>, id: &str, verdict: Verdict) -> Result<RuleFile, Comp
             }
             "fires" => fires = examples(file, value)?,
             "silent" => silent = examples(file, value)?,
+            "ways" => ways = examples(file, value)?,
             other => return Err(file.at(key, format!("`{other}` is not a key of a rule"))),
         }
     }
     complete(file, &rule, has_when, &fires, &silent)?;
-    Ok(RuleFile { rule, fires, silent })
+    Ok(RuleFile { rule, fires, silent, ways })
 }
 
 fn empty(id: &str, verdict: Verdict) -> Rule {
@@ -195,6 +200,7 @@ fn when<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<When, Compla
             "none" => when.none = marks(file, value)?,
             "taint" => when.taint = file.strings(value)?.into_iter().map(Cow::Owned).collect(),
             "tool" => when.tool = file.strings(value)?.into_iter().map(Cow::Owned).collect(),
+            "strict" => when.strict = file.boolean(value)?,
             other => return Err(file.at(key, format!("`{other}` is not a fact"))),
         }
     }
@@ -260,7 +266,7 @@ fn table_example<'a>(file: File<'a>, item: &Spanned<DeValue<'a>>) -> Result<Stri
         let name = key.get_ref().as_ref();
         match name {
             _ if name == *tool => fields.push((*main, json(value.get_ref()))),
-            "world" | "user_message" | "mode" | "cwd" => {
+            "world" | "user_message" | "mode" | "cwd" | "strict" => {
                 outer.push_str(&format!(",{}:{}", quoted(name), json(value.get_ref())));
             }
             _ => fields.push((name, json(value.get_ref()))),

@@ -74,7 +74,13 @@ fn by_network(network: Network, is_odd: bool, marks: &mut Marks) {
         Network::Loopback if is_odd => marks.add(Mark::PrivateAddress),
         Network::Loopback => marks.add(Mark::Loopback),
         Network::Metadata => marks.add(Mark::MetadataAddress),
-        Network::Private => marks.add(Mark::PrivateAddress),
+        Network::Private => {
+            marks.add(Mark::PrivateAddress);
+            // Written in an odd way it may lead elsewhere.
+            if !is_odd {
+                marks.add(Mark::LanAddress);
+            }
+        }
         Network::Public => {}
     }
 }
@@ -139,8 +145,13 @@ fn by_lists(host: &str, known: Known, world: &dyn World, marks: &mut Marks) {
         marks.add(Mark::Registry);
     }
     let is_allowed = names(&settings.allowed_hosts) && !marks.has(Mark::OddAddress);
-    let is_listed = (known.listed || is_allowed) && !is_denied && !marks.has(Mark::MetadataAddress);
+    let is_built_in = known.listed && !settings.only_allowed_hosts;
+    let is_listed = (is_built_in || is_allowed) && !is_denied && !marks.has(Mark::MetadataAddress);
     marks.add(if is_listed { Mark::ListedHost } else { Mark::UnlistedHost });
+    if is_listed && is_allowed {
+        // Whoever wrote the name down knows that it is rare.
+        marks.remove(Mark::RareDomain);
+    }
     if !is_listed && known.drop {
         marks.add(Mark::DropHost);
     }

@@ -34,6 +34,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
     if call.truncated {
         out.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
+    out.note_unguarded_agents();
     let subject = redact::all(subject, &mut out);
     let history = world.history();
     if let Some(doubt) = history.doubt {
@@ -61,6 +62,8 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         attended: call.attended,
         cancelled: call.cancelled,
         project_trusted: world.project_trusted(),
+        project: world.project().map(str::to_owned),
+        home: world.home().map(str::to_owned),
     }
 }
 

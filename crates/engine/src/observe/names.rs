@@ -28,7 +28,6 @@ const POISON: &[&str] = &[
     "GOPROXY",
     "GOTOOLCHAIN",
     "GREP_OPTIONS",
-    "HISTFILE",
     "HOME",
     "HOSTALIASES",
     "HTTPS_PROXY",
@@ -241,6 +240,7 @@ const POISON_PREFIXES: &[&str] = &[
     "DOORWARD",
     "CLAUDE_CODE_",
     "GEMINI_",
+    "OPENCODE_",
     "PI_AUTOMODE",
     "YARN_",
     "PNPM_",
@@ -399,8 +399,6 @@ const HARMLESS: &[&str] = &[
     "JQ_COLORS",
     "TIMEFORMAT",
     "BASH_SILENCE_DEPRECATION_WARNING",
-    "HISTSIZE",
-    "HISTFILESIZE",
     "OPTIND",
     "REPLY",
     "NODE_NO_WARNINGS",
@@ -455,10 +453,29 @@ const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("CXX", &["g++", "clang++", "c++"]),
 ];
 
+/// Variables that say whether and where a shell writes down what was typed.
+const HISTORY: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
+
+/// The variable decides whether a shell keeps a history.
+pub fn is_history(name: &str) -> bool {
+    HISTORY.contains(&name)
+}
+
+/// The name says that the variable switches a guard off: `X_HOOKS_DISABLED`, `SKIP_PERMISSIONS`.
+fn disarms(name: &str) -> bool {
+    const GUARDS: &[&str] = &["GUARD", "HOOK", "SAFETY", "PERMISSION", "APPROVAL", "SANDBOX", "AUTOMODE"];
+    const SWITCHES: &[&str] =
+        &["DISABLE", "SKIP", "BYPASS", "IGNORE", "UNSAFE", "YOLO", "OFF", "NO", "WITHOUT", "ALLOW"];
+    let upper = name.to_ascii_uppercase();
+    GUARDS.iter().any(|guard| upper.contains(guard))
+        && upper.split('_').any(|word| SWITCHES.iter().any(|switch| word == *switch || word == format!("{switch}D")))
+}
+
 /// The variable turns data into code, or moves what programs load, trust or contact.
 pub fn is_poison(name: &str) -> bool {
     let base = name.split('[').next().unwrap_or(name);
     POISON.contains(&base)
+        || disarms(base)
         || (POISON_PREFIXES.iter().any(|prefix| base.starts_with(prefix)) && !HARMLESS.contains(&base))
 }
 

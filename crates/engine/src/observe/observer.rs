@@ -124,6 +124,16 @@ impl<'w> Observer<'w> {
         self.unknown(Operation::Execute, &By { name: String::new(), part }, Marks::default().with(mark));
     }
 
+    /// An agent that is started with other variables finds other settings, or none of its guards.
+    pub fn note_unguarded_agents(&mut self) {
+        if !self.effects.iter().any(|effect| effect.marks.has(Mark::EnvironmentPoison)) {
+            return;
+        }
+        for effect in self.effects.iter_mut().filter(|effect| effect.marks.has(Mark::AgentStart)) {
+            effect.marks.add(Mark::UnguardedAgent);
+        }
+    }
+
     /// What the call prints holds a secret that no file was read for: a variable, most often.
     pub fn prints_secret(&mut self) {
         let mut effect = Effect::new(Operation::Read, Target::Resource("a secret variable".into()));

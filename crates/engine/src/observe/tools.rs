@@ -45,7 +45,6 @@ const READING: &[&str] = &[
     "browse",
     "summarize",
     "diff",
-    "log",
     "history",
     "info",
     "help",
@@ -189,7 +188,8 @@ impl Observer<'_> {
             effect.marks.add(Mark::McpDestructive);
         }
         match self.world.mcp(server, name) {
-            McpTrust::Trusted | McpTrust::Configured => {}
+            McpTrust::Trusted => {}
+            McpTrust::Configured => effect.marks.add(Mark::McpUnreviewed),
             McpTrust::Untrusted => effect.marks.add(Mark::McpUntrusted),
             McpTrust::Changed => {
                 effect.marks.add(Mark::McpChanged);

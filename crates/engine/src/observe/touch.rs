@@ -162,6 +162,9 @@ impl Observer<'_> {
         let base = if base.is_empty() { "/" } else { base };
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/');
         let mut marks = Marks::default().with(Mark::CountUnknown).with(Mark::Wildcard);
+        if super::wild::is_narrow(pattern) {
+            marks.add(Mark::Narrowed);
+        }
         let resolved = path::lexical(base);
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
         let sensitive = super::wild::may_match_sensitive(pattern, &resolved, self.world);

@@ -53,6 +53,15 @@ pub fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) ->
     })
 }
 
+/// The pattern asks for a piece of text of some length, so it cannot stand for everything in a directory.
+pub fn is_narrow(pattern: &str) -> bool {
+    const TELLING_LENGTH: usize = 3;
+    !pattern.contains(['/', '[', '('])
+        && pattern
+            .split(|character: char| !character.is_ascii_alphanumeric())
+            .any(|piece| piece.len() >= TELLING_LENGTH)
+}
+
 fn literal_letters(component: &str) -> usize {
     component.chars().filter(|character| character.is_ascii_alphanumeric()).count()
 }

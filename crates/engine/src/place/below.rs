@@ -607,6 +607,8 @@ pub fn agent_part(directory: &str, rest: &str) -> Option<&'static Class> {
         | "memories" | "output-styles" | "workflows" | "steering" | "specs" | "modes" | "themes" | "guidelines.md" => {
             Some(&INSTRUCTION)
         }
+        // A shared directory for texts that agents read; what they run lies in `hooks` and the like.
+        _ if matches!(directory, ".agents" | ".agent") && rest.ends_with(".md") => Some(&INSTRUCTION),
         _ => Some(&AGENT),
     }
 }

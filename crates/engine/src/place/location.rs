@@ -145,6 +145,9 @@ fn in_temporary(ground: &Ground, root: &str) -> Location {
     } else {
         at(Scope::OtherRepo, Reach::Workspace, &[Mark::Temp])
     };
+    if ground.world.home().is_some_and(|home| ground.is_at(home)) {
+        location.marks.add(Mark::HomeRoot);
+    }
     location.temporary = true;
     location
 }

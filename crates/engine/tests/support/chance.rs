@@ -118,6 +118,8 @@ impl Chance {
             attended: self.one_in(2),
             cancelled: self.one_in(20),
             project_trusted: !self.one_in(5),
+            project: Some("/home/dev/project".into()),
+            home: Some("/home/dev".into()),
         }
     }
 

@@ -110,6 +110,7 @@ impl Runner<'_, '_> {
             output: Stream::unknown(Origin::default()),
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: false,
+            stored: Vec::new(),
             done: true,
         };
         let mut code = Code { language, invocation: &mut invocation, beside };
@@ -119,6 +120,7 @@ impl Runner<'_, '_> {
         for used in first.into_iter().chain(then) {
             self.used(used, &mut code, state);
         }
+        self.note_downloads(&invocation, state);
         let origin = invocation.output.origin;
         self.network_flows(origin.secret && origin.download, by);
         Stream::unknown(origin)

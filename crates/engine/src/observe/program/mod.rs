@@ -39,6 +39,8 @@ pub struct Invocation {
     pub cwd: Option<String>,
     /// Standard input is the program's material, so what arrives there goes out again.
     pub passes_input: bool,
+    /// Files that it wrote so far.
+    pub stored: Vec<String>,
     /// The grammar has dealt with everything.
     pub done: bool,
 }
@@ -123,6 +125,7 @@ impl Runner<'_, '_> {
             output: Stream::unknown(Origin::default()),
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: true,
+            stored: Vec::new(),
             done: false,
             input,
             args,
@@ -151,6 +154,7 @@ impl Runner<'_, '_> {
         self.depth -= 1;
         self.note_hunting(&invocation);
         self.note_guard(started, &invocation);
+        self.note_downloads(&invocation, state);
         self.finish(invocation)
     }
 
@@ -329,6 +333,20 @@ impl Runner<'_, '_> {
     pub fn network_flows(&mut self, secret: bool, by: &By) {
         if secret {
             self.out.flow(FlowKind::SecretToNetwork, by.part, by.part);
+        }
+    }
+
+    /// Whatever a program stores while it talks to the network came from there, in whatever order its words stand.
+    pub fn note_downloads(&mut self, invocation: &Invocation, state: &mut State<'_>) {
+        if !invocation.output.origin.download || invocation.stored.is_empty() {
+            return;
+        }
+        self.out.flow(FlowKind::DownloadToFile, invocation.by.part, invocation.by.part);
+        let written = std::rc::Rc::make_mut(&mut state.written);
+        for path in &invocation.stored {
+            if let Some(file) = written.get_mut(path) {
+                file.origin.download = true;
+            }
         }
     }
 

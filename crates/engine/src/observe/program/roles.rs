@@ -261,6 +261,7 @@ impl Runner<'_, '_> {
         }
         if let Some(path) = touched.path {
             let content = if touch == Touch::Write { invocation.input.text.clone() } else { None };
+            invocation.stored.push(path.clone());
             Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin });
         }
     }

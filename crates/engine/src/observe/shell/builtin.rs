@@ -154,7 +154,12 @@ impl Runner<'_, '_> {
                         Some("PATH" | "HOME" | "IFS") | None => {
                             self.out.lower(Degree::Opaque, "a variable of the shell is removed")
                         }
-                        Some(variable) => state.forget(variable),
+                        Some(variable) => {
+                            if crate::observe::names::is_history(variable) {
+                                self.hides_history(variable);
+                            }
+                            state.forget(variable);
+                        }
                     }
                 }
             }
@@ -176,8 +181,11 @@ impl Runner<'_, '_> {
         while let Some(word) = words.next() {
             match word.exact() {
                 Some("--" | "-") => break,
-                Some("-o" | "+o") => {
-                    words.next();
+                Some(sign @ ("-o" | "+o")) => {
+                    let option = words.next().and_then(Field::exact);
+                    if sign == "+o" && option == Some("history") {
+                        self.hides_history("set +o history");
+                    }
                 }
                 Some(flag) if flag.starts_with(['-', '+']) => {}
                 Some(_) | None => {

@@ -34,7 +34,17 @@ impl Runner<'_, '_> {
             output = self.script(&parsed.script, &mut inner, input);
             self.leave(outer);
             let mut shadowed = (*inner.shadowed).clone();
-            shadowed.extend(inner.functions.keys().filter(|name| !state.functions.contains_key(*name)).cloned());
+            let is_new = |name: &String, body: &doorward_shell::Command| {
+                state.functions.get(name).is_none_or(|known| !std::ptr::eq(*known, body))
+            };
+            let defined: Vec<_> = inner.functions.iter().filter(|(name, body)| is_new(name, body)).collect();
+            shadowed.extend(defined.iter().map(|(name, _)| (*name).clone()));
+            // The text is gone once it was evaluated, so what its functions would do is looked at here.
+            let bodies: Vec<&doorward_shell::Command> = defined.into_iter().map(|(_, body)| *body).collect();
+            for body in bodies {
+                let mut called = State { positional: None, ..inner.clone() };
+                self.command(body, &mut called, Stream::unknown(Origin::default()));
+            }
             (
                 inner.cwd,
                 inner.previous_cwd,

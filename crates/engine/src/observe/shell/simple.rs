@@ -109,6 +109,9 @@ impl Runner<'_, '_> {
         if names::is_poison(name) && !self.value_is_harmless(name, &value) {
             self.poison(name, state);
         }
+        if names::is_history(name) {
+            self.hides_history(name);
+        }
         state.set(name, value);
     }
 
@@ -131,6 +134,9 @@ impl Runner<'_, '_> {
             }
             return;
         }
+        if names::is_history(name) {
+            return self.hides_history(name);
+        }
         if names::is_harmless(name) || self.program_listens(program, name) {
             return;
         }
@@ -152,6 +158,17 @@ impl Runner<'_, '_> {
             }
             None => false,
         }
+    }
+
+    /// What is typed from here on may not be written down.
+    pub fn hides_history(&mut self, what: &str) {
+        let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("shell history: {what}")));
+        effect.scope = Scope::Project;
+        effect.reach = Reach::Workspace;
+        effect.reversibility = crate::effect::Reversibility::Rebuildable;
+        effect.marks = Marks::default().with(Mark::HistoryHidden);
+        effect.part = self.out.outer.unwrap_or_default();
+        self.out.effect(effect);
     }
 
     /// A variable that turns data into code was set.

@@ -155,8 +155,12 @@ impl Runner<'_, '_> {
         for field in found(expression, None) {
             let before = self.out.effects.len();
             self.out.touch(Touch::DeleteTree, &field, invocation.cwd.as_deref(), &invocation.by);
-            if !expression.patterns().is_empty() {
+            let patterns = expression.patterns();
+            if !patterns.is_empty() {
                 self.only_some(before);
+            }
+            if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::wild::is_narrow(pattern)) {
+                self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Narrowed));
             }
         }
     }

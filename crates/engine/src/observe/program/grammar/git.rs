@@ -6,6 +6,7 @@ use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility};
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
@@ -150,7 +151,12 @@ impl Runner<'_, '_> {
                 let key = value.shown();
                 let key = key.split('=').next().unwrap_or_default();
                 self.out.lower(Degree::Opaque, format!("the setting `{key}` given to git"));
-                self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
+                let mut marks = Marks::default().with(Mark::UnsafeGitConfig);
+                let given = value.known().and_then(|text| text.split_once('='));
+                if given.is_some_and(|(key, value)| git_config::weakens_tls(key, value)) {
+                    marks.add(Mark::TlsWeakened);
+                }
+                self.out.unknown(Operation::Execute, &invocation.by, marks);
             }
         }
     }
@@ -207,12 +213,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
             self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
         }
-        let weak = |(key, value): (&String, &String)| {
-            key.starts_with("http.")
-                && key.ends_with("sslverify")
-                && matches!(value.as_str(), "false" | "0" | "no" | "off")
-        };
-        if uses.contains(&Use::Network) && config.iter().any(weak) {
+        if uses.contains(&Use::Network) && config.iter().any(|(key, value)| git_config::weakens_tls(key, value)) {
             invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
         }
         if uses.contains(&Use::Hooks) {
@@ -262,12 +263,19 @@ impl Runner<'_, '_> {
         };
         let dangerous = key.as_ref().is_none_or(|key| git_config::is_dangerous(&key.text));
         let everywhere = invocation.args.has_any(&["--global", "--system"]);
+        let weakens = match (key.as_ref().and_then(Field::exact), value.as_ref().and_then(Field::exact)) {
+            (Some(key), Some(value)) => !removes && git_config::weakens_tls(key, value),
+            (Some(_) | None, Some(_) | None) => false,
+        };
         for does in &mut invocation.does {
             does.reach = if everywhere { Reach::Machine } else { does.reach };
             if known {
                 does.reversibility = Reversibility::Tracked;
             } else if dangerous {
                 does.marks.add(Mark::UnsafeGitConfig);
+            }
+            if weakens {
+                does.marks.add(Mark::TlsWeakened);
             }
         }
         if !known && !dangerous {

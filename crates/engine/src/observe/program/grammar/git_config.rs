@@ -275,6 +275,14 @@ pub fn is_dangerous(key: &str) -> bool {
         || SETTINGS.iter().any(|(first, end, _, _)| *first == section && *end == last)
 }
 
+/// The setting switches certificate checks off.
+pub fn weakens_tls(key: &str, value: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key.starts_with("http.")
+        && key.ends_with("sslverify")
+        && matches!(value.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off")
+}
+
 /// The settings in force that would make this command run something that is not known to be harmless.
 pub fn dangers(config: &BTreeMap<String, String>, uses: &[Use]) -> Vec<String> {
     let mut found = Vec::new();

@@ -49,8 +49,10 @@ impl Runner<'_, '_> {
             Some(_) | None => {
                 let input = invocation.input.clone();
                 let by = invocation.by.clone();
-                let nothing = input == Stream::empty();
-                if !nothing {
+                if input == Stream::empty() {
+                    // Nothing is piped in, so whatever is typed later reaches it without a look.
+                    self.out.lower(crate::coverage::Degree::Unknown, "what will be typed into the shell");
+                } else {
                     invocation.output = self.run_stream(&input, state, &by);
                 }
             }

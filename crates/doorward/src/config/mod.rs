@@ -1,0 +1,266 @@
+//! What the user configured: modes per agent, permission patterns, hosts, paths and thresholds.
+
+mod notes;
+pub mod pi;
+mod rights;
+mod show;
+
+use std::collections::BTreeMap;
+
+use doorward_engine::{Mode, Pattern, Permissions, Policy, Settings, Thresholds};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use notes::{Note, notes};
+pub use rights::Rights;
+pub use show::{ConfigArguments, run};
+
+/// The content of `config.toml`; `check --jsonl` takes the same shape as `config`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Unlisted hosts and unknown servers block, every external read asks.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
+    /// One table per agent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, Agent>,
+    pub permissions: Patterns,
+    pub hosts: Hosts,
+    pub paths: Paths,
+    pub projects: Projects,
+    pub programs: Programs,
+    pub thresholds: Numbers,
+}
+
+/// Programs outside the system's own directories.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Programs {
+    /// Directories of tool chains whose programs are trusted as they were when this file was written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
+}
+
+/// Whose recipes may run: test, build, lint and scripts of these projects.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Projects {
+    /// Roots of projects, absolute.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trusted: Vec<String>,
+}
+
+/// What is decided for one agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Agent {
+    /// `confirm-all` unless the user chose otherwise.
+    #[schemars(with = "Option<ModeName>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+}
+
+/// The modes by name, for the schema.
+#[derive(JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum ModeName {
+    Auto,
+    Shadow,
+    ConfirmAll,
+    Off,
+}
+
+/// Patterns such as `bash(git push --force*)`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Patterns {
+    /// A call that matches is blocked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
+    /// A call that matches is confirmed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<String>,
+    /// Clears a soft confirm if every command or file of the call matches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+}
+
+/// Hosts by name; a name covers its subdomains.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hosts {
+    /// May be fetched from and sent to; without `$defaults` the built-in list does not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
+    /// Never contacted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+}
+
+/// Paths: absolute, below `~/`, or relative to the project; `*` and `**` as in a shell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Paths {
+    /// A change there is never settled by layer 1 or an allow pattern.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
+    /// Neither read nor written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+}
+
+/// Numbers that layer 2 and the limits go by; none can be set below its floor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Numbers {
+    /// Layer 2 asks below this confidence; at least 0.85.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// The same for what cannot be undone; at least 0.95.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub irreversible: Option<f64>,
+    /// More reads in a minute ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_per_minute: Option<u32>,
+    /// More reads in a few seconds ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_burst: Option<u32>,
+    /// After this many refusals in a row a person decides; at most 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denials_in_a_row: Option<u32>,
+    /// After this many refusals in a session a person decides; at most 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denials: Option<u32>,
+}
+
+/// Stands for the built-in entries of a list at this place.
+pub const DEFAULTS: &str = "$defaults";
+
+impl Config {
+    /// Reads a configuration file's text.
+    pub fn parse(text: &str) -> Result<Config, String> {
+        let config: Config = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
+        config.patterns()?;
+        config.thresholds.check()?;
+        Ok(config)
+    }
+
+    /// The mode that the user chose for an agent.
+    pub fn mode(&self, agent: &str) -> Mode {
+        self.agents.get(agent).and_then(|agent| agent.mode).unwrap_or(Mode::ConfirmAll)
+    }
+
+    /// The built-in policy under this configuration.
+    pub fn policy(&self, mode: Mode) -> Result<Policy, String> {
+        let mut policy = Policy::built_in();
+        policy.mode = mode;
+        policy.strict = self.strict;
+        policy.permissions = self.patterns()?;
+        policy.thresholds = self.thresholds.over(policy.thresholds);
+        Ok(policy)
+    }
+
+    pub fn settings(&self) -> Settings {
+        let allowed = &self.hosts.allowed;
+        Settings {
+            allowed_hosts: own(allowed),
+            only_allowed_hosts: !allowed.is_empty() && !allowed.iter().any(|host| host == DEFAULTS),
+            denied_hosts: own(&self.hosts.denied),
+            protected_paths: own(&self.paths.protected),
+            denied_paths: own(&self.paths.denied),
+            strict: self.strict,
+        }
+    }
+
+    /// The user trusts exactly this project.
+    pub fn trusts(&self, project: &str) -> bool {
+        self.projects.trusted.iter().any(|trusted| trusted.trim_end_matches('/') == project)
+    }
+
+    /// The JSON schema of the file, for editors and checks.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Config).to_value()
+    }
+
+    /// The patterns; allow patterns that allow too much are left out, and `notes` says so.
+    fn patterns(&self) -> Result<Permissions, String> {
+        let read = |list: &[String]| own(list).iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>();
+        let mut allow = read(&self.permissions.allow)?;
+        allow.retain(|pattern| pattern.too_broad().is_none());
+        Ok(Permissions { deny: read(&self.permissions.deny)?, ask: read(&self.permissions.ask)?, allow })
+    }
+}
+
+impl Numbers {
+    fn check(&self) -> Result<(), String> {
+        let probabilities = [("confidence", self.confidence), ("irreversible", self.irreversible)];
+        for (name, value) in probabilities {
+            if value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
+                return Err(format!("`thresholds.{name}` lies between 0 and 1"));
+            }
+        }
+        Ok(())
+    }
+
+    /// These numbers where they are set, never beyond the built-in floor of what guards a verdict.
+    fn over(&self, floor: Thresholds) -> Thresholds {
+        Thresholds {
+            confidence: self.confidence.unwrap_or_default().max(floor.confidence),
+            irreversible: self.irreversible.unwrap_or_default().max(floor.irreversible),
+            reads_per_minute: self.reads_per_minute.unwrap_or(floor.reads_per_minute),
+            read_burst: self.read_burst.unwrap_or(floor.read_burst),
+            denials_in_a_row: self.denials_in_a_row.unwrap_or(u32::MAX).min(floor.denials_in_a_row),
+            denials: self.denials.unwrap_or(u32::MAX).min(floor.denials),
+        }
+    }
+}
+
+fn own(list: &[String]) -> Vec<String> {
+    list.iter().filter(|entry| *entry != DEFAULTS).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_nobody_has_trusted_is_asked_about_everything() {
+        let config = Config::parse("[agents.claude]\nmode = \"auto\"\n").unwrap();
+        assert_eq!(config.mode("claude"), Mode::Auto);
+        assert_eq!(config.mode("codex"), Mode::ConfirmAll);
+    }
+
+    #[test]
+    fn what_is_misspelt_is_an_error_and_not_ignored() {
+        for text in [
+            "stict = true",
+            "[agents.claude]\nmode = \"atuo\"",
+            "[permissions]\ndeny = [\"bash(\"]",
+            "a = ",
+            "[thresholds]\nconfidence = 85",
+            "[thresholds]\nconfidence = \"0.9\"",
+        ] {
+            assert!(Config::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn thresholds_never_fall_below_their_floors() {
+        let of = |text: &str| Config::parse(text).unwrap().policy(Mode::Auto).unwrap().thresholds;
+        let lax = of("[thresholds]\nconfidence = 0.5\nirreversible = 0.6\ndenials = 900\ndenials_in_a_row = 90");
+        assert_eq!(lax, Thresholds::default());
+        let firm = of("[thresholds]\nconfidence = 0.99\nreads_per_minute = 30\ndenials = 2");
+        assert_eq!((firm.confidence, firm.reads_per_minute, firm.denials), (0.99, 30, 2));
+    }
+
+    #[test]
+    fn a_list_keeps_the_built_in_entries_where_it_says_so() {
+        let hosts = |text: &str| Config::parse(text).unwrap().settings();
+        assert!(!hosts("").only_allowed_hosts);
+        assert!(hosts("[hosts]\nallowed = [\"a.example\"]").only_allowed_hosts);
+        let both = hosts("[hosts]\nallowed = [\"$defaults\", \"a.example\"]");
+        assert_eq!((both.only_allowed_hosts, both.allowed_hosts), (false, vec!["a.example".to_owned()]));
+    }
+}

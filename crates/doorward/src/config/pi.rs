@@ -1,0 +1,114 @@
+//! Pi's own configuration files, as far as layer 1 takes part in them.
+
+use serde_json::Value;
+
+use super::notes::Note;
+use super::{Config, DEFAULTS};
+
+/// Keys of `autoMode` that a reviewer obeys, not layer 1.
+const REVIEWER: &[&str] = &[
+    "allow",
+    "soft_deny",
+    "hard_deny",
+    "environment",
+    "classifierModel",
+    "classifierReasoningLevel",
+    "maxTranscriptLines",
+    "maxUserTranscriptTokens",
+    "maxToolTranscriptTokens",
+    "log",
+];
+
+/// Keys that would let something through without a look, or that mean nothing here.
+const NOT_TAKEN: &[(&str, &str)] = &[
+    ("enabled", "the mode is set per agent in doorward's own configuration"),
+    ("allowInsideWorkingDirectory", "changes inside the project are always judged"),
+    ("classifyReadOnlyTools", "reads are judged by what they read"),
+];
+
+/// Reads Pi's JSON; what it holds beyond permissions and paths becomes a note.
+pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
+    let value = crate::json::parse(text.as_bytes()).map_err(|problem| problem.to_string())?;
+    let Value::Object(fields) = value else { return Err("it is not a JSON object".into()) };
+    let (mut config, mut notes) = (Config::default(), Vec::new());
+    for (key, value) in &fields {
+        match key.as_str() {
+            "permissions" => permissions(value, &mut config, &mut notes)?,
+            "autoMode" => auto_mode(value, &mut config, &mut notes)?,
+            other => notes.push(Note::new(other, "is not known")),
+        }
+    }
+    // Patterns that cannot be read are an error here too.
+    config.policy(doorward_engine::Mode::ConfirmAll)?;
+    Ok((config, notes))
+}
+
+fn permissions(value: &Value, config: &mut Config, notes: &mut Vec<Note>) -> Result<(), String> {
+    let Value::Object(lists) = value else { return Err("`permissions` is not an object".into()) };
+    for (key, value) in lists {
+        let list = match key.as_str() {
+            "deny" => &mut config.permissions.deny,
+            "ask" => &mut config.permissions.ask,
+            "allow" => &mut config.permissions.allow,
+            other => {
+                notes.push(Note::new(format!("permissions.{other}"), "is not known"));
+                continue;
+            }
+        };
+        *list = texts(value, &format!("permissions.{key}"))?;
+    }
+    Ok(())
+}
+
+fn auto_mode(value: &Value, config: &mut Config, notes: &mut Vec<Note>) -> Result<(), String> {
+    let Value::Object(fields) = value else { return Err("`autoMode` is not an object".into()) };
+    for (key, value) in fields {
+        let name = format!("autoMode.{key}");
+        match key.as_str() {
+            "protectedPaths" => config.paths.protected = paths(texts(value, &name)?),
+            "deniedPaths" => config.paths.denied = paths(texts(value, &name)?),
+            known if REVIEWER.contains(&known) => {
+                notes.push(Note::new(name, "belongs to the reviewer; layer 1 does not read it"));
+            }
+            other => match NOT_TAKEN.iter().find(|(known, _)| *known == other) {
+                Some((_, why)) => notes.push(Note::new(name, format!("is not taken over: {why}"))),
+                None => notes.push(Note::new(name, "is not known")),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// The built-in protections count in any case.
+fn paths(list: Vec<String>) -> Vec<String> {
+    list.into_iter().filter(|path| path != DEFAULTS).collect()
+}
+
+fn texts(value: &Value, name: &str) -> Result<Vec<String>, String> {
+    let wrong = || format!("`{name}` is not a list of texts");
+    let list = value.as_array().ok_or_else(wrong)?;
+    list.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_and_paths_are_taken_and_the_rest_is_named() {
+        let text = r#"{"permissions":{"deny":["bash(git push --force*)"]},
+            "autoMode":{"protectedPaths":["$defaults","infra"],"deniedPaths":["*.pem"],"hard_deny":["x"],"frob":1}}"#;
+        let (config, notes) = parse(text).unwrap();
+        assert_eq!(config.permissions.deny, ["bash(git push --force*)"]);
+        assert_eq!((config.paths.protected, config.paths.denied), (vec!["infra".to_owned()], vec!["*.pem".to_owned()]));
+        let keys: Vec<&str> = notes.iter().map(|note| note.key.as_str()).collect();
+        assert_eq!(keys, ["autoMode.frob", "autoMode.hard_deny"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error() {
+        for text in ["", "[]", r#"{"permissions":{"deny":"x"}}"#, r#"{"permissions":{"ask":["bash("]}}"#] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a source of configuration may do: change anything, or only tighten.
+
+use super::{Config, DEFAULTS, Numbers};
+
+/// What a source may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// The person who owns the machine or the account wrote it.
+    Full,
+    /// Anybody may have written it.
+    TightenOnly,
+}
+
+impl Config {
+    /// Adds what an administrator decided, which counts before the user's own choice.
+    #[must_use]
+    pub fn overruled_by(mut self, managed: Config) -> Config {
+        for (agent, choice) in &managed.agents {
+            if choice.mode.is_some() {
+                self.agents.insert(agent.clone(), choice.clone());
+            }
+        }
+        self.permissions.allow.extend(managed.permissions.allow.iter().cloned());
+        self.hosts.allowed = spliced(&self.hosts.allowed, &managed.hosts.allowed);
+        self.programs.directories.extend(managed.programs.directories.iter().cloned());
+        self.thresholds = managed.thresholds.or(self.thresholds);
+        self.tightened_by(managed)
+    }
+
+    /// What this configuration makes stricter: its allow lists and modes are left behind.
+    #[must_use]
+    pub fn tightening_only(mut self) -> Config {
+        self.agents.clear();
+        self.permissions.allow.clear();
+        self.hosts.allowed.clear();
+        self.projects.trusted.clear();
+        self.programs.directories.clear();
+        self
+    }
+
+    /// The keys of this configuration that a source which may only tighten cannot set.
+    pub fn loosening_keys(&self) -> Vec<&'static str> {
+        let lists = [
+            ("agents", self.agents.is_empty()),
+            ("permissions.allow", self.permissions.allow.is_empty()),
+            ("hosts.allowed", self.hosts.allowed.is_empty()),
+            ("projects.trusted", self.projects.trusted.is_empty()),
+            ("programs.directories", self.programs.directories.is_empty()),
+        ];
+        lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
+    }
+
+    /// Adds another configuration that may only tighten this one.
+    #[must_use]
+    pub fn tightened_by(mut self, other: Config) -> Config {
+        let other = other.tightening_only();
+        self.strict |= other.strict;
+        self.permissions.deny.extend(other.permissions.deny);
+        self.permissions.ask.extend(other.permissions.ask);
+        self.hosts.denied.extend(other.hosts.denied);
+        self.paths.protected.extend(other.paths.protected);
+        self.paths.denied.extend(other.paths.denied);
+        self.thresholds = self.thresholds.tightened_by(other.thresholds);
+        self
+    }
+
+    /// Adds the choices of another file of the same person.
+    #[must_use]
+    pub fn joined_with(mut self, other: Config) -> Config {
+        self.permissions.allow.extend(other.permissions.allow.iter().cloned());
+        self.hosts.allowed = spliced(&self.hosts.allowed, &other.hosts.allowed);
+        self.projects.trusted.extend(other.projects.trusted.iter().cloned());
+        self.thresholds = self.thresholds.or(other.thresholds);
+        self.tightened_by(other)
+    }
+}
+
+/// Two lists of hosts as one: the built-in entries count if neither replaces them.
+fn spliced(one: &[String], other: &[String]) -> Vec<String> {
+    let replaces = |list: &[String]| !list.is_empty() && !list.iter().any(|entry| entry == DEFAULTS);
+    let all = one.iter().chain(other).cloned();
+    if replaces(one) || replaces(other) { all.filter(|entry| entry != DEFAULTS).collect() } else { all.collect() }
+}
+
+impl Numbers {
+    /// These, and the others where these are not set.
+    fn or(self, other: Numbers) -> Numbers {
+        Numbers {
+            confidence: self.confidence.or(other.confidence),
+            irreversible: self.irreversible.or(other.irreversible),
+            reads_per_minute: self.reads_per_minute.or(other.reads_per_minute),
+            read_burst: self.read_burst.or(other.read_burst),
+            denials_in_a_row: self.denials_in_a_row.or(other.denials_in_a_row),
+            denials: self.denials.or(other.denials),
+        }
+    }
+
+    /// The stricter of the two, number by number; a rate that is not set here keeps the built-in one as its ceiling.
+    fn tightened_by(self, other: Numbers) -> Numbers {
+        let floor = doorward_engine::Thresholds::default();
+        let higher = |mine: Option<f64>, theirs: Option<f64>| match (mine, theirs) {
+            (Some(mine), Some(theirs)) => Some(mine.max(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        let lower = |mine: Option<u32>, theirs: Option<u32>, usual: u32| match theirs {
+            Some(theirs) => Some(mine.unwrap_or(usual).min(theirs)),
+            None => mine,
+        };
+        Numbers {
+            confidence: higher(self.confidence, other.confidence),
+            irreversible: higher(self.irreversible, other.irreversible),
+            reads_per_minute: lower(self.reads_per_minute, other.reads_per_minute, floor.reads_per_minute),
+            read_burst: lower(self.read_burst, other.read_burst, floor.read_burst),
+            denials_in_a_row: lower(self.denials_in_a_row, other.denials_in_a_row, floor.denials_in_a_row),
+            denials: lower(self.denials, other.denials, floor.denials),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_engine::Mode;
+
+    fn config(text: &str) -> Config {
+        Config::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_repository_can_only_tighten() {
+        let user = config("[permissions]\nallow = [\"bash(make test)\"]\n[thresholds]\nreads_per_minute = 100");
+        let project = config(
+            "strict = true\n[agents.claude]\nmode = \"auto\"\n[permissions]\nallow = [\"*\"]\nask = [\"fetch\"]\n\
+             [hosts]\nallowed = [\"evil.example\"]\n[projects]\ntrusted = [\"/\"]\n\
+             [thresholds]\nreads_per_minute = 100000\nconfidence = 0.1\ndenials = 1000",
+        );
+        assert_eq!(project.loosening_keys(), ["agents", "permissions.allow", "hosts.allowed", "projects.trusted"]);
+        let both = user.tightened_by(project);
+        assert_eq!(both.permissions.allow, ["bash(make test)"]);
+        assert_eq!(both.permissions.ask, ["fetch"]);
+        assert!(both.strict && both.hosts.allowed.is_empty() && both.mode("claude") == Mode::ConfirmAll);
+        assert!(both.projects.trusted.is_empty());
+        let thresholds = both.policy(Mode::Auto).unwrap().thresholds;
+        assert_eq!((thresholds.reads_per_minute, thresholds.confidence, thresholds.denials), (100, 0.85, 20));
+    }
+
+    #[test]
+    fn an_administrator_counts_before_the_user() {
+        let user = config("[agents.claude]\nmode = \"auto\"\n[thresholds]\nconfidence = 0.9");
+        let managed = config("[agents.claude]\nmode = \"confirm-all\"\n[thresholds]\nconfidence = 0.97");
+        let both = user.overruled_by(managed);
+        assert_eq!((both.mode("claude"), both.thresholds.confidence), (Mode::ConfirmAll, Some(0.97)));
+    }
+}

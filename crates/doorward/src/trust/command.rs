@@ -1,0 +1,122 @@
+//! `doorward trust` and `doorward untrust`: only for a person, shown before it is done, recorded.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+
+use super::change::Change;
+use super::{Trust, mcp, person};
+use crate::places::Places;
+use crate::record::Ledger;
+use crate::world::project_root;
+
+/// What to trust; without anything: what is trusted, and what changed since.
+#[derive(Debug, Args)]
+pub struct TrustArguments {
+    #[command(subcommand)]
+    pub what: Option<What>,
+}
+
+/// What to trust no longer.
+#[derive(Debug, Args)]
+pub struct UntrustArguments {
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// The things that can be trusted.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Tests, builds and scripts of a project, as its recipes are now
+    Project {
+        /// The project; the one around this directory if left out
+        path: Option<PathBuf>,
+    },
+    /// An agent: doorward's judgement counts instead of asking about every call
+    Agent { name: String },
+    /// A program, as its bytes are now
+    Binary { path: PathBuf },
+    /// A host and its subdomains
+    Domain { name: String },
+    /// A tool server, as it is configured now
+    Mcp { server: String },
+}
+
+/// Trusts something, or lists what is trusted.
+pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
+    match &arguments.what {
+        Some(what) => decide(what, true),
+        None => list(&mut anstream::stdout().lock()),
+    }
+}
+
+/// Takes trust back.
+pub fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
+    decide(&arguments.what, false)
+}
+
+fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
+    person::required()?;
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let change = change(what, trusts, &places)?;
+    if !person::agrees(&change.question())? {
+        bail!("nothing was changed");
+    }
+    change.apply(&places, &mut Ledger::of(&places))?;
+    writeln!(anstream::stdout(), "done; it counts from the next call on")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn change(what: &What, trusts: bool, places: &Places) -> Result<Change> {
+    match what {
+        What::Project { path } => {
+            let path = path.clone().or_else(|| here().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
+            Change::project(&path, trusts, now())
+        }
+        What::Agent { name } => Ok(Change::agent(name, trusts)),
+        What::Binary { path } => Change::binary(path, trusts),
+        What::Domain { name } => Change::domain(name, trusts),
+        What::Mcp { server } => Ok(Change::server(server, trusts, places, here().as_deref())),
+    }
+}
+
+/// The project around the current directory.
+fn here() -> Option<String> {
+    let directory = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
+    project_root(&directory)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn list(out: &mut dyn Write) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let trust = Trust::load(&places).map_err(anyhow::Error::msg)?;
+    for (root, pinned) in &trust.projects {
+        let changed = pinned.changes(Path::new(root));
+        let since = if changed.is_empty() { String::new() } else { format!("  changed since: {}", changed.join(", ")) };
+        writeln!(out, "project  {}{}", crate::screen::visible(root), crate::screen::visible(&since))?;
+    }
+    for (path, pinned) in &trust.binaries {
+        let since = if pinned.is_same(Path::new(path)) { "" } else { "  changed since" };
+        writeln!(out, "binary   {}{since}", crate::screen::visible(path))?;
+    }
+    for domain in &trust.domains {
+        writeln!(out, "domain   {domain}")?;
+    }
+    for (server, pinned) in &trust.servers {
+        let now = mcp::hash(&mcp::definitions(server, places.home(), here().as_deref()));
+        let since = if now == *pinned { "" } else { "  changed since, or configured differently here" };
+        writeln!(out, "mcp      {}{since}", crate::screen::visible(server))?;
+    }
+    if trust == Trust::default() {
+        writeln!(out, "nothing is trusted by name yet")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

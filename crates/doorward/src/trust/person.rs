@@ -1,0 +1,108 @@
+//! Whether a person is at the other end: a terminal of one's own, and no agent among the ancestors.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+
+use anyhow::{Context, Result, bail};
+
+/// Programs that are agents, or run them.
+const AGENTS: &[&str] = &[
+    "claude",
+    "codex",
+    "gemini",
+    "opencode",
+    "pi",
+    "copilot",
+    "cursor-agent",
+    "aider",
+    "goose",
+    "amp",
+    "qwen",
+    "crush",
+    "openhands",
+    "droid",
+];
+
+/// Variables that agents give to the commands they run.
+const LEFT_BY_AGENTS: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "PI_CODING_AGENT",
+];
+
+/// More generations than any terminal has.
+const GENERATIONS: usize = 64;
+
+/// Fails unless a person typed the command.
+pub fn required() -> Result<()> {
+    if let Some(name) = LEFT_BY_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
+        bail!("only a person may do this, and `{name}` says that an agent runs this command");
+    }
+    if let Some(agent) = agent_above(std::process::id()) {
+        bail!("only a person may do this, and `{agent}` runs this command");
+    }
+    if OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
+        bail!("only a person may do this: run it in a terminal of your own");
+    }
+    Ok(())
+}
+
+/// Asks at the terminal itself, whatever standard input is.
+pub fn agrees(question: &str) -> Result<bool> {
+    let mut terminal =
+        OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
+    write!(terminal, "{} [y/N]: ", crate::screen::visible(question))?;
+    terminal.flush()?;
+    let mut line = String::new();
+    BufReader::new(terminal).read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// The agent among the ancestors of a process, if there is one.
+fn agent_above(pid: u32) -> Option<String> {
+    let mut current = pid;
+    for _ in 0..GENERATIONS {
+        current = parent(current).filter(|parent| *parent > 1)?;
+        if let Some(agent) = words(current).iter().take(2).find_map(|word| agent_named(word)) {
+            return Some(agent);
+        }
+    }
+    None
+}
+
+/// `node /usr/lib/node_modules/…/claude` runs claude as well.
+fn agent_named(word: &str) -> Option<String> {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let stem = name.split('.').next().unwrap_or(name);
+    AGENTS.contains(&stem).then(|| stem.to_owned())
+}
+
+fn words(pid: u32) -> Vec<String> {
+    let text = crate::trusted::text_of_pipe(&format!("/proc/{pid}/cmdline"), 4096).unwrap_or_default();
+    text.split('\0').map(str::to_owned).collect()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = crate::trusted::text_of_pipe(&format!("/proc/{pid}/stat"), 4096)?;
+    // The name in parentheses may hold anything, so the fields are counted from its end.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_known_however_they_are_started() {
+        for word in ["claude", "/home/me/.local/bin/codex", "/usr/lib/node_modules/x/gemini.js", "pi"] {
+            assert!(agent_named(word).is_some(), "{word}");
+        }
+        for word in ["bash", "/usr/bin/pip", "claudette", ""] {
+            assert!(agent_named(word).is_none(), "{word}");
+        }
+    }
+}

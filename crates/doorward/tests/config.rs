@@ -1,0 +1,200 @@
+//! The configuration through the real program: what cannot be trusted makes it strict, and the message says how to mend it.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use support::Home;
+
+const FILE: &str = ".config/doorward/config.toml";
+const AUTO: &str = "[agents.claude]\nmode = \"auto\"\n";
+
+/// What the hook decides, and why.
+fn decision(home: &Home, command: &str) -> (String, String) {
+    let ran = home.hook("Bash", json!({ "command": command }));
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{} {}", ran.stdout, ran.stderr));
+    let output = &answer["hookSpecificOutput"];
+    (
+        output["permissionDecision"].as_str().unwrap_or_default().to_owned(),
+        output["permissionDecisionReason"].as_str().unwrap_or_default().to_owned(),
+    )
+}
+
+/// A home whose configuration trusts the agent, spoilt in some way.
+fn spoilt(spoil: impl Fn(&Path)) -> Home {
+    let home = Home::new();
+    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(decision(&home, "ls").0, "allow");
+    spoil(&home.path(FILE));
+    home
+}
+
+fn is_strict(home: &Home, file: &str, fix: &str) {
+    let (verdict, why) = decision(home, "ls");
+    assert_eq!(verdict, "ask", "{why}");
+    assert!(why.contains(file), "the file is not named: {why}");
+    assert!(why.contains(fix), "no way to mend it: {why}");
+    let (verdict, why) = decision(home, "curl -s https://unlisted.example/");
+    assert_eq!(verdict, "deny", "not strict: {why}");
+    let shown = home.run(&["config"], b"");
+    assert_eq!(shown.code, 1);
+    assert!(shown.stdout.contains("problem:") && shown.stdout.contains(file), "{}", shown.stdout);
+}
+
+#[test]
+fn a_file_that_others_may_write() {
+    let home = spoilt(|file| std::fs::set_permissions(file, PermissionsExt::from_mode(0o666)).unwrap());
+    is_strict(&home, "config.toml", "take write permission");
+}
+
+#[test]
+fn a_link() {
+    let home = spoilt(|file| {
+        let real = file.with_file_name("real.toml");
+        std::fs::rename(file, &real).unwrap();
+        symlink(real, file).unwrap();
+    });
+    is_strict(&home, "config.toml", "put the file itself there");
+}
+
+#[test]
+fn a_directory() {
+    let home = spoilt(|file| {
+        std::fs::remove_file(file).unwrap();
+        std::fs::create_dir(file).unwrap();
+    });
+    is_strict(&home, "config.toml", "put the file itself there");
+}
+
+#[test]
+fn text_that_is_no_toml() {
+    let home = spoilt(|file| std::fs::write(file, "mode = = auto").unwrap());
+    is_strict(&home, "config.toml", "mend or remove it");
+}
+
+#[test]
+fn a_key_that_nobody_knows_and_a_value_of_the_wrong_kind() {
+    for text in ["stritc = true\n", "strict = \"yes\"\n", "[permissions]\ndeny = \"bash(ls)\"\n"] {
+        let home = spoilt(|file| std::fs::write(file, format!("{text}{AUTO}")).unwrap());
+        is_strict(&home, "config.toml", "mend or remove it");
+    }
+}
+
+#[test]
+fn ten_megabytes() {
+    let home = spoilt(|file| std::fs::write(file, "#".repeat(10 << 20)).unwrap());
+    is_strict(&home, "config.toml", "shorten it");
+}
+
+#[test]
+fn a_file_of_somebody_else() {
+    // Only the administrator can give files away.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let home = spoilt(|file| chown(file, Some(12_345), None).unwrap());
+    is_strict(&home, "config.toml", "make it your own");
+}
+
+#[test]
+fn trust_that_was_not_written_by_doorward() {
+    let home = spoilt(|file| {
+        let state = file.parent().unwrap().parent().unwrap().parent().unwrap().join(".local/state/doorward/trust");
+        std::fs::create_dir_all(state).unwrap();
+    });
+    is_strict(&home, "doorward/trust", "trust again");
+}
+
+#[test]
+fn a_repository_tightens_and_never_loosens() {
+    let home = spoilt(|_| {});
+    let file = home.project().join(".doorward.toml");
+    let put = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
+    };
+    put(
+        "[permissions]\ndeny = [\"bash(ls*)\"]\nallow = [\"bash(git push*)\"]\n[hosts]\nallowed = [\"unlisted.example\"]\n",
+    );
+    let (verdict, why) = decision(&home, "ls -la");
+    assert!(verdict == "deny" && why.contains("permissions.deny"), "{why}");
+    assert_eq!(decision(&home, "curl -s https://unlisted.example/").0, "ask");
+    let shown = home.run(&["config", "--json"], b"").json();
+    let project = shown["sources"].as_array().unwrap().iter().find(|source| source["name"] == "project").unwrap();
+    let ignored: Vec<&str> =
+        project["notes"].as_array().unwrap().iter().map(|note| note["key"].as_str().unwrap()).collect();
+    assert_eq!(ignored, ["permissions.allow", "hosts.allowed"]);
+    put("strict = true\n");
+    assert_eq!(decision(&home, "curl -s https://unlisted.example/").0, "deny");
+}
+
+#[test]
+fn every_value_is_shown_with_its_source() {
+    let home = Home::new();
+    home.write(
+        FILE,
+        "[agents.claude]\nmode = \"auto\"\n[permissions]\nask = [\"bash(make release*)\"]\nallow = [\"bash(*)\", \"bsh(x)\"]\n\
+         [hosts]\nallowed = [\"wiki.example\"]\n[thresholds]\nconfidence = 0.9\n",
+    );
+    let shown = home.run(&["config", "--json"], b"").json();
+    let of = |key: &str| {
+        let values = shown["values"].as_array().unwrap();
+        values.iter().find(|value| value["key"] == key).unwrap_or_else(|| panic!("{key}: {shown}")).clone()
+    };
+    assert_eq!(
+        (of("agents.claude.mode")["value"].as_str(), of("agents.claude.mode")["source"].as_str()),
+        (Some("auto"), Some("user"))
+    );
+    assert_eq!(of("thresholds.confidence")["source"], "user");
+    assert_eq!(of("thresholds.irreversible")["source"], "built in");
+    let notes = shown["sources"][0]["notes"].to_string();
+    for text in ["`bash(*)` is dropped", "`bsh(x)` can never match", "replaces the built-in list"] {
+        assert!(notes.contains(text), "{text}: {notes}");
+    }
+    let printed = home.run(&["config"], b"").stdout;
+    assert!(printed.contains("permissions.ask = \"bash(make release*)\"") && printed.contains("# user"), "{printed}");
+}
+
+#[test]
+fn trust_is_for_persons() {
+    let home = Home::new();
+    for arguments in
+        [["trust", "domain", "a.example"], ["untrust", "domain", "a.example"], ["trust", "agent", "claude"]]
+    {
+        let ran = home.without_terminal(&arguments);
+        assert_eq!(ran.code, 1, "{arguments:?}: {}", ran.stdout);
+        assert!(ran.stderr.contains("only a person may do this"), "{}", ran.stderr);
+    }
+    assert!(home.read(FILE).is_none() && !home.path(".local/state/doorward/trust").exists());
+}
+
+#[test]
+fn patterns_are_compared_with_resolved_paths() {
+    let check = |pattern: &str, tool: &str, input: Value| {
+        let home = Home::new();
+        let line = json!({
+            "id": 1, "tool": tool, "input": input, "cwd": "/home/dev/project",
+            "world": { "home": "/home/dev", "project": "/home/dev/project", "git": { "root": "/home/dev/project" },
+                       "symlinks": { "/home/dev/project/link": "/home/dev/project/private" } },
+            "config": { "permissions": { "deny": [pattern] } },
+        });
+        let answer = home.run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json();
+        answer["verdict"] == "block" && answer["settled_by"] == "permission"
+    };
+    assert!(check("read(private/*)", "read", json!({ "path": "src/../private/a" })));
+    assert!(check("read(private/*)", "read", json!({ "path": "link/a" })));
+    assert!(check("Write(~/project/private/*)", "write", json!({ "path": "private/a", "content": "x" })));
+    assert!(check(
+        "edit(/home/dev/project/b)",
+        "edit",
+        json!({ "files": [{ "path": "a", "op": "update" }, { "path": "b", "op": "update" }] })
+    ));
+    assert!(check("bash(git push --force*)", "bash", json!({ "command": "true; git   'push' --force origin" })));
+    assert!(!check("read(private/*)", "read", json!({ "path": "src/private.rs" })));
+    assert!(!check("bash(git status*)", "bash", json!({ "command": "git push" })));
+}
