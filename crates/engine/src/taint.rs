@@ -23,11 +23,17 @@ pub fn left_by(facts: &Facts) -> Vec<Taint> {
         Taint::RemoteChanged => facts.effects.iter().any(|effect| effect.marks.has(Mark::GitRemoteChange)),
         Taint::CodeDownloaded => {
             facts.has_flow(FlowKind::DownloadToFile)
-                || facts.effects.iter().any(|effect| effect.marks.has(Mark::Download))
+                || facts.effects.iter().any(|effect| effect.marks.has(Mark::Download) || stores(facts, effect))
         }
         Taint::SecretRead => facts.effects.iter().any(reads_secret),
     };
     Taint::ALL.iter().copied().filter(leaves).collect()
+}
+
+/// A program that talks to another machine also writes a file.
+fn stores(facts: &Facts, effect: &Effect) -> bool {
+    let writes = |other: &Effect| other.operation == Operation::Write && other.by == effect.by;
+    effect.operation == Operation::Network && !effect.by.is_empty() && facts.effects.iter().any(writes)
 }
 
 fn changes_manifest(effect: &Effect) -> bool {

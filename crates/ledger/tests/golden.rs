@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a test may stop at once")]
 
 use doorward_ledger::{
-    AlertBody, Anchors, AnswerBody, Became, Body, By, Checkpoint, CheckpointKey, Days, DecisionBody, FORMAT, GrantBody,
-    GrantStep, Kind, Log, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, Verdict,
+    AlertBody, Anchors, AnswerBody, Became, Body, By, Checkpoint, CheckpointKey, CreatedState, Days, DecisionBody,
+    FORMAT, GrantBody, GrantStep, Kind, Limit, Log, ModeBody, OutcomeBody, PatternState, PolicyBody, Reply,
+    SessionBody, SessionState, SessionStep, StateKey, States, Verdict,
 };
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -41,6 +42,57 @@ fn every_version_ever_shipped_loads_verifies_and_goes_on() {
     for entry in std::fs::read_dir(golden()).unwrap() {
         check(&entry.unwrap().path());
     }
+}
+
+#[test]
+fn state_files_of_every_version_still_load() {
+    let newest = golden().join(format!("v{FORMAT}/states"));
+    if std::env::var_os("UPDATE").is_some() && !newest.exists() {
+        make_states(&newest);
+    }
+    assert!(newest.exists(), "the state files have no golden ones: run with UPDATE=1");
+    for entry in std::fs::read_dir(golden()).unwrap() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("states");
+        private_copy(&entry.unwrap().path().join("states"), &path);
+        for file in std::fs::read_dir(&path).unwrap() {
+            std::fs::set_permissions(file.unwrap().path(), PermissionsExt::from_mode(0o600)).unwrap();
+        }
+        let states = States::at(&path, StateKey::load(&path.join("key")).unwrap());
+        let session = states.find::<SessionState>("session").unwrap().unwrap();
+        assert_eq!((session.began_ms, session.denials(), session.denials_in_a_row()), (5, 2, 1));
+        assert!(session.is_tainted("secret-read") && session.boundaries().eq(["don't push"]));
+        assert_eq!(session.reads(LIMIT, 60_000), (3, 3));
+        assert_eq!(session.clone().ran("d9").as_deref(), Some("pattern"));
+        assert_eq!(states.find::<CreatedState>("session").unwrap().unwrap().when("/tmp/made"), Some(7));
+        assert_eq!(states.find::<PatternState>("pattern").unwrap().unwrap().month(DAY_MS), (1, 2));
+        states.update("session", SessionState::denied).unwrap();
+    }
+}
+
+const LIMIT: Limit = Limit { per_minute: 300, burst: 60 };
+
+fn make_states(path: &Path) {
+    std::fs::create_dir_all(path).unwrap();
+    let states = States::at(path, StateKey::load_or_create(&path.join("key")).unwrap());
+    let session = |state: &mut SessionState| {
+        state.began_ms = 5;
+        state.denied();
+        state.approved();
+        state.denied();
+        state.asked("d9", "pattern");
+        state.taint("secret-read");
+        state.bound("don't push");
+        (0..3).for_each(|_| state.read(LIMIT, 60_000));
+    };
+    states.update("session", session).unwrap();
+    states.update("session", |state: &mut CreatedState| state.created("/tmp/made", 7)).unwrap();
+    let pattern = |state: &mut PatternState| {
+        state.decided(DAY_MS);
+        state.decided(DAY_MS);
+        state.overridden(DAY_MS);
+    };
+    states.update("pattern", pattern).unwrap();
 }
 
 fn check(version: &Path) {

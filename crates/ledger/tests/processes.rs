@@ -23,19 +23,28 @@ const COUNT: &str = "LEDGER_TEST_COUNT";
 /// A disk that knows how long its lock was held, and waited for, at most.
 struct Timed {
     disk: Disk,
-    held: Rc<Cell<Duration>>,
-    waited: Rc<Cell<Duration>>,
+    times: Rc<Times>,
+}
+
+#[derive(Default)]
+struct Times {
+    held: Cell<Duration>,
+    /// How often it was held for more than a tenth of a second.
+    long: Cell<u64>,
+    waited: Cell<Duration>,
 }
 
 struct Holding<'a> {
     _guard: DiskGuard<'a>,
     since: Instant,
-    held: &'a Cell<Duration>,
+    times: &'a Times,
 }
 
 impl Drop for Holding<'_> {
     fn drop(&mut self) {
-        self.held.set(self.held.get().max(self.since.elapsed()));
+        let held = self.since.elapsed();
+        self.times.held.set(self.times.held.get().max(held));
+        self.times.long.set(self.times.long.get() + u64::from(held > Duration::from_millis(100)));
     }
 }
 
@@ -46,8 +55,8 @@ impl Storage for Timed {
     fn lock(&self) -> io::Result<Holding<'_>> {
         let before = Instant::now();
         let guard = self.disk.lock()?;
-        self.waited.set(self.waited.get().max(before.elapsed()));
-        Ok(Holding { _guard: guard, since: Instant::now(), held: &self.held })
+        self.times.waited.set(self.times.waited.get().max(before.elapsed()));
+        Ok(Holding { _guard: guard, since: Instant::now(), times: &self.times })
     }
     fn open(&self, name: &str) -> io::Result<File> {
         self.disk.open(name)
@@ -90,9 +99,8 @@ fn writer() {
     };
     let segment_bytes = 200_000;
     let disk = Disk::open(Path::new(&dir)).unwrap();
-    let (held, waited) = (Rc::default(), Rc::default());
-    let timed = Timed { disk, held: Rc::clone(&held), waited: Rc::clone(&waited) };
-    let mut log = Log::on(timed).with_segment_bytes(segment_bytes);
+    let times: Rc<Times> = Rc::default();
+    let mut log = Log::on(Timed { disk, times: Rc::clone(&times) }).with_segment_bytes(segment_bytes);
     let mut out = std::io::stdout();
     for number in 0..count.parse().unwrap() {
         let call = format!("process {} call {number}", std::process::id());
@@ -107,7 +115,8 @@ fn writer() {
         out.write_all(format!("\nack {} {} .\n", receipt.sequence, receipt.hash).as_bytes()).unwrap();
         out.flush().unwrap();
     }
-    out.write_all(format!("\nlock {} {} .\n", held.get().as_micros(), waited.get().as_micros()).as_bytes()).unwrap();
+    let (held, long, waited) = (times.held.get().as_micros(), times.long.get(), times.waited.get().as_micros());
+    out.write_all(format!("\nlock {held} {long} {waited} .\n").as_bytes()).unwrap();
 }
 
 fn start(dir: &Path, count: u64) -> Child {
@@ -127,11 +136,11 @@ fn output(child: &mut Child) -> String {
     text
 }
 
-/// How long a writer held the lock and waited for it at most, in microseconds.
-fn lock_times(text: &str) -> (u64, u64) {
+/// How long a writer held the lock at most, how often for too long, and how long it waited at most; in microseconds.
+fn lock_times(text: &str) -> [u64; 3] {
     let line = text.lines().find_map(|line| line.strip_prefix("lock ")?.strip_suffix(" .")).unwrap();
-    let (held, waited) = line.split_once(' ').unwrap();
-    (held.parse().unwrap(), waited.parse().unwrap())
+    let numbers: Vec<u64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
+    numbers.try_into().unwrap()
 }
 
 /// What a writer acknowledged before it ended.
@@ -203,11 +212,10 @@ fn crowd(processes: u64, each: u64) {
         })
         .collect();
     let mut all = BTreeMap::new();
-    let (mut held, mut waited) = (Vec::new(), 0);
+    let (mut held, mut long, mut waited) = (0, 0, 0);
     for reader in readers {
-        let (acks, (longest, wait)) = reader.join().unwrap();
-        held.push(longest);
-        waited = waited.max(wait);
+        let (acks, [longest, often, wait]) = reader.join().unwrap();
+        (held, long, waited) = (held.max(longest), long + often, waited.max(wait));
         assert_eq!(acks.len() as u64, each);
         assert!(acks.windows(2).all(|pair| pair[0].0 < pair[1].0), "not increasing");
         all.extend(acks);
@@ -218,13 +226,12 @@ fn crowd(processes: u64, each: u64) {
     assert!(records.map(|record| (record.header.sequence, record.hash.to_string())).eq(all));
     assert!(log.verify(Anchors::default(), |_| {}).unwrap().holds());
     let rate = (processes * each) as f64 / elapsed.as_secs_f64();
-    held.sort_unstable();
-    let (half, most) = (held[held.len() / 2], held[held.len() - 1]);
     eprintln!(
-        "{processes} processes × {each}: {elapsed:.1?}, {rate:.0} durable records per second; longest hold of the lock \
-         {most} µs (of half the writers at most {half} µs), longest wait {waited} µs"
+        "{processes} processes × {each}: {elapsed:.1?}, {rate:.0} durable records per second; lock held for {held} µs at most, \
+         {long} times for more than 100 ms; waited for {waited} µs at most"
     );
-    assert!(half <= 100_000, "half of the writers held the lock for more than 100 ms once");
+    // A holder that a busy machine does not let run cannot let go.
+    assert!(long * 20 <= processes * each, "the lock was held for more than 100 ms {long} times");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::places::Places;
 use crate::record;
 use crate::screen::{verdict_style, visible};
 
-/// One call per line: the tool, its input, and what the agent is up to.
+/// One call per line: the tool, its input, what the agent is up to, and whether a person who is asked says yes.
 const SESSION: &str = include_str!("session.jsonl");
 
 /// Plays the session.
@@ -45,6 +45,8 @@ struct Played {
     call: String,
     verdict: Verdict,
     reason: String,
+    /// A person was asked and said yes.
+    is_let_run: bool,
 }
 
 /// A home and a project that vanish when the curtain falls.
@@ -59,10 +61,6 @@ impl Stage {
         DirBuilder::new().mode(0o700).create(&base).with_context(|| format!("`{}` cannot be made", base.display()))?;
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
         let stage = Stage { base, surroundings: Surroundings { places: Places::at(&home), attended: true } };
-        stage.file(
-            "home/.config/doorward/config.toml",
-            &format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [\"{}\"]\n", stage.project()),
-        )?;
         record::begin(&stage.surroundings.places)?;
         stage.file("project/.git/HEAD", "ref: refs/heads/feature\n")?;
         stage.file(
@@ -79,6 +77,11 @@ impl Stage {
             "export const total = (items: number[]) => items.reduce((a, b) => a + b, 0);\n",
         )?;
         stage.file("project/README.md", "# shop\n")?;
+        // Trust comes last: what changes afterwards would count as changed.
+        stage.file(
+            "home/.config/doorward/config.toml",
+            &format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [\"{}\"]\n", stage.project()),
+        )?;
         Ok(stage)
     }
 
@@ -103,12 +106,27 @@ impl Stage {
         });
         let reply = answer(payload.to_string().as_bytes(), &self.surroundings)?;
         let (verdict, reason) = understood(&reply)?;
+        let is_let_run = verdict == Verdict::Confirm && field("yes") == Value::Bool(true);
+        if is_let_run {
+            self.let_run(number)?;
+        }
         Ok(Played {
+            is_let_run,
             aim: field("aim").as_str().unwrap_or_default().to_owned(),
             call: shown(&field("tool"), &field("input")),
             verdict,
             reason,
         })
+    }
+}
+
+impl Stage {
+    /// What the client tells us once a person has said yes and the call has run.
+    fn let_run(&self, number: usize) -> Result<()> {
+        let payload = json!({
+            "hook_event_name": "PostToolUse", "session_id": "demo", "cwd": self.project(), "tool_use_id": format!("demo-{number}"),
+        });
+        answer(payload.to_string().as_bytes(), &self.surroundings).map(|_nothing| ())
     }
 }
 
@@ -156,6 +174,9 @@ fn show(out: &mut dyn Write, played: &Played) -> std::io::Result<()> {
     )?;
     if played.verdict > Verdict::AutoApprove {
         writeln!(out, "        {}", visible(&played.reason))?;
+    }
+    if played.is_let_run {
+        writeln!(out, "        {faint}a person says yes{faint:#}")?;
     }
     Ok(())
 }
