@@ -302,6 +302,7 @@ impl Runner<'_, '_> {
             output: Stream::default(),
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: false,
+            stored: Vec::new(),
             done: false,
         };
         match words.first() {
