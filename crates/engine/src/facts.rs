@@ -48,8 +48,11 @@ pub struct Counts {
 /// All that was observed about a call, redacted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
+    // The record has these three beside the facts and leaves them out here.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
     /// The command, path, URL or name that the call is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
     /// Every simple command of a shell call as normalised words, for permission patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,6 +68,7 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
     /// What "similar" means for override rates, tickets and session grants.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pattern: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,

@@ -96,7 +96,7 @@ pub struct DecisionBody {
     pub tool: String,
     /// The call in words, secrets replaced.
     pub call: String,
-    /// What was observed, as the engine wrote it; replay reads it.
+    /// What was observed, as the engine wrote it, without what stands beside it here; replay reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facts: Option<Box<RawValue>>,
     /// What layer 1 said.

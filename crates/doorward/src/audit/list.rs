@@ -51,7 +51,10 @@ pub fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
     rows.reverse();
     let mut last = newest(&index)?;
     print(&rows, arguments.json)?;
-    while arguments.follow {
+    if !arguments.follow {
+        return Ok(());
+    }
+    loop {
         std::thread::sleep(PAUSE);
         let now = written(&current);
         // A write between the look and the reading shows at the next look.
@@ -65,7 +68,6 @@ pub fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
         last = newest(&index)?;
         print(&rows, arguments.json)?;
     }
-    Ok(())
 }
 
 /// The last record that the index knows.

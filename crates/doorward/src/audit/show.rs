@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::arguments::ShowArguments;
 use super::list::{line, word_style};
 use super::room::Room;
+use crate::hook::entry;
 use crate::screen::{effect_line, time, visible};
 
 const FAINT: Style = Style::new().dimmed();
@@ -75,12 +76,18 @@ fn render(out: &mut dyn Write, record: &Record) -> Result<()> {
         )?,
         Some(Err(error)) => writeln!(out, "  its body cannot be read: {error}")?,
         Some(Ok(Value::Object(mut body))) => {
-            let facts = body.remove("facts");
+            let raw = body.remove("facts");
             for (name, value) in &body {
                 field(out, name, value)?;
             }
             if header.kind == Kind::Decision {
-                observed(out, facts)?;
+                let body = record.body.as_deref().and_then(|body| serde_json::from_slice(body).ok());
+                match (body.as_ref().and_then(entry::facts), raw) {
+                    (Some(facts), _) => observed(out, &facts)?,
+                    // A later version may know words that this one does not.
+                    (None, Some(raw)) => field(out, "facts", &raw)?,
+                    (None, None) => {}
+                }
             }
         }
         Some(Ok(other)) => field(out, "body", &other)?,
@@ -128,13 +135,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// What was understood of the call.
-fn observed(out: &mut dyn Write, facts: Option<Value>) -> Result<()> {
-    let Some(facts) = facts else { return Ok(()) };
-    let facts: Facts = match serde_json::from_value(facts.clone()) {
-        Ok(facts) => facts,
-        // A later version may know words that this one does not.
-        Err(_) => return Ok(field(out, "facts", &facts)?),
-    };
+fn observed(out: &mut dyn Write, facts: &Facts) -> Result<()> {
     heading(out, "understood")?;
     writeln!(out, "  coverage {}: {}", facts.coverage.degree, facts.coverage.degree.what())?;
     for because in &facts.coverage.because {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use doorward_engine::{Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
+use doorward_engine::{Facts, Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
 use doorward_ledger::{
     AnswerBody, Became, By, DecisionBody, Layer1, Layer2, OutcomeBody, Reply, SessionBody, SessionStep,
 };
@@ -19,15 +19,15 @@ pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, projec
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
     let body = DecisionBody {
         id: proposed.id.clone().unwrap_or_else(own_name),
-        agent: Some(call.agent.clone()),
-        session: Some(call.session.clone()),
+        agent: Some(call.agent.clone()).filter(|agent| !agent.is_empty()),
+        session: Some(call.session.clone()).filter(|session| !session.is_empty()),
         turn: proposed.turn.clone(),
         user: Some(rustix::process::geteuid().as_raw().to_string()),
         project: project.map(str::to_owned),
         cwd: Some(call.cwd.clone()),
         tool: facts.tool.clone(),
         call: facts.subject.clone(),
-        facts: Some(serde_json::value::to_raw_value(facts)?),
+        facts: Some(serde_json::value::to_raw_value(&lean(facts))?),
         layer1: Some(layer1(judgement)),
         layer2: judgement.confidence.map(|confidence| Layer2 { score: Vec::new(), confidence: confidence.get() }),
         review: None,
@@ -50,6 +50,21 @@ pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, projec
         sensitive: is_sensitive(considered),
     };
     Entry::new(&body)
+}
+
+/// The facts without what the entry has beside them.
+fn lean(facts: &Facts) -> Facts {
+    Facts { tool: String::new(), subject: String::new(), pattern: String::new(), agent: String::new(), ..facts.clone() }
+}
+
+/// The facts of a recorded decision, whole again.
+pub fn facts(body: &DecisionBody) -> Option<Facts> {
+    let mut facts: Facts = serde_json::from_str(body.facts.as_ref()?.get()).ok()?;
+    facts.tool.clone_from(&body.tool);
+    facts.subject.clone_from(&body.call);
+    facts.pattern = body.pattern.clone().unwrap_or_default();
+    facts.agent = body.agent.clone().unwrap_or_default();
+    Some(facts)
 }
 
 /// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.
