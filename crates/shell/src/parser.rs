@@ -139,6 +139,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn reread_program(&mut self, text: &str, origin: Span) -> Parsed<Script> {
         self.reread(text, origin, |inner| {
             let mut script = inner.script()?;
+            inner.starts_plainly(&script)?;
             inner.end_of_program()?;
             heredoc::fill(&mut script, &mut inner.bodies);
             Ok(script)

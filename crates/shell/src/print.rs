@@ -61,7 +61,7 @@ impl<'a> Printer<'a> {
 
     fn pipeline(&mut self, pipeline: &'a Pipeline) {
         if pipeline.timed {
-            self.put("time ");
+            self.put("time -- ");
         }
         if pipeline.negated {
             self.put("! ");

@@ -4,9 +4,17 @@ use crate::command::Reserved;
 use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
-use crate::{ErrorKind, Part, Quoting, Script};
+use crate::{CommandKind, ErrorKind, Part, Quoting, Script, Statement};
 
 impl Parser<'_> {
+    /// At the very start of a substitution bash 5.2 takes `time` for a plain word, so no compound may follow it.
+    pub(crate) fn starts_plainly(&self, script: &Script) -> Parsed<()> {
+        match script.statements.first().is_some_and(times_compound) {
+            true => self.fail(ErrorKind::Ambiguous("`time` at the start of a substitution")),
+            false => Ok(()),
+        }
+    }
+
     /// Inside a substitution of any kind, backticks included.
     pub(crate) fn is_substituted(&self) -> bool {
         self.in_substitution || self.origin.is_some()
@@ -91,6 +99,7 @@ impl Parser<'_> {
         let inside = std::mem::replace(&mut self.in_substitution, true);
         let operand = std::mem::replace(&mut self.in_quoted_operand, false);
         let mut script = read(self)?;
+        self.starts_plainly(&script)?;
         if !self.pending.is_empty() {
             return self.fail(ErrorKind::Ambiguous("a here document behind its substitution"));
         }
@@ -180,4 +189,9 @@ impl Parser<'_> {
         self.bump();
         Ok((text, start))
     }
+}
+
+fn times_compound(statement: &Statement) -> bool {
+    let first = statement.first.commands.first().map(|command| &command.kind);
+    statement.first.timed && !matches!(first, Some(CommandKind::Simple(_)))
 }

@@ -159,6 +159,18 @@ fn errors_keep_what_came_before() {
     refuse("echo \"a", "the text ends before `\"`", "echo");
     refuse("if a; then", "this does not fit the shell grammar", "a");
     refuse("cat <<$(a)\n", "the delimiter of a here document can be read in more than one way", "a cat");
+    for text in [
+        "e {a,${v:-{b,c}}",
+        "e {a,\"${v:-\"}\"}\"}",
+        "e {a,@(b,c)}",
+        "e $x{a,b}",
+        "e {a,$x}b",
+        "e ~{a,b}",
+        "e $(time { a; })",
+        "((\"`\\\"a\\\"`\"))",
+    ] {
+        assert!(parse(text, Dialect::Bash).error.is_some(), "{text:?}");
+    }
     refuse("!(a)", "`!(` can be read in more than one way", "");
     refuse("ls &&", "a command is missing here", "ls");
     for text in [
