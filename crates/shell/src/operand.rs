@@ -131,7 +131,10 @@ impl Parser<'_> {
             b'\\' if bare => self.backslash(parts),
             b'\\' => self.operand_backslash(parts),
             b'\'' => self.operand_single(how, parts)?,
-            b'"' => self.double_quoted(parts)?,
+            b'"' => {
+                self.quotes_nest |= !bare;
+                self.double_quoted(parts)?;
+            }
             b'$' => self.dollar(how.quoting, parts)?,
             b'`' => self.backticks(how.quoting, parts)?,
             b'<' | b'>' if bare && self.second() == b'(' => self.process(parts)?,

@@ -66,6 +66,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) in_substitution: bool,
     /// Inside the operand of a double-quoted `${…}`.
     pub(crate) in_quoted_operand: bool,
+    /// Double quotes were seen inside an expansion in double quotes.
+    pub(crate) quotes_nest: bool,
     /// Where the substitutions end that a look-ahead went through.
     pub(crate) known_ends: HashMap<usize, usize>,
     /// A second pass over a text with an error in it, which keeps the commands of unfinished statements.
@@ -90,6 +92,7 @@ impl<'a> Parser<'a> {
             in_false_arithmetic: false,
             in_substitution: false,
             in_quoted_operand: false,
+            quotes_nest: false,
             known_ends: HashMap::new(),
             records: false,
             seen: Vec::new(),

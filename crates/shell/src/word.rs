@@ -138,11 +138,10 @@ impl Parser<'_> {
     }
 
     fn bare_double_quoted(&mut self, draft: &mut Draft) -> Parsed<()> {
-        let start = self.pos;
+        self.quotes_nest = false;
         self.double_quoted(&mut draft.parts)?;
-        let inside = self.slice(start + 1, self.pos.saturating_sub(1));
-        // bash looks for braces before it knows that these quotes nest.
-        draft.braces_inside |= inside.contains('"') && inside.contains(['{', '}', ',']);
+        // bash looks for braces before it knows that quotes nest.
+        draft.braces_inside |= self.quotes_nest;
         Ok(())
     }
 

@@ -167,6 +167,8 @@ fn errors_keep_what_came_before() {
         "e {a,$x}b",
         "e ~{a,b}",
         "e $(time { a; })",
+        "e $(time a=(b) c)",
+        "e {a,\"`b \"c\"`\"}",
         "((\"`\\\"a\\\"`\"))",
     ] {
         assert!(parse(text, Dialect::Bash).error.is_some(), "{text:?}");

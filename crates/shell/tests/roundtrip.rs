@@ -96,6 +96,8 @@ fn odd_spellings_survive_printing() {
         "e {a,\"${v[-1]}\"}",
         "e {a,\"${v:(-1)}\"}",
         "e $f{,.bak}",
+        "e \"$(a $} \"b\")\"{c}",
+        "time a=(b) c",
     ] {
         check(text);
     }
