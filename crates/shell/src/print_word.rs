@@ -262,17 +262,20 @@ fn brackets_balance(word: &Word) -> bool {
     });
     let mut bytes = texts.flat_map(str::bytes);
     let mut open = 0_i64;
+    let mut quote = None;
     while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => drop(bytes.next()),
-            b'\'' | b'"' => drop(bytes.find(|next| *next == byte)),
-            b'[' => open += 1,
-            b']' if open == 0 => return false,
-            b']' => open -= 1,
-            _ => {}
+        match (quote, byte) {
+            (None | Some(b'"'), b'\\') => drop(bytes.next()),
+            (Some(ends), _) if ends == byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'[') => open += 1,
+            (None, b']') if open == 0 => return false,
+            (None, b']') => open -= 1,
+            (None, _) => {}
         }
     }
-    open == 0
+    open == 0 && quote.is_none()
 }
 
 /// Text that means the same with and without quotes in a subscript or an offset.

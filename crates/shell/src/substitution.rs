@@ -46,6 +46,7 @@ impl Parser<'_> {
             true => close,
             false => self.matching(inner + 1, b'(', b')')?,
         };
+        self.no_rewritten_comment(open + 1, end)?;
         let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
         let script = self.substituted()?;
         self.in_false_arithmetic = outer;
@@ -74,6 +75,7 @@ impl Parser<'_> {
     /// `((` behind `<` or `>`: bash looks for the end by counting parentheses, and reads the text later.
     fn counted_substitution(&mut self) -> Parsed<Script> {
         let end = self.matching(self.pos + 1, b'(', b')')?;
+        self.no_rewritten_comment(self.pos + 1, end)?;
         let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
         let script = self.substituted()?;
         self.in_false_arithmetic = outer;

@@ -168,6 +168,8 @@ fn errors_keep_what_came_before() {
         "e ~{a,b}",
         "e $(time { a; })",
         "e $(time a=(b) c)",
+        "e $((a) | # $(case x in x) b;; esac) $(c)\nd)",
+        "((a # $(case x in x) b;; esac) $(c)\n) | d)",
         "e {a,\"`b \"c\"`\"}",
         "((\"`\\\"a\\\"`\"))",
     ] {

@@ -98,6 +98,7 @@ fn odd_spellings_survive_printing() {
         "e $f{,.bak}",
         "e \"$(a $} \"b\")\"{c}",
         "time a=(b) c",
+        "echo $(((a \"\\$v\\\"\")0] ))",
     ] {
         check(text);
     }
