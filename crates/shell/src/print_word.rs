@@ -118,6 +118,10 @@ impl<'a> Printer<'a> {
 
     /// A script in parentheses, with here documents of its own.
     fn scope(&mut self, script: &'a Script) {
+        if self.elides {
+            self.put("(…)");
+            return;
+        }
         let outer = std::mem::take(&mut self.documents);
         self.put("(");
         self.newline();
@@ -140,6 +144,7 @@ impl<'a> Printer<'a> {
     fn text(&mut self, text: &str, quoting: Quoting, place: Place) {
         match (place, quoting) {
             (Place::Open, Quoting::Bare) | (Place::Arithmetic, _) => self.put(text),
+            (Place::Open, Quoting::Quoted) if self.elides && reads_the_same(text) => self.put(text),
             (Place::Open, Quoting::Quoted) => self.single_quoted(text),
             (Place::Document, _) => self.escaped(text, &['\\', '$', '`']),
             (Place::Quoted, _) if is_plain(text) => self.put(text),
@@ -276,6 +281,11 @@ fn brackets_balance(word: &Word) -> bool {
         }
     }
     open == 0 && quote.is_none()
+}
+
+/// Text that a person reads alike with and without quotes around it.
+fn reads_the_same(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:@%+".contains(&byte))
 }
 
 /// Text that means the same with and without quotes in a subscript or an offset.

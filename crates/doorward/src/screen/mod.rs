@@ -2,6 +2,7 @@
 
 mod change;
 mod judgement;
+mod understood;
 mod visible;
 
 pub use change::change;
