@@ -59,8 +59,11 @@ fn commands(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
 /// What reaches what, with the parts of the command at both ends.
 pub fn flow(out: &mut dyn Write, facts: &Facts, flow: &Flow) -> io::Result<()> {
     write!(out, "  flow {}: {}", flow.kind, flow.kind.what())?;
-    if let (Some(from), Some(to)) = (text(facts, flow.from), text(facts, flow.to)) {
-        write!(out, ": {} → {}", visible(from), visible(to))?;
+    if let Some(from) = text(facts, flow.from) {
+        write!(out, ": {}", visible(from))?;
+    }
+    if let Some(to) = text(facts, flow.to).filter(|_| flow.from != flow.to) {
+        write!(out, " → {}", visible(to))?;
     }
     writeln!(out)
 }
