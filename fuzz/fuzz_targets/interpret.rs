@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
         assert_eq!(observe(&call, world), facts, "two observations differ");
         let judgement = judge(&facts, &POLICY);
         if judgement.verdict == Verdict::AutoApprove {
-            assert_eq!(facts.coverage.degree, Degree::Full, "approved without being understood");
+            assert!(facts.coverage.degree <= Degree::Delegated, "approved without being understood");
             assert!(doorward_shell::parse(text, doorward_shell::Dialect::Bash).error.is_none());
         }
         for effect in &facts.effects {

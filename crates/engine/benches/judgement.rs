@@ -19,7 +19,7 @@ const ROUNDS: usize = 9;
 
 fn main() {
     let calls = match std::env::var("CALLS") {
-        Ok(path) => std::fs::read_to_string(path).unwrap().lines().filter_map(call).collect(),
+        Ok(path) => std::fs::read_to_string(path).unwrap().lines().filter_map(call).collect::<Vec<_>>(),
         Err(_) => SAMPLES.iter().map(|text| (ToolCall::bash(*text, example::CWD), example::world())).collect(),
     };
     let policy = Policy::built_in();
