@@ -31,13 +31,15 @@ pub fn parse(text: &str, dialect: Dialect) -> Parse {
     }
     let end = text.bytes().position(|byte| byte == 0);
     let readable = end.and_then(|end| text.get(..end)).unwrap_or(text);
-    let mut parsed = Parser::new(readable, dialect).program();
+    let mut parser = Parser::new(readable, dialect);
+    let mut parsed = parser.program();
     if parsed.1.is_some() {
-        let mut parser = Parser::new(readable, dialect);
+        parser = Parser::new(readable, dialect);
         parser.records = true;
         parsed = parser.program();
     }
     let (script, error) = parsed;
+    let error = parser.foreign.or(error);
     let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
     let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text)));
     Parse { script, error }
@@ -68,6 +70,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) in_quoted_operand: bool,
     /// Double quotes were seen inside an expansion in double quotes.
     pub(crate) quotes_nest: bool,
+    /// The first thing that is meant for another shell, though bash reads it.
+    pub(crate) foreign: Option<ParseError>,
     /// Where the substitutions end that a look-ahead went through.
     pub(crate) known_ends: HashMap<usize, usize>,
     /// A second pass over a text with an error in it, which keeps the commands of unfinished statements.
@@ -93,6 +97,7 @@ impl<'a> Parser<'a> {
             in_substitution: false,
             in_quoted_operand: false,
             quotes_nest: false,
+            foreign: None,
             known_ends: HashMap::new(),
             records: false,
             seen: Vec::new(),
@@ -132,6 +137,7 @@ impl<'a> Parser<'a> {
         inner.origin = Some(self.origin.unwrap_or(origin));
         let result = inner.deeper(read);
         self.steps = inner.steps;
+        self.foreign = self.foreign.or(inner.foreign);
         if self.records {
             self.seen.append(&mut inner.seen);
         }
