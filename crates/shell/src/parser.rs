@@ -21,28 +21,32 @@ pub struct Parse {
     pub script: Script,
     /// `None` means understood.
     pub error: Option<ParseError>,
+    /// Bytes read: the text, and what was looked at ahead or again.
+    pub work: usize,
 }
 
 /// Reads `text` as a program.
 pub fn parse(text: &str, dialect: Dialect) -> Parse {
     if u32::try_from(text.len()).is_err() {
         let error = ParseError { kind: ErrorKind::TooLong, span: Span::default() };
-        return Parse { script: Script::default(), error: Some(error) };
+        return Parse { script: Script::default(), error: Some(error), work: 0 };
     }
     let end = text.bytes().position(|byte| byte == 0);
     let readable = end.and_then(|end| text.get(..end)).unwrap_or(text);
     let mut parser = Parser::new(readable, dialect);
     let mut parsed = parser.program();
+    let mut work = parser.work();
     if parsed.1.is_some() {
         parser = Parser::new(readable, dialect);
         parser.records = true;
         parsed = parser.program();
+        work += parser.work();
     }
     let (script, error) = parsed;
     let error = parser.foreign.or(error);
     let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
     let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text)));
-    Parse { script, error }
+    Parse { script, error, work }
 }
 
 /// A cursor over the text, with what must be remembered between tokens.
@@ -88,7 +92,7 @@ impl<'a> Parser<'a> {
             pos: 0,
             dialect,
             depth: 0,
-            steps: text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_FLOOR),
+            steps: granted(text),
             origin: None,
             pending: Vec::new(),
             bodies: VecDeque::new(),
@@ -102,6 +106,10 @@ impl<'a> Parser<'a> {
             records: false,
             seen: Vec::new(),
         }
+    }
+
+    fn work(&self) -> usize {
+        self.pos + granted(self.text).saturating_sub(self.steps)
     }
 
     /// Everything up to the end of the text; with an error, what was seen before it.
@@ -202,4 +210,9 @@ impl<'a> Parser<'a> {
             None => self.fail(ErrorKind::TooLong),
         }
     }
+}
+
+/// Bytes of look-ahead and re-reading for a text.
+fn granted(text: &str) -> usize {
+    text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_FLOOR)
 }

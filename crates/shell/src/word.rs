@@ -22,6 +22,9 @@ pub(crate) enum Mode {
     Regex,
 }
 
+/// How far to look at braces behind a name.
+const LENGTHENED: usize = 256;
+
 /// A word under construction.
 pub(crate) struct Draft {
     pub(crate) parts: Parts,
@@ -161,7 +164,11 @@ impl Parser<'_> {
     /// Whether what the braces here stand for could start with a letter.
     fn braces_lengthen(&self) -> bool {
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
-        let end = rest.iter().position(|byte| ends_word(*byte)).unwrap_or(rest.len());
+        let rest = rest.get(..LENGTHENED).unwrap_or(rest);
+        let Some(end) = rest.iter().chain([&0]).position(|byte| ends_word(*byte)) else { return true };
+        if end == LENGTHENED {
+            return true;
+        }
         let starts = |pair: &[u8]| match pair {
             [b'{' | b'}' | b',' | b'.', next] => in_name(*next) || *next == b'\\',
             _ => false,
