@@ -51,9 +51,21 @@ fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
     let mut coverage = Coverage::full();
     coverage.lower(Degree::Opaque, "a fault of doorward's own");
     let facts = Facts {
-        tool: call.tool.name().to_owned(),
+        agent: call.agent.clone(),
+        attended: call.attended,
+        cancelled: call.cancelled,
+        ..nothing_known(call.tool.name(), coverage)
+    };
+    (facts, asking(BECAUSE, policy))
+}
+
+/// The facts about a call that nobody has looked into.
+pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
+    Facts {
+        tool: tool.to_owned(),
         subject: String::new(),
         commands: Vec::new(),
+        directories: Vec::new(),
         effects: Vec::new(),
         flows: Vec::new(),
         coverage,
@@ -61,14 +73,13 @@ fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
         intent: Intent::default(),
         counts: Counts::default(),
         pattern: String::new(),
-        agent: call.agent.clone(),
-        attended: call.attended,
-        cancelled: call.cancelled,
+        agent: String::new(),
+        attended: true,
+        cancelled: false,
         project_trusted: false,
         project: None,
         home: None,
-    };
-    (facts, asking(BECAUSE, policy))
+    }
 }
 
 /// A judgement that asks a person, for calls that could not be judged at all.

@@ -16,6 +16,15 @@ pub struct Flow {
     pub to: Part,
 }
 
+/// The directory in which the commands run, from one of them on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Directory {
+    /// The place of the first such command in [`Facts::commands`].
+    pub from: u32,
+    /// `None` if it is not known.
+    pub path: Option<String>,
+}
+
 /// What the user's own words say about this call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -57,6 +66,9 @@ pub struct Facts {
     /// Every simple command of a shell call as normalised words, for permission patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// Where the commands run, where that is not the directory of the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<Directory>,
     pub effects: Vec<Effect>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
@@ -108,6 +120,11 @@ fn is_false(value: &bool) -> bool {
 impl Facts {
     pub fn has_flow(&self, kind: FlowKind) -> bool {
         self.flows.iter().any(|flow| flow.kind == kind)
+    }
+
+    /// The directory of the command at this place; `None` stands for the directory of the call.
+    pub fn directory(&self, command: usize) -> Option<&Directory> {
+        self.directories.iter().take_while(|directory| directory.from as usize <= command).last()
     }
 
     /// The gravest effect: what the call is filed under.

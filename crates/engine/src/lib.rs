@@ -34,7 +34,7 @@ pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
 pub use coverage::{Coverage, Degree};
 pub use described::{DescribedWorld, Description};
 pub use effect::{Effect, Operation, Part, Reach, Reversibility, Scope, Sensitivity, Target};
-pub use facts::{Counts, Facts, Flow, Intent};
+pub use facts::{Counts, Directory, Facts, Flow, Intent};
 pub use flow::FlowKind;
 pub use judge::judge;
 pub use knowledge::rule::{Rule, RuleFile, Stage};

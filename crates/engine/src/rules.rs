@@ -18,7 +18,7 @@ pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) 
         if (rule.when.strict && !policy.strict) || !holds_for_call(&rule.when, facts) {
             continue;
         }
-        if let Some(effect) = facts.effects.iter().find(|effect| holds_for_effect(&rule.when, effect)) {
+        if let Some(effect) = subject(&rule.when, facts) {
             list.push(opinion(rule, effect));
         }
     }
@@ -33,6 +33,14 @@ pub fn allowing<'p>(facts: &Facts, effect: &Effect, policy: &'p Policy) -> Optio
         .filter(|rule| rule.verdict == Verdict::AutoApprove && rule.stage == Stage::Active)
         .filter(|rule| policy.strict || !rule.when.strict)
         .find(|rule| holds_for_call(&rule.when, facts) && holds_for_effect(&rule.when, effect))
+}
+
+/// The effect that the rule is about: for a rule about a flow, one at the end of the flow if there is one.
+fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
+    let mut effects = facts.effects.iter().filter(|effect| holds_for_effect(when, effect));
+    let flow = facts.flows.iter().find(|flow| when.flow.0 != 0 && when.flow.admits(flow.kind as u8));
+    let at_its_end = flow.and_then(|flow| effects.clone().find(|effect| effect.part == flow.to));
+    at_its_end.or_else(|| effects.next())
 }
 
 fn opinion(rule: &Rule, effect: &Effect) -> Opinion {

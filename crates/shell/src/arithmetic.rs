@@ -40,6 +40,17 @@ impl Parser<'_> {
         Ok(balanced)
     }
 
+    /// In text between `((` that is no arithmetic bash writes substitutions out on lines of their own, so that a comment
+    /// around one ends too early.
+    pub(crate) fn no_rewritten_comment(&mut self, start: usize, end: usize) -> Parsed<()> {
+        self.spend(end.saturating_sub(start))?;
+        let text = self.slice(start, end);
+        match substitutes(text) && has_comment(text) {
+            true => self.fail(ErrorKind::Ambiguous("a comment in `((`")),
+            false => Ok(()),
+        }
+    }
+
     fn parentheses_balance(&mut self, start: usize, end: usize) -> Parsed<bool> {
         let mut open = 0_usize;
         let mut index = start;
@@ -78,6 +89,7 @@ impl Parser<'_> {
         let inner = self.matching(open + 1, b'(', b')')?;
         let close = self.after(inner + 1);
         if self.at(close) != b')' {
+            self.no_rewritten_comment(open + 1, inner)?;
             return Ok(None);
         }
         let arithmetic = self.arithmetic_within(open + 1, inner)?;

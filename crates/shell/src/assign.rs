@@ -1,5 +1,6 @@
 //! `name=value`, `name[subscript]=value`, `name=(…)`.
 
+use crate::arithmetic::substitutes;
 use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::{MAX_WORDS, Parser};
@@ -12,6 +13,11 @@ const DECLARATIONS: [&str; 5] = ["declare", "export", "local", "readonly", "type
 /// Whether this command word takes arrays as arguments.
 pub(crate) fn declares(word: &Word) -> bool {
     word.literal_bare().is_some_and(|name| DECLARATIONS.contains(&name))
+}
+
+/// Whether brackets with this text between them are one word only in an assignment.
+fn splits(subscript: &str) -> bool {
+    subscript.bytes().any(ends_word) || substitutes(subscript)
 }
 
 /// What the start of an assignment says.
@@ -66,7 +72,7 @@ impl Parser<'_> {
         }
         if self.at(index) != b'=' {
             return match subscript {
-                Some((start, end)) if self.slice(start, end).bytes().any(ends_word) => {
+                Some((start, end)) if splits(self.slice(start, end)) => {
                     self.fail(ErrorKind::Ambiguous("a subscript outside an assignment"))
                 }
                 Some(_) | None => Ok(None),
@@ -133,7 +139,7 @@ impl Parser<'_> {
                 }
                 return Ok(Element { subscript, value: self.word_in(Mode::Value)? });
             }
-            if self.slice(self.pos, close).bytes().any(ends_word) {
+            if splits(self.slice(self.pos, close)) {
                 return self.fail(ErrorKind::Ambiguous("a subscript outside an assignment"));
             }
         }

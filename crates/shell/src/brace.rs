@@ -15,6 +15,11 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    /// Whether braces can be expanded at all: one closes.
+    pub(crate) fn any_closes(marks: &[Mark]) -> bool {
+        marks.iter().any(|mark| mark.byte == b'}')
+    }
+
     /// The mark for a byte that was just added to `parts`.
     pub(crate) fn at_end(byte: u8, parts: &[Part]) -> Self {
         let offset = match parts.last() {
@@ -37,8 +42,7 @@ pub(crate) fn expand(parts: Vec<Part>, marks: &[Mark]) -> Result<Vec<Part>, ()> 
     if marks.len() > MAX_MARKS {
         return Err(());
     }
-    let closes = marks.iter().any(|mark| mark.byte == b'}');
-    if !closes {
+    if !Mark::any_closes(marks) {
         return Ok(parts);
     }
     expand_items(&items(parts, marks), 0)

@@ -2,7 +2,7 @@
 
 use crate::error::{Other, Parsed};
 use crate::parser::Parser;
-use crate::{Command, CommandKind, ErrorKind, ParseError, Word};
+use crate::{ErrorKind, ParseError, Part, Simple, Span, Word};
 
 /// The language to read a text as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,9 @@ const VERBS: [&str; 34] = [
     "Write",
 ];
 
+/// How far to look for the end of a glob qualifier.
+const QUALIFIERS: usize = 256;
+
 impl Parser<'_> {
     /// Fails where a plain `sh` would read something else than bash.
     pub(crate) fn bash_only(&self) -> Parsed<()> {
@@ -60,17 +63,65 @@ impl Parser<'_> {
         }
     }
 
-    /// Fails on a command that bash could read but that is meant for another shell.
-    pub(crate) fn other_shell(&self, command: &Command) -> Parsed<()> {
-        let CommandKind::Simple(simple) = &command.kind else {
-            return Ok(());
-        };
-        let name = simple.words.first().and_then(Word::literal_bare).unwrap_or_default();
-        match is_cmdlet(name) {
-            true => Err(ParseError { kind: ErrorKind::OtherDialect(Other::PowerShell), span: command.span }),
-            false => Ok(()),
+    /// Notes a command that bash could read but that is meant for another shell. Reading goes on: bash would run what
+    /// follows.
+    pub(crate) fn note_other_shell(&mut self, simple: &Simple, span: Span) {
+        if let Some(other) = meant_for(simple) {
+            self.note_foreign(other, span);
         }
     }
+
+    pub(crate) fn note_foreign(&mut self, other: Other, span: Span) {
+        self.foreign.get_or_insert(ParseError { kind: ErrorKind::OtherDialect(other), span });
+    }
+
+    /// Notes `*(e:'…':)` and `*(+name)`, standing behind the parenthesis: zsh runs code for each file that they match.
+    pub(crate) fn note_glob_qualifier(&mut self) {
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let length = rest.iter().take(QUALIFIERS).position(|byte| *byte == b')').unwrap_or(0);
+        if runs_code(rest.get(..length).unwrap_or_default()) {
+            self.note_foreign(Other::Zsh, self.span_to(self.pos, self.pos + length));
+        }
+    }
+}
+
+/// The other shell that a command is written for.
+fn meant_for(simple: &Simple) -> Option<Other> {
+    let (first, rest) = simple.words.split_first()?;
+    let Some(name) = first.literal_bare() else {
+        return sets_like_powershell(first, rest).then_some(Other::PowerShell);
+    };
+    let switches = || rest.first().and_then(Word::literal_bare).is_some_and(is_switch);
+    match name {
+        "and" | "or" | "begin" | "end" => Some(Other::Fish),
+        "noglob" | "nocorrect" | "repeat" | "foreach" | "autoload" | "zmodload" => Some(Other::Zsh),
+        "%" | "try" | "catch" | "finally" => Some(Other::PowerShell),
+        "@echo" | "rem" | "goto" | "setlocal" | "endlocal" => Some(Other::Cmd),
+        "del" | "erase" | "rd" | "copy" | "move" | "ren" | "md" if switches() => Some(Other::Cmd),
+        _ if is_cmdlet(name) => Some(Other::PowerShell),
+        _ => None,
+    }
+}
+
+/// `$name = …` and `$env:NAME …`
+fn sets_like_powershell(first: &Word, rest: &[Word]) -> bool {
+    match first.parts.as_slice() {
+        [Part::Parameter(_)] => rest.first().and_then(Word::literal_bare) == Some("="),
+        [Part::Parameter(parameter), Part::Text { text, .. }, ..] => parameter.name == "env" && text.starts_with(':'),
+        _ => false,
+    }
+}
+
+/// `/q`
+fn is_switch(word: &str) -> bool {
+    matches!(word.as_bytes(), [b'/', letter] if letter.is_ascii_alphabetic())
+}
+
+/// Whether zsh takes the text between parentheses behind a pattern for code.
+fn runs_code(group: &[u8]) -> bool {
+    let evaluates = |pair: &[u8]| matches!(pair, [b'e', next] if !next.is_ascii_alphanumeric());
+    let calls = |pair: &[u8]| matches!(pair, [b'+', next] if next.is_ascii_alphabetic());
+    !group.contains(&b'|') && group.windows(2).any(|pair| evaluates(pair) || calls(pair))
 }
 
 /// Turns a plain syntax error into *this is another shell* where the text says so.
@@ -89,14 +140,14 @@ pub(crate) fn name_the_shell(error: ParseError, text: &str) -> ParseError {
 fn foreign(text: &str) -> Option<Other> {
     let head = text.get(..text.len().min(4_096)).unwrap_or(text);
     let mut lines = head.lines().flat_map(|line| line.split(';')).map(str::trim);
+    if lines.clone().any(is_powershell) {
+        return Some(Other::PowerShell);
+    }
     if head.contains("&|") || head.contains("} always {") || head.contains(" =(") || head.contains("${(") {
         return Some(Other::Zsh);
     }
-    if lines.clone().any(|line| line == "end" || line.starts_with("set -l ") || line.starts_with("begin")) {
+    if lines.clone().any(is_fish) {
         return Some(Other::Fish);
-    }
-    if lines.clone().any(is_powershell) {
-        return Some(Other::PowerShell);
     }
     if lines.clone().any(is_cmd) {
         return Some(Other::Cmd);
@@ -114,11 +165,29 @@ fn is_cmdlet(word: &str) -> bool {
 }
 
 fn is_powershell(line: &str) -> bool {
+    const COMPARISONS: [&str; 6] = [" -eq ", " -ne ", " -lt ", " -gt ", " -like ", " -match "];
     let word = line.split_whitespace().next().unwrap_or_default();
-    is_cmdlet(word) || line.contains("| ForEach-Object") || (word.starts_with('$') && line.contains(" = "))
+    let compares = ["if (", "while (", "elseif ("].iter().any(|start| line.starts_with(start))
+        && COMPARISONS.iter().any(|operator| line.contains(operator))
+        && !line.contains("((");
+    let starts = ["foreach ($", "param(", "param (", "& \"", "& '", "iex (", "[Console]", "[System."];
+    is_cmdlet(word)
+        || compares
+        || starts.iter().any(|start| line.starts_with(start))
+        || line.contains("| ForEach-Object")
+        || (line.starts_with('[') && line.contains("]::"))
+        || (word.starts_with('$') && line.contains(" = "))
+}
+
+/// `end` closes every block, and a command in parentheses may be a word.
+fn is_fish(line: &str) -> bool {
+    let substitutes = line.starts_with("set ") && line.contains(" (");
+    line == "end" || line.starts_with("set -l ") || line.starts_with("begin") || substitutes
 }
 
 fn is_cmd(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
-    ["@echo off", "if exist ", "if not exist ", "if defined ", "for %"].iter().any(|start| line.starts_with(start))
+    ["@echo off", "if exist ", "if not exist ", "if defined ", "for %", "for /"]
+        .iter()
+        .any(|start| line.starts_with(start))
 }

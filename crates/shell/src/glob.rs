@@ -50,6 +50,7 @@ impl Parser<'_> {
         if self.at(ahead) == b')' {
             return self.fail(ErrorKind::Ambiguous("an empty extended glob"));
         }
+        self.note_glob_qualifier();
         draft.open += 1;
         let mut opener = self.slice(start, start + 1).to_owned();
         opener.push('(');

@@ -89,9 +89,12 @@ impl Parser<'_> {
         let start = self.pos;
         let mut parts = Parts::default();
         let mut passed = Passed::default();
+        let outer = self.in_quoted_operand;
+        self.in_quoted_operand |= how.single == Single::Unclear;
         while !self.operand_ends(how, &mut passed) {
             self.operand_step(how, start, &mut parts)?;
         }
+        self.in_quoted_operand = outer;
         Ok(Word { parts: parts.list, span: self.span(start) })
     }
 
@@ -128,7 +131,10 @@ impl Parser<'_> {
             b'\\' if bare => self.backslash(parts),
             b'\\' => self.operand_backslash(parts),
             b'\'' => self.operand_single(how, parts)?,
-            b'"' => self.double_quoted(parts)?,
+            b'"' => {
+                self.quotes_nest |= !bare;
+                self.double_quoted(parts)?;
+            }
             b'$' => self.dollar(how.quoting, parts)?,
             b'`' => self.backticks(how.quoting, parts)?,
             b'<' | b'>' if bare && self.second() == b'(' => self.process(parts)?,

@@ -21,26 +21,32 @@ pub struct Parse {
     pub script: Script,
     /// `None` means understood.
     pub error: Option<ParseError>,
+    /// Bytes read: the text, and what was looked at ahead or again.
+    pub work: usize,
 }
 
 /// Reads `text` as a program.
 pub fn parse(text: &str, dialect: Dialect) -> Parse {
     if u32::try_from(text.len()).is_err() {
         let error = ParseError { kind: ErrorKind::TooLong, span: Span::default() };
-        return Parse { script: Script::default(), error: Some(error) };
+        return Parse { script: Script::default(), error: Some(error), work: 0 };
     }
     let end = text.bytes().position(|byte| byte == 0);
     let readable = end.and_then(|end| text.get(..end)).unwrap_or(text);
-    let mut parsed = Parser::new(readable, dialect).program();
+    let mut parser = Parser::new(readable, dialect);
+    let mut parsed = parser.program();
+    let mut work = parser.work();
     if parsed.1.is_some() {
-        let mut parser = Parser::new(readable, dialect);
+        parser = Parser::new(readable, dialect);
         parser.records = true;
         parsed = parser.program();
+        work += parser.work();
     }
     let (script, error) = parsed;
+    let error = parser.foreign.or(error);
     let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
     let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text)));
-    Parse { script, error }
+    Parse { script, error, work }
 }
 
 /// A cursor over the text, with what must be remembered between tokens.
@@ -66,6 +72,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) in_substitution: bool,
     /// Inside the operand of a double-quoted `${…}`.
     pub(crate) in_quoted_operand: bool,
+    /// Double quotes were seen inside an expansion in double quotes.
+    pub(crate) quotes_nest: bool,
+    /// The first thing that is meant for another shell, though bash reads it.
+    pub(crate) foreign: Option<ParseError>,
     /// Where the substitutions end that a look-ahead went through.
     pub(crate) known_ends: HashMap<usize, usize>,
     /// A second pass over a text with an error in it, which keeps the commands of unfinished statements.
@@ -82,7 +92,7 @@ impl<'a> Parser<'a> {
             pos: 0,
             dialect,
             depth: 0,
-            steps: text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_FLOOR),
+            steps: granted(text),
             origin: None,
             pending: Vec::new(),
             bodies: VecDeque::new(),
@@ -90,10 +100,16 @@ impl<'a> Parser<'a> {
             in_false_arithmetic: false,
             in_substitution: false,
             in_quoted_operand: false,
+            quotes_nest: false,
+            foreign: None,
             known_ends: HashMap::new(),
             records: false,
             seen: Vec::new(),
         }
+    }
+
+    fn work(&self) -> usize {
+        self.pos + granted(self.text).saturating_sub(self.steps)
     }
 
     /// Everything up to the end of the text; with an error, what was seen before it.
@@ -129,6 +145,7 @@ impl<'a> Parser<'a> {
         inner.origin = Some(self.origin.unwrap_or(origin));
         let result = inner.deeper(read);
         self.steps = inner.steps;
+        self.foreign = self.foreign.or(inner.foreign);
         if self.records {
             self.seen.append(&mut inner.seen);
         }
@@ -139,6 +156,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn reread_program(&mut self, text: &str, origin: Span) -> Parsed<Script> {
         self.reread(text, origin, |inner| {
             let mut script = inner.script()?;
+            inner.starts_plainly(&script)?;
             inner.end_of_program()?;
             heredoc::fill(&mut script, &mut inner.bodies);
             Ok(script)
@@ -192,4 +210,9 @@ impl<'a> Parser<'a> {
             None => self.fail(ErrorKind::TooLong),
         }
     }
+}
+
+/// Bytes of look-ahead and re-reading for a text.
+fn granted(text: &str) -> usize {
+    text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_FLOOR)
 }

@@ -22,6 +22,8 @@ pub(crate) struct Printer<'a> {
     pub(crate) documents: Vec<&'a HereDocument>,
     /// Inside the body of a here document that is expanded.
     pub(crate) in_document: bool,
+    /// Writes `…` for what substitutions hold.
+    pub(crate) elides: bool,
 }
 
 impl<'a> Printer<'a> {
@@ -61,7 +63,7 @@ impl<'a> Printer<'a> {
 
     fn pipeline(&mut self, pipeline: &'a Pipeline) {
         if pipeline.timed {
-            self.put("time ");
+            self.put("time -- ");
         }
         if pipeline.negated {
             self.put("! ");
@@ -90,7 +92,7 @@ impl<'a> Printer<'a> {
         command.redirects.iter().for_each(|redirect| self.redirect(redirect));
     }
 
-    fn kind(&mut self, kind: &'a CommandKind) {
+    pub(crate) fn kind(&mut self, kind: &'a CommandKind) {
         match kind {
             CommandKind::Simple(simple) => self.simple(simple),
             CommandKind::Group(script) => self.block("{", script, "}"),
@@ -189,7 +191,7 @@ impl<'a> Printer<'a> {
         self.command(&coproc.body);
     }
 
-    fn simple(&mut self, simple: &'a Simple) {
+    pub(crate) fn simple(&mut self, simple: &'a Simple) {
         let (arrays, scalars): (Vec<_>, Vec<_>) =
             simple.assignments.iter().partition(|assignment| matches!(assignment.value, Value::Array(_)));
         let declares = simple.words.first().is_some_and(crate::assign::declares);
@@ -236,14 +238,14 @@ impl<'a> Printer<'a> {
         self.word(&element.value);
     }
 
-    fn words(&mut self, words: &'a [Word]) {
+    pub(crate) fn words(&mut self, words: &'a [Word]) {
         for word in words {
             self.put(" ");
             self.word(word);
         }
     }
 
-    fn redirect(&mut self, redirect: &'a Redirect) {
+    pub(crate) fn redirect(&mut self, redirect: &'a Redirect) {
         match &redirect.fd {
             None => {}
             Some(Fd::Number(number)) => self.put(&number.to_string()),

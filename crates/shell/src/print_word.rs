@@ -8,8 +8,10 @@ use crate::{Arithmetic, HereDocument, Parameter, ParameterOperation, Part, Quoti
 enum Place {
     /// Unquoted: quoted parts bring their quotes.
     Open,
-    /// The operand of a double-quoted `${…}`, or a subscript.
+    /// A subscript or an offset.
     Quoted,
+    /// The operand of a double-quoted `${…}`.
+    Operand,
     Document,
     Arithmetic,
 }
@@ -116,6 +118,10 @@ impl<'a> Printer<'a> {
 
     /// A script in parentheses, with here documents of its own.
     fn scope(&mut self, script: &'a Script) {
+        if self.elides {
+            self.put("(…)");
+            return;
+        }
         let outer = std::mem::take(&mut self.documents);
         self.put("(");
         self.newline();
@@ -138,10 +144,14 @@ impl<'a> Printer<'a> {
     fn text(&mut self, text: &str, quoting: Quoting, place: Place) {
         match (place, quoting) {
             (Place::Open, Quoting::Bare) | (Place::Arithmetic, _) => self.put(text),
+            (Place::Open, Quoting::Quoted) if self.elides && reads_the_same(text) => self.put(text),
             (Place::Open, Quoting::Quoted) => self.single_quoted(text),
             (Place::Document, _) => self.escaped(text, &['\\', '$', '`']),
             (Place::Quoted, _) if is_plain(text) => self.put(text),
-            (Place::Quoted, _) => {
+            (Place::Operand, _) if !text.is_empty() && !text.contains(['\'', '<', '>']) => {
+                self.escaped(text, &['\\', '$', '`', '"', '}']);
+            }
+            (Place::Quoted | Place::Operand, _) => {
                 self.put("\"");
                 self.escaped(text, &['\\', '$', '`', '"']);
                 self.put("\"");
@@ -191,7 +201,7 @@ impl<'a> Printer<'a> {
     fn operation(&mut self, operation: &'a ParameterOperation, quoting: Quoting) {
         let place = match quoting {
             Quoting::Bare => Place::Open,
-            Quoting::Quoted => Place::Quoted,
+            Quoting::Quoted => Place::Operand,
         };
         let (symbol, operand, place) = match operation {
             ParameterOperation::Default(word) => (":-", word, place),
@@ -226,7 +236,23 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Whether the brackets in the text that no backslash escapes pair up.
+/// Whether a printed expansion has braces or quotes inside, which bash counts when it looks for the end of a brace
+/// expansion around it.
+pub(crate) fn confuses_braces(part: &Part) -> bool {
+    let Part::Parameter(parameter) = part else { return false };
+    if parameter.operation.is_none() && parameter.subscript.is_none() {
+        return false;
+    }
+    let mut printer = Printer::default();
+    printer.parameter(parameter);
+    let inside = printer.out.strip_prefix("${").and_then(|text| text.strip_suffix('}')).unwrap_or_default();
+    match parameter.quoting {
+        Quoting::Bare => inside.contains(['{', '}']),
+        Quoting::Quoted => inside.contains('"'),
+    }
+}
+
+/// Whether the brackets in the text that nothing quotes pair up.
 fn brackets_balance(word: &Word) -> bool {
     let texts = word.parts.iter().filter_map(|part| match part {
         Part::Text { text, .. } => Some(text.as_str()),
@@ -241,19 +267,30 @@ fn brackets_balance(word: &Word) -> bool {
     });
     let mut bytes = texts.flat_map(str::bytes);
     let mut open = 0_i64;
+    let mut quote = None;
     while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => drop(bytes.next()),
-            b'[' => open += 1,
-            b']' if open == 0 => return false,
-            b']' => open -= 1,
-            _ => {}
+        match (quote, byte) {
+            (None | Some(b'"'), b'\\') => drop(bytes.next()),
+            (Some(ends), _) if ends == byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'[') => open += 1,
+            (None, b']') if open == 0 => return false,
+            (None, b']') => open -= 1,
+            (None, _) => {}
         }
     }
-    open == 0
+    open == 0 && quote.is_none()
 }
 
+/// Text that a person reads alike with and without quotes around it.
+fn reads_the_same(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:@%+".contains(&byte))
+}
+
+/// Text that means the same with and without quotes in a subscript or an offset.
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@')
-        || text == "*"
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_@ +-*/.=%".contains(&byte);
+    let operator = text.starts_with(['-', '+', '=']);
+    !text.is_empty() && !operator && text.bytes().all(plain)
 }

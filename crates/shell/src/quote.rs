@@ -121,7 +121,15 @@ impl Parser<'_> {
     fn quoted_backticks(&mut self, around: Around, parts: &mut Parts) -> Parsed<()> {
         match around {
             Around::Quotes => self.backticks_in_quotes(parts),
-            Around::Document | Around::Arithmetic => self.backticks(Quoting::Quoted, parts),
+            Around::Document => self.backticks(Quoting::Quoted, parts),
+            Around::Arithmetic => {
+                let start = self.pos;
+                self.backticks(Quoting::Quoted, parts)?;
+                match self.slice(start, self.pos).contains("\\\"") {
+                    true => self.fail(ErrorKind::Ambiguous("an escaped quote in backticks")),
+                    false => Ok(()),
+                }
+            }
         }
     }
 }

@@ -20,7 +20,9 @@ impl Parser<'_> {
         let command = Command { kind: CommandKind::Simple(simple), redirects, span };
         self.record(&command);
         function?;
-        self.other_shell(&command)?;
+        if let CommandKind::Simple(simple) = &command.kind {
+            self.note_other_shell(simple, span);
+        }
         self.stays_simple(&command)?;
         Ok(command)
     }

@@ -1,10 +1,9 @@
 //! Statements, `&&` / `||` lists and pipelines.
 
-use crate::assign::declares;
 use crate::command::Reserved;
 use crate::error::Parsed;
 use crate::parser::Parser;
-use crate::{Command, CommandKind, Connector, Pipeline, Script, Simple, Statement, Value};
+use crate::{Command, CommandKind, Connector, Pipeline, Script, Simple, Statement};
 
 impl Parser<'_> {
     /// A list that must hold something, up to a closing token that is left standing.
@@ -88,9 +87,6 @@ impl Parser<'_> {
             return Ok(Pipeline { negated, timed, commands, with_stderr, span: self.span(start) });
         }
         commands.push(self.command()?);
-        if timed && commands.first().is_some_and(sets_array) {
-            return self.unexpected();
-        }
         loop {
             let end = self.pos;
             self.blanks();
@@ -145,13 +141,4 @@ impl Parser<'_> {
             }
         }
     }
-}
-
-/// An array in front of the command word, which bash does not read behind `time`.
-fn sets_array(command: &Command) -> bool {
-    let CommandKind::Simple(simple) = &command.kind else {
-        return false;
-    };
-    let arrays = simple.assignments.iter().any(|assignment| matches!(assignment.value, Value::Array(_)));
-    arrays && !simple.words.first().is_some_and(declares)
 }

@@ -1,12 +1,21 @@
 //! `$(…)`, backticks, `<(…)`, `>(…)`, `${ …; }`.
 
+use crate::assign::declares;
 use crate::command::Reserved;
 use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
-use crate::{ErrorKind, Part, Quoting, Script};
+use crate::{Command, CommandKind, ErrorKind, Part, Quoting, Script, Statement, Value};
 
 impl Parser<'_> {
+    /// At the very start of a substitution bash 5.2 takes `time` for a plain word, so neither a compound nor an array may follow it.
+    pub(crate) fn starts_plainly(&self, script: &Script) -> Parsed<()> {
+        match script.statements.first().is_some_and(times_more_than_words) {
+            true => self.fail(ErrorKind::Ambiguous("`time` at the start of a substitution")),
+            false => Ok(()),
+        }
+    }
+
     /// Inside a substitution of any kind, backticks included.
     pub(crate) fn is_substituted(&self) -> bool {
         self.in_substitution || self.origin.is_some()
@@ -37,6 +46,7 @@ impl Parser<'_> {
             true => close,
             false => self.matching(inner + 1, b'(', b')')?,
         };
+        self.no_rewritten_comment(open + 1, end)?;
         let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
         let script = self.substituted()?;
         self.in_false_arithmetic = outer;
@@ -65,6 +75,7 @@ impl Parser<'_> {
     /// `((` behind `<` or `>`: bash looks for the end by counting parentheses, and reads the text later.
     fn counted_substitution(&mut self) -> Parsed<Script> {
         let end = self.matching(self.pos + 1, b'(', b')')?;
+        self.no_rewritten_comment(self.pos + 1, end)?;
         let outer = std::mem::replace(&mut self.in_false_arithmetic, true);
         let script = self.substituted()?;
         self.in_false_arithmetic = outer;
@@ -90,7 +101,9 @@ impl Parser<'_> {
         let bodies = std::mem::take(&mut self.bodies);
         let inside = std::mem::replace(&mut self.in_substitution, true);
         let operand = std::mem::replace(&mut self.in_quoted_operand, false);
+        let nest = self.quotes_nest;
         let mut script = read(self)?;
+        self.starts_plainly(&script)?;
         if !self.pending.is_empty() {
             return self.fail(ErrorKind::Ambiguous("a here document behind its substitution"));
         }
@@ -99,6 +112,7 @@ impl Parser<'_> {
         self.bodies = bodies;
         self.in_substitution = inside;
         self.in_quoted_operand = operand;
+        self.quotes_nest = nest;
         Ok(script)
     }
 
@@ -178,6 +192,25 @@ impl Parser<'_> {
             }
         }
         self.bump();
+        self.quotes_nest |= text.contains('"');
         Ok((text, start))
     }
+}
+
+fn times_more_than_words(statement: &Statement) -> bool {
+    let first = statement.first.commands.first();
+    statement.first.timed && first.is_some_and(|command| sets_array(command) || !is_simple(command))
+}
+
+fn is_simple(command: &Command) -> bool {
+    matches!(command.kind, CommandKind::Simple(_))
+}
+
+/// An array in front of the command word.
+fn sets_array(command: &Command) -> bool {
+    let CommandKind::Simple(simple) = &command.kind else {
+        return false;
+    };
+    let arrays = simple.assignments.iter().any(|assignment| matches!(assignment.value, Value::Array(_)));
+    arrays && !simple.words.first().is_some_and(declares)
 }

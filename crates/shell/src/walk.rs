@@ -1,8 +1,6 @@
 //! Visiting every command, wherever it stands.
 
-use crate::{
-    Assignment, Command, CommandKind, Parameter, ParameterOperation, Part, RedirectTarget, Script, Value, Word,
-};
+use crate::{Command, CommandKind, RedirectTarget, Script, Word, scripts};
 
 /// Calls `visit` for each command in the order of the text: in substitutions, here documents, function bodies,
 /// subscripts, arithmetic and redirect targets too.
@@ -31,7 +29,9 @@ fn command<'a>(command: &'a Command, visit: &mut dyn FnMut(&'a Command)) {
 fn kind<'a>(kind: &'a CommandKind, visit: &mut dyn FnMut(&'a Command)) {
     match kind {
         CommandKind::Simple(simple) => {
-            simple.assignments.iter().for_each(|each| assignment(each, visit));
+            for assignment in &simple.assignments {
+                scripts::in_assignment(assignment, &mut |script| walk(script, visit));
+            }
             words(&simple.words, visit);
         }
         CommandKind::Group(script) | CommandKind::Subshell(script) => walk(script, visit),
@@ -68,54 +68,10 @@ fn kind<'a>(kind: &'a CommandKind, visit: &mut dyn FnMut(&'a Command)) {
     }
 }
 
-fn assignment<'a>(assignment: &'a Assignment, visit: &mut dyn FnMut(&'a Command)) {
-    assignment.subscript.iter().for_each(|each| word(each, visit));
-    match &assignment.value {
-        Value::Scalar(value) => word(value, visit),
-        Value::Array(elements) => {
-            for element in elements {
-                element.subscript.iter().for_each(|each| word(each, visit));
-                word(&element.value, visit);
-            }
-        }
-    }
-}
-
 fn words<'a>(words: &'a [Word], visit: &mut dyn FnMut(&'a Command)) {
-    words.iter().for_each(|each| word(each, visit));
+    scripts::in_words(words, &mut |script| walk(script, visit));
 }
 
 fn word<'a>(word: &'a Word, visit: &mut dyn FnMut(&'a Command)) {
-    for part in &word.parts {
-        match part {
-            Part::Text { .. } | Part::Glob(_) | Part::Tilde(_) | Part::Range(_) => {}
-            Part::Alternatives(alternatives) => words(alternatives, visit),
-            Part::Parameter(found) => parameter(found, visit),
-            Part::Substitution { script, .. } | Part::Process { script, .. } => walk(script, visit),
-            Part::Arithmetic { arithmetic, .. } => self::word(&arithmetic.word, visit),
-        }
-    }
-}
-
-fn parameter<'a>(parameter: &'a Parameter, visit: &mut dyn FnMut(&'a Command)) {
-    parameter.subscript.iter().for_each(|each| word(each, visit));
-    match &parameter.operation {
-        None | Some(ParameterOperation::Transform(_) | ParameterOperation::Names) => {}
-        Some(
-            ParameterOperation::Default(operand)
-            | ParameterOperation::AssignDefault(operand)
-            | ParameterOperation::Require(operand)
-            | ParameterOperation::Alternative(operand)
-            | ParameterOperation::Trim(operand)
-            | ParameterOperation::Case(operand),
-        ) => word(operand, visit),
-        Some(ParameterOperation::Replace { pattern, replacement }) => {
-            word(pattern, visit);
-            word(replacement, visit);
-        }
-        Some(ParameterOperation::Slice { offset, length }) => {
-            word(offset, visit);
-            length.iter().for_each(|each| word(each, visit));
-        }
-    }
+    scripts::in_word(word, &mut |script| walk(script, visit));
 }

@@ -5,7 +5,7 @@ use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
-use crate::{Dialect, ErrorKind, Part, Quoting, Word, arithmetic};
+use crate::{Dialect, ErrorKind, Part, Quoting, Word, arithmetic, print_word};
 
 /// Where a word stands, which decides what is special in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub(crate) enum Mode {
     Regex,
 }
 
+/// How far to look at braces behind a name.
+const LENGTHENED: usize = 256;
+
 /// A word under construction.
 pub(crate) struct Draft {
     pub(crate) parts: Parts,
@@ -30,6 +33,10 @@ pub(crate) struct Draft {
     /// Open parentheses of an extended glob or a regular expression.
     pub(crate) open: u32,
     marks: Vec<Mark>,
+    /// A `${…}` or nested quotes hold braces, which bash counts when it looks for the end of a brace expansion.
+    braces_inside: bool,
+    /// `$name` stands at the end of an alternative, where what follows the braces would lengthen it.
+    name_before_brace: bool,
 }
 
 impl Draft {
@@ -68,7 +75,15 @@ impl Parser<'_> {
             let part = Part::Text { text: self.slice(start, end).to_owned(), quoting: Quoting::Bare };
             return Ok(Word { parts: vec![part], span: self.span(start) });
         }
-        let mut draft = Draft { parts: Parts::default(), start, mode, open: 0, marks: Vec::new() };
+        let mut draft = Draft {
+            parts: Parts::default(),
+            start,
+            mode,
+            open: 0,
+            marks: Vec::new(),
+            braces_inside: false,
+            name_before_brace: false,
+        };
         while self.word_step(&mut draft)? {}
         if draft.open > 0 {
             return self.fail(ErrorKind::Unterminated(")"));
@@ -81,6 +96,10 @@ impl Parser<'_> {
     }
 
     fn braces(&mut self, draft: Draft) -> Parsed<Vec<Part>> {
+        let closes = Mark::any_closes(&draft.marks);
+        if closes && (draft.braces_inside || draft.parts.list.iter().any(print_word::confuses_braces)) {
+            return self.fail(ErrorKind::Ambiguous("a brace in an expansion between braces"));
+        }
         match brace::expand(draft.parts.list, &draft.marks) {
             Ok(parts) => Ok(parts),
             Err(()) => self.fail(ErrorKind::TooLong),
@@ -111,14 +130,50 @@ impl Parser<'_> {
             _ if ends_word(byte) => return self.delimiter(draft, byte),
             b'\\' => self.backslash(&mut draft.parts),
             b'\'' => self.single_quoted(&mut draft.parts)?,
-            b'"' => self.double_quoted(&mut draft.parts)?,
-            b'$' => self.dollar(Quoting::Bare, &mut draft.parts)?,
+            b'"' => self.bare_double_quoted(draft)?,
+            b'$' => self.bare_dollar(draft)?,
             b'`' => self.backticks(Quoting::Bare, &mut draft.parts)?,
             b'~' => self.tilde(draft),
             b'{' | b'}' | b',' => self.brace_mark(draft, byte)?,
             _ => self.glob(draft, byte)?,
         }
         Ok(true)
+    }
+
+    fn bare_double_quoted(&mut self, draft: &mut Draft) -> Parsed<()> {
+        self.quotes_nest = false;
+        self.double_quoted(&mut draft.parts)?;
+        // bash looks for braces before it knows that quotes nest.
+        draft.braces_inside |= self.quotes_nest;
+        Ok(())
+    }
+
+    fn bare_dollar(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let start = self.pos;
+        self.dollar(Quoting::Bare, &mut draft.parts)?;
+        let inside = self.slice(start + 2, self.pos.saturating_sub(1));
+        draft.braces_inside |= self.at(start + 1) == b'{' && inside.contains(['{', '}']);
+        // Braces are expanded as text: `$x{a,b}` is `$xa $xb`.
+        let open_name = starts_name(self.at(self.after(start + 1)));
+        let next = self.peek();
+        draft.braces_inside |= open_name && next == b'{' && self.braces_lengthen();
+        draft.name_before_brace |= open_name && matches!(next, b',' | b'}');
+        Ok(())
+    }
+
+    /// Whether what the braces here stand for could start with a letter.
+    fn braces_lengthen(&self) -> bool {
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let rest = rest.get(..LENGTHENED).unwrap_or(rest);
+        let Some(end) = rest.iter().chain([&0]).position(|byte| ends_word(*byte)) else { return true };
+        if end == LENGTHENED {
+            return true;
+        }
+        let starts = |pair: &[u8]| match pair {
+            [b'{' | b'}' | b',' | b'.', next] => in_name(*next) || *next == b'\\',
+            _ => false,
+        };
+        rest.get(..end).unwrap_or_default().windows(2).any(starts)
     }
 
     /// bash loses its way in a substitution between the parentheses of a pattern.
@@ -188,6 +243,7 @@ impl Parser<'_> {
         if draft.open == 0 && draft.mode != Mode::Regex && self.tilde_here(draft) {
             let end = self.tilde_end();
             let next = self.at(end);
+            draft.braces_inside |= next == b'{';
             let in_value = draft.mode == Mode::Value || !draft.parts.is_empty();
             let in_braces = !draft.marks.is_empty() && matches!(next, b',' | b'}');
             if ends_word(next) || next == b'/' || (in_value && next == b':') || in_braces {
@@ -228,11 +284,13 @@ impl Parser<'_> {
     /// `{`, `,` and `}`: plain text, remembered for brace expansion.
     fn brace_mark(&mut self, draft: &mut Draft, byte: u8) -> Parsed<()> {
         let expands = draft.mode == Mode::Argument;
-        if expands && draft.open > 0 && byte == b'{' {
+        if expands && draft.open > 0 && (byte == b'{' || !draft.marks.is_empty()) {
             return self.fail(ErrorKind::Ambiguous("a brace in an extended glob"));
         }
         let text = self.slice(self.pos, self.pos + 1);
         self.bare(draft, text);
+        let lengthens = byte == b'}' && draft.name_before_brace && !ends_word(self.second());
+        draft.braces_inside |= lengthens;
         if expands && draft.open == 0 && (byte == b'{' || !draft.marks.is_empty()) {
             let mark = Mark::at_end(byte, &draft.parts.list);
             draft.marks.push(mark);

@@ -159,6 +159,22 @@ fn errors_keep_what_came_before() {
     refuse("echo \"a", "the text ends before `\"`", "echo");
     refuse("if a; then", "this does not fit the shell grammar", "a");
     refuse("cat <<$(a)\n", "the delimiter of a here document can be read in more than one way", "a cat");
+    for text in [
+        "e {a,${v:-{b,c}}",
+        "e {a,\"${v:-\"}\"}\"}",
+        "e {a,@(b,c)}",
+        "e $x{a,b}",
+        "e {a,$x}b",
+        "e ~{a,b}",
+        "e $(time { a; })",
+        "e $(time a=(b) c)",
+        "e $((a) | # $(case x in x) b;; esac) $(c)\nd)",
+        "((a # $(case x in x) b;; esac) $(c)\n) | d)",
+        "e {a,\"`b \"c\"`\"}",
+        "((\"`\\\"a\\\"`\"))",
+    ] {
+        assert!(parse(text, Dialect::Bash).error.is_some(), "{text:?}");
+    }
     refuse("!(a)", "`!(` can be read in more than one way", "");
     refuse("ls &&", "a command is missing here", "ls");
     for text in [
@@ -185,19 +201,76 @@ fn errors_keep_what_came_before() {
 
 #[test]
 fn other_shells_are_named() {
-    for (text, other) in [
-        ("echo ${(U)x}", Other::Zsh),
-        ("for f (*.log) rm $f", Other::Zsh),
-        ("ls &| cat", Other::Zsh),
-        ("if test -f x; rm x; end", Other::Fish),
-        ("Get-ChildItem | ForEach-Object { $_.Name }", Other::PowerShell),
-        ("@echo off\nif exist x (del x)", Other::Cmd),
+    for (other, texts) in [
+        (
+            Other::Zsh,
+            &[
+                "echo ${(U)x}",
+                "for f (*.log) rm $f",
+                "ls &| cat",
+                "ls *(e:'rm x':)",
+                "ls *(+f)",
+                "noglob rm x",
+                "repeat 3 ls",
+                "{ ls } always { rm x }",
+                "diff =(a) =(b)",
+            ] as &[&str],
+        ),
+        (
+            Other::Fish,
+            &[
+                "if test -f x; rm x; end",
+                "ls; and rm x",
+                "begin; rm x; end",
+                "set x (ls)",
+                "function f; rm x; end",
+                "while true; rm x; end",
+            ],
+        ),
+        (
+            Other::PowerShell,
+            &[
+                "Get-ChildItem | ForEach-Object { $_.Name }",
+                "$x = 1",
+                "$env:PATH = 'x'",
+                "if ($a -eq 1) { rm x }",
+                "foreach ($f in $x) { rm $f }",
+                "[System.IO.File]::Delete('x')",
+                "ls | % { rm $_ }",
+                "echo `Get-Date`",
+            ],
+        ),
+        (
+            Other::Cmd,
+            &[
+                "@echo off\nif exist x (del x)",
+                "for %f in (*) do del %f",
+                "FOR /F %i IN (x) DO del %i",
+                "del /q x",
+                "rd /s /q x & dir",
+                "rem x",
+            ],
+        ),
     ] {
-        assert_eq!(
-            parse(text, Dialect::Bash).error.map(|error| error.kind),
-            Some(ErrorKind::OtherDialect(other)),
-            "{text:?}"
-        );
+        for text in texts {
+            assert_eq!(
+                parse(text, Dialect::Bash).error.map(|error| error.kind),
+                Some(ErrorKind::OtherDialect(other)),
+                "{text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_command_for_another_shell_is_read() {
+    for text in ["Get-Date; rm x", "end; rm x", "ls *(e:y:); rm x", "echo `and`; rm x"] {
+        let parse = parse(text, Dialect::Bash);
+        assert!(parse.error.is_some(), "{text:?}");
+        assert!(command_names(&parse.script).contains(&"rm".to_owned()), "{text:?}");
+    }
+    for text in ["ls *(a|e:b)", "ls +(e)", "del x", "end() { ls; }", "echo and or end", "x=1 y"] {
+        assert_eq!(parse(text, Dialect::Bash).error, None, "{text:?}");
     }
 }
 

@@ -93,9 +93,9 @@ fn run(programs: usize, seed: u64) {
         total.clean
     );
     assert!(total.misses.is_empty(), "{}", total.misses.join("\n"));
-    // The generator likes what hardly anybody writes, such as here documents and `case` inside `$((…))`.
-    // Seeds differ from run to run: around 5 % here. Rejecting is friction, not danger; a miss above is never tolerated.
-    assert!(percent < 7.0, "{percent:.2} % rejected");
+    // Half of the programs are mutated, and the generator likes what hardly anybody writes: here documents, comments
+    // and `case` inside `$((…))` alone are two of these five in a hundred.
+    assert!(percent < 5.5, "{percent:.2} % rejected");
 }
 
 fn work(programs: usize, seed: u64) -> Tally {
@@ -150,6 +150,7 @@ fn judge(program: &str, folder: &Path, tally: &mut Tally) {
 
 /// Names that only come about by expanding something, which no parser can know.
 fn is_computed(name: &str, program: &str) -> bool {
+    let program = program.replace("\\\n", "");
     let specials = ["$$", "$#", "$?", "$-", "$!", "$0", "$1", "$_", "${#", "${!", "$[", "$((", "@Q", "^^", "${$"];
     let special = specials.iter().any(|special| program.contains(special));
     let assigned = program.contains(":=") || program.contains("i in") || program.contains("v=");

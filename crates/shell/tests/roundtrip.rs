@@ -45,6 +45,17 @@ fn token_soup_survives_printing() {
 }
 
 #[test]
+#[ignore = "takes some minutes"]
+fn a_million_programs_survive_printing() {
+    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1_000);
+    let mut generator = Generator::new(seed);
+    for _ in 0..500_000 {
+        check(&generator.program());
+        check(&generator.soup());
+    }
+}
+
+#[test]
 fn odd_spellings_survive_printing() {
     for text in [
         "! ! ",
@@ -78,6 +89,16 @@ fn odd_spellings_survive_printing() {
         "case x in (esac) a;; esac",
         "echo ${x: -3}",
         "echo \"${x:-\"a b\"c}\"",
+        "e {\"a\"@f\"${v:-a b}\"",
+        "e {a,${v:-$x}}",
+        "e {a,\"${v:-<}\"}",
+        "e {a,\"${v:-it\\'s}\"}",
+        "e {a,\"${v[-1]}\"}",
+        "e {a,\"${v:(-1)}\"}",
+        "e $f{,.bak}",
+        "e \"$(a $} \"b\")\"{c}",
+        "time a=(b) c",
+        "echo $(((a \"\\$v\\\"\")0] ))",
     ] {
         check(text);
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use doorward_engine::{Effect, Judgement, Opinion, Part, Verdict};
 
-use super::visible;
+use super::{understood, visible};
 use crate::judging::Considered;
 
 const FAINT: Style = Style::new().dimmed();
@@ -39,20 +39,13 @@ pub fn judgement(out: &mut dyn Write, considered: &Considered) -> io::Result<()>
 /// Everything that led to the verdict, and what would change it.
 pub fn explanation(out: &mut dyn Write, considered: &Considered) -> io::Result<()> {
     let (facts, judged) = (&considered.facts, &considered.judgement);
-    heading(out, "understood")?;
-    writeln!(out, "  coverage {}: {}", facts.coverage.degree, facts.coverage.degree.what())?;
-    for because in &facts.coverage.because {
-        writeln!(out, "    {}", visible(because))?;
-    }
-    for command in &facts.commands {
-        writeln!(out, "  command  {}", visible(command))?;
-    }
+    understood::understood(out, facts)?;
     heading(out, "effects")?;
     for effect in &facts.effects {
         writeln!(out, "  {}", effect_line(effect))?;
     }
     for flow in &facts.flows {
-        writeln!(out, "  flow {}: {}", flow.kind, flow.kind.what())?;
+        understood::flow(out, facts, flow)?;
     }
     heading(out, "opinions, strictest first")?;
     for opinion in &judged.opinions {
@@ -126,6 +119,11 @@ fn around(subject: &str, part: Part) -> Option<(&str, &str, &str)> {
     Some((before, inside, after))
 }
 
+/// As much of the first line of a text as fits beside another.
+pub(super) fn one_line(text: &str) -> &str {
+    first_characters(text.split('\n').next().unwrap_or(text), WIDTH / 2)
+}
+
 fn first_characters(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
@@ -135,7 +133,7 @@ fn last_characters(text: &str, count: usize) -> &str {
     text.char_indices().nth(skip).and_then(|(at, _)| text.get(at..)).unwrap_or_default()
 }
 
-fn heading(out: &mut dyn Write, title: &str) -> io::Result<()> {
+pub(super) fn heading(out: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(out, "{STRONG}{title}{STRONG:#}")
 }
 

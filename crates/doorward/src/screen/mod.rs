@@ -3,6 +3,7 @@
 mod change;
 mod judgement;
 pub mod time;
+mod understood;
 mod visible;
 
 pub use change::change;

@@ -71,7 +71,12 @@ impl Reader {
 
     fn list<T>(&mut self, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
         let length = self.short()?;
-        (0..length).map(|_| read(self)).collect()
+        // Collecting into an option would not know the length, and move everything as the list grows.
+        let mut items = Vec::with_capacity(length);
+        for _ in 0..length {
+            items.push(read(self)?);
+        }
+        Some(items)
     }
 
     fn word<T: Copy>(&mut self, all: &[T]) -> Option<T> {

@@ -45,6 +45,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         tool: call.tool.name().to_owned(),
         subject,
         commands: out.commands,
+        directories: out.directories,
         effects: out.effects,
         flows: out.flows,
         coverage: out.coverage,
@@ -142,6 +143,7 @@ fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
         out.lower(Degree::Opaque, error.to_string());
     }
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
+    out.directory.clone_from(&state.cwd);
     let output = Runner::new(out).program(&parsed.script, &mut state, Stream::empty());
     if output.origin.secret && !out.has_read_secret() {
         out.prints_secret();

@@ -1,8 +1,10 @@
 //! Collects what a call would do: effects, flows, coverage, the normalised commands, within a budget.
 
+use std::rc::Rc;
+
 use crate::coverage::{Coverage, Degree};
 use crate::effect::{Effect, Operation, Part, Reach, Reversibility, Scope, Target};
-use crate::facts::Flow;
+use crate::facts::{Directory, Flow};
 use crate::flow::FlowKind;
 use crate::knowledge::{self, packed::Packed};
 use crate::marks::{Mark, Marks};
@@ -22,6 +24,9 @@ pub struct Observer<'w> {
     pub flows: Vec<Flow>,
     pub coverage: Coverage,
     pub commands: Vec<String>,
+    pub directories: Vec<Directory>,
+    /// The directory of the last command.
+    pub directory: Option<Rc<str>>,
     budget: u32,
     /// Nested code has no place in the text that a person sees; its effects point at the outer command.
     pub outer: Option<Part>,
@@ -52,9 +57,21 @@ impl<'w> Observer<'w> {
             flows: Vec::new(),
             coverage: Coverage::full(),
             commands: Vec::new(),
+            directories: Vec::new(),
+            directory: None,
             budget: BUDGET,
             outer: None,
         }
+    }
+
+    /// Writes down that a command runs in a directory.
+    pub fn command(&mut self, words: String, directory: Option<&Rc<str>>) {
+        if self.directory.as_ref() != directory {
+            let from = u32::try_from(self.commands.len()).unwrap_or(u32::MAX);
+            self.directories.push(Directory { from, path: directory.map(ToString::to_string) });
+            self.directory = directory.cloned();
+        }
+        self.commands.push(words);
     }
 
     /// Takes work units; when they are used up the call counts as not understood.

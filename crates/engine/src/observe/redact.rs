@@ -16,6 +16,9 @@ pub fn all(subject: String, out: &mut Observer<'_>) -> String {
     for command in &mut out.commands {
         one(command, &key);
     }
+    for path in out.directories.iter_mut().filter_map(|directory| directory.path.as_mut()) {
+        one(path, &key);
+    }
     for because in &mut out.coverage.because {
         one(because, &key);
     }

@@ -104,6 +104,7 @@ impl Chance {
             tool: self.pick(&["bash", "write", "read", "mcp", "Frobnicate"]).to_owned(),
             subject: "frob --all".into(),
             commands: vec!["frob --all".into()],
+            directories: Vec::new(),
             effects,
             flows,
             coverage: Coverage { degree, because: vec!["chance".into()] },

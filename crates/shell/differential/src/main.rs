@@ -1,7 +1,9 @@
 //! Who accepts which generated program: this parser, shuck-parser, brush-parser and `bash -n`, which only parses.
 //!
-//! `cargo run --release -- SEED COUNT` prints one line for each pattern of answers, with short examples.
+//! `cargo run --release -- SEED COUNT` prints one line for each pattern of answers, with short examples: first for the
+//! programs of `list.rs`, then for generated ones.
 
+mod list;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
@@ -20,15 +22,19 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 
 fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
-    let (seed, count) = (arguments.next().unwrap_or(1), arguments.next().unwrap_or(1_000));
+    let (seed, count) = (arguments.next().unwrap_or(1), arguments.next().unwrap_or(1_000_u64));
     let brush = std::env::current_exe().expect("the path of this program").with_file_name("brush");
+    println!("written by hand");
+    compare(list::PROGRAMS.iter().map(ToString::to_string), &brush);
+    println!("generated, seed {seed}");
     let mut generator = Generator::new(seed);
+    compare((0..count).map(|_| generator.program()), &brush);
+}
+
+fn compare(programs: impl Iterator<Item = String>, brush: &Path) {
     let mut patterns: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for _ in 0..count {
-        let program = generator.program();
-        if !program.contains('\0') {
-            patterns.entry(pattern(&program, &brush)).or_default().push(program);
-        }
+    for program in programs.filter(|program| !program.contains('\0')) {
+        patterns.entry(pattern(&program, brush)).or_default().push(program);
     }
     for (pattern, mut programs) in patterns {
         programs.sort_by_key(String::len);

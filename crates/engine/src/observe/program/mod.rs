@@ -56,7 +56,7 @@ impl Runner<'_, '_> {
     pub fn run<'a>(&mut self, fields: Vec<Field>, state: &mut State<'a>, input: Stream, part: Part) -> Stream {
         let Some(first) = fields.first() else { return Stream::empty() };
         let by = By { name: first.shown(), part };
-        self.out.commands.push(normalised(&fields));
+        self.out.command(normalised(&fields), state.cwd.as_ref());
         let Some(name) = first.exact().map(str::to_owned) else {
             return self.unknown_program(&fields, &by, input);
         };
