@@ -286,6 +286,8 @@ impl Runner<'_, '_> {
             let touch = if append { Touch::Append } else { Touch::Write };
             let effect = self.out.effects.len();
             let written = self.out.touch(touch, field, state.cwd.as_deref(), &by);
+            // What goes to a harmless device leaves no effect.
+            let effect = if self.out.effects.len() > effect { effect } else { usize::MAX };
             let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
             redirected.outputs.push(Output { path: written.path, network: false, standard, append, by, effect });
         }
@@ -322,10 +324,10 @@ impl Runner<'_, '_> {
             {
                 effect.marks.remove(Mark::Unseen);
             }
-            if taken.origin.endless
-                && let Some(effect) = self.out.effects.get_mut(target.effect)
-            {
-                effect.marks.add(Mark::Exhaustion);
+            match self.out.effects.get_mut(target.effect).filter(|_| taken.origin.endless) {
+                Some(effect) => effect.marks.add(Mark::Exhaustion),
+                None if taken.origin.endless => self.out.call_mark(Mark::Exhaustion),
+                None => {}
             }
             if taken.origin.secret {
                 self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);
