@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
 use crate::agents::{Decision, Event, Proposed, Reply, claude};
+use crate::held;
 use crate::judging;
 use crate::loading;
 use crate::places::Places;
@@ -80,7 +81,8 @@ pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
 fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let call = &proposed.call;
     let project = project_root(&call.cwd);
-    let loaded = loading::load(&surroundings.places, project.as_deref(), &call.agent);
+    let mut loaded = loading::load(&surroundings.places, project.as_deref(), &call.agent);
+    held::hold(&surroundings.places, &call.session, &mut loaded);
     let mode = loaded.mode(&call.agent);
     if mode == Mode::Off {
         return Ok(claude::reply(&Decision::Silent));

@@ -1,6 +1,6 @@
 //! Tool servers: where agents are told about them, and a hash of what they are told.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use doorward_engine::McpTrust;
 use doorward_ledger::Hash;
@@ -48,12 +48,12 @@ pub fn trust_in(server: &str, trust: &Trust, home: &str, project: Option<&str>) 
     }
 }
 
-fn json(path: &PathBuf) -> Value {
+fn json(path: &Path) -> Value {
     let bytes = crate::trusted::bytes_of(path, LIMIT);
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-fn toml(path: &PathBuf) -> Value {
+fn toml(path: &Path) -> Value {
     let text = crate::trusted::start_of(path, LIMIT);
     text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
 }

@@ -140,6 +140,8 @@ impl Runner<'_, '_> {
         if names::is_harmless(name) || self.program_listens(program, name) {
             return;
         }
+        // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
+        self.out.commands.push(format!("{name}={}", value.text.as_deref().unwrap_or("…")));
         self.out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
     }
 
