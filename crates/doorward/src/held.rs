@@ -35,9 +35,9 @@ fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), Strin
     let key = StateKey::load_or_create(&places.state().join("held.key")).map_err(|error| said(&error))?;
     let states = States::open(&directory(places), key).map_err(|error| said(&error))?;
     let before: Held = states.load(session).map_err(|error| said(&error))?;
-    if let Some(config) = &before.config {
-        loaded.hold(config);
-    }
+    // Held against itself at first, so that both sides are written in the same way from then on.
+    let config = before.config.clone().unwrap_or_else(|| loaded.files().clone());
+    loaded.hold(&config);
     let now = Held { config: Some(loaded.files().clone()) };
     if now != before {
         states.update(session, |held: &mut Held| *held = now).map_err(|error| said(&error))?;
