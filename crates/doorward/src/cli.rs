@@ -47,6 +47,8 @@ enum Command {
     Trust(crate::trust::TrustArguments),
     /// Take trust back
     Untrust(crate::trust::UntrustArguments),
+    /// Let what the configuration loosened count in running sessions too
+    Reload,
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -178,6 +180,7 @@ pub fn command_line() -> ExitCode {
         Command::Config(arguments) => crate::config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => crate::trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => crate::trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Reload => crate::trust::reload().unwrap_or_else(|error| failure(1, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

@@ -9,6 +9,7 @@ mod check;
 mod cli;
 mod config;
 mod demo;
+mod held;
 mod hook;
 mod json;
 mod judging;

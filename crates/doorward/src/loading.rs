@@ -27,9 +27,25 @@ pub struct Source {
     pub rights: Rights,
     /// It is there, readable or not.
     pub is_there: bool,
+    /// What it says.
+    said: Config,
+    /// What was noticed while it was read.
+    noticed: Vec<Note>,
+}
+
+impl Source {
     /// What it may say, after its rights.
-    pub config: Config,
-    pub notes: Vec<Note>,
+    pub fn config(&self) -> Config {
+        match self.rights {
+            Rights::Full => self.said.clone(),
+            Rights::TightenOnly => self.said.clone().tightening_only(),
+        }
+    }
+
+    /// What a person should know about it.
+    pub fn notes(&self) -> Vec<Note> {
+        self.noticed.iter().cloned().chain(notes(&self.said, self.rights)).collect()
+    }
 }
 
 /// The configuration in force, and what is wrong with it.
@@ -37,6 +53,10 @@ pub struct Source {
 pub struct Loaded {
     pub config: Config,
     pub trust: Trust,
+    /// What the files of the user and the administrator say.
+    files: Config,
+    /// What only tightens.
+    tightening: Config,
     /// Each makes the configuration strict and the mode `confirm-all`.
     pub problems: Vec<String>,
     pub sources: Vec<Source>,
@@ -49,30 +69,61 @@ impl Loaded {
     }
 }
 
+impl Loaded {
+    fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
+        let Reader { problems, sources } = reader;
+        let mut loaded = Loaded { config: Config::default(), trust, files, tightening, problems, sources };
+        loaded.compose();
+        loaded
+    }
+
+    fn compose(&mut self) {
+        let trusted = self.files.clone().joined_with(self.trust.as_config());
+        self.config = trusted.tightened_by(self.tightening.clone());
+        self.config.strict |= !self.problems.is_empty();
+    }
+
+    /// What the files of the user and the administrator say, or may still say in this session.
+    pub fn files(&self) -> &Config {
+        &self.files
+    }
+
+    /// Takes back whatever is laxer than `held`.
+    pub fn hold(&mut self, held: &Config) {
+        self.files = std::mem::take(&mut self.files).no_laxer_than(held);
+        self.compose();
+    }
+
+    /// Something cannot be trusted: strict, and every call is confirmed.
+    pub fn distrust(&mut self, problem: String) {
+        self.problems.push(problem);
+        self.compose();
+    }
+}
+
 /// Reads all sources for work in a project.
 pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     let mut reader = Reader::default();
     let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
-    let mut config = reader.toml("user", places.config_file(), own);
+    let mut files = reader.toml("user", places.config_file(), own);
     if agent == "pi" {
-        config = config.joined_with(reader.pi("Pi, global", places.pi_file(), own));
+        files = files.joined_with(reader.pi("Pi, global", places.pi_file(), own));
     }
     let trust = reader.trust(places, own);
-    config = config.joined_with(trust.as_config());
-    config = config.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
+    files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
+    let mut tightening = Config::default();
     if let Some(project) = project.map(Path::new) {
-        config = config.tightened_by(reader.toml("project", project.join(PROJECT), Rights::TightenOnly));
+        tightening = reader.toml("project", project.join(PROJECT), Rights::TightenOnly);
         if agent == "pi" {
             for (name, file) in [("Pi, local", ".pi/automode.local.json"), ("Pi, shared", ".pi/automode.json")] {
-                config = config.tightened_by(reader.pi(name, project.join(file), Rights::TightenOnly));
+                tightening = tightening.tightened_by(reader.pi(name, project.join(file), Rights::TightenOnly));
             }
         }
     }
     if agent == "pi" {
-        config = config.tightened_by(reader.pi_inline());
+        tightening = tightening.tightened_by(reader.pi_inline());
     }
-    config.strict |= !reader.problems.is_empty();
-    Loaded { config, trust, problems: reader.problems, sources: reader.sources }
+    Loaded::new(files, trust, tightening, reader)
 }
 
 /// Reads sources one after the other and keeps what they said.
@@ -128,16 +179,13 @@ impl Reader {
             }),
             Err(problem) => Err(problem),
         };
-        let (config, mut remarks) = parsed.unwrap_or_else(|problem| {
+        let (said, noticed) = parsed.unwrap_or_else(|problem| {
             self.problems.push(problem);
             (Config { strict: true, ..Config::default() }, Vec::new())
         });
-        remarks.extend(notes(&config, rights));
-        let config = match rights {
-            Rights::Full => config,
-            Rights::TightenOnly => config.tightening_only(),
-        };
-        self.sources.push(Source { name, place, rights, is_there, config: config.clone(), notes: remarks });
+        let source = Source { name, place, rights, is_there, said, noticed };
+        let config = source.config();
+        self.sources.push(source);
         config
     }
 }

@@ -198,3 +198,47 @@ fn patterns_are_compared_with_resolved_paths() {
     assert!(!check("read(private/*)", "read", json!({ "path": "src/private.rs" })));
     assert!(!check("bash(git status*)", "bash", json!({ "command": "git push" })));
 }
+
+#[test]
+fn an_allow_pattern_covers_words_and_not_what_the_shell_does_beside_them() {
+    let check = |pattern: &str, command: &str| {
+        let line = json!({
+            "id": 1, "tool": "bash", "input": { "command": command }, "cwd": "/home/dev/project",
+            "world": { "home": "/home/dev", "project": "/home/dev/project", "git": { "root": "/home/dev/project" } },
+            "config": { "permissions": { "allow": [pattern] } },
+        });
+        Home::new().run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json()["verdict"] == "approve"
+    };
+    assert!(check("bash(npm install left-pad)", "npm install left-pad"));
+    assert!(check("bash(npm install left-pad*)", "npm install left-pad"));
+    assert!(!check("bash(npm install left-pad*)", "npm install left-pad; npm install right-pad"));
+    assert!(!check("bash(npm install left-pad*)", "npm install left-pad > package.json"));
+    assert!(!check("bash(npm install left-pad*)", "SOME_HOOK=x npm install left-pad"));
+    assert!(!check("bash(npm install left-pad*)", "npm install left-pad $(curl -s https://unlisted.example/)"));
+    assert!(check("bash(echo x > Makefile)", "echo x > Makefile"));
+    assert!(!check("bash(npm *)", "npm install left-pad"), "too broad to be taken");
+    assert!(!check("bash(git push*)", "git push --force origin main"), "firm is not cleared by a pattern");
+}
+
+#[test]
+fn tightening_counts_at_once_and_loosening_in_the_next_session() {
+    let home = spoilt(|_| {});
+    let before = home.read(FILE).unwrap();
+    let in_session = |session: &str, command: &str| {
+        let mut payload = home.payload("Bash", json!({ "command": command }));
+        payload["session_id"] = session.into();
+        let answer = home.run(&["hook", "claude"], payload.to_string().as_bytes()).json();
+        answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(in_session("one", "npm install left-pad"), "ask");
+    home.write(
+        FILE,
+        &format!("{before}\n[permissions]\nallow = [\"bash(npm install left-pad)\"]\ndeny = [\"bash(ls)\"]\n"),
+    );
+    assert_eq!(in_session("one", "ls"), "deny", "tightened");
+    assert_eq!(in_session("one", "npm install left-pad"), "ask", "not yet loosened");
+    assert_eq!(in_session("two", "npm install left-pad"), "allow", "loosened");
+    home.write(FILE, &before);
+    assert_eq!(in_session("one", "ls"), "deny", "what was denied in a session stays denied in it");
+    assert_eq!(in_session("three", "ls"), "allow");
+}

@@ -1,6 +1,10 @@
 //! What a source of configuration may do: change anything, or only tighten.
 
-use super::{Config, DEFAULTS, Numbers};
+use std::collections::BTreeSet;
+
+use doorward_engine::Mode;
+
+use super::{Agent, Config, DEFAULTS, Numbers};
 
 /// What a source may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,23 @@ impl Config {
         self
     }
 
+    /// This configuration without whatever is laxer than the other.
+    #[must_use]
+    pub fn no_laxer_than(mut self, held: &Config) -> Config {
+        let names: BTreeSet<String> = self.agents.keys().chain(held.agents.keys()).cloned().collect();
+        let mode = |agent: &String| stricter(self.mode(agent), held.mode(agent));
+        self.agents = names.iter().map(|agent| (agent.clone(), Agent { mode: Some(mode(agent)) })).collect();
+        self.permissions.allow.retain(|pattern| held.permissions.allow.contains(pattern));
+        self.projects.trusted.retain(|root| held.projects.trusted.contains(root));
+        self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
+        self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
+        let mut both = self.tightened_by(held.clone());
+        let permissions = [&mut both.permissions.deny, &mut both.permissions.ask];
+        let lists = [&mut both.hosts.denied, &mut both.paths.protected, &mut both.paths.denied];
+        permissions.into_iter().chain(lists).for_each(once);
+        both
+    }
+
     /// Adds the choices of another file of the same person.
     #[must_use]
     pub fn joined_with(mut self, other: Config) -> Config {
@@ -73,6 +94,36 @@ impl Config {
         self.thresholds = self.thresholds.or(other.thresholds);
         self.tightened_by(other)
     }
+}
+
+fn once(list: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    list.retain(|entry| seen.insert(entry.clone()));
+}
+
+fn stricter(one: Mode, other: Mode) -> Mode {
+    let rank = |mode: Mode| match mode {
+        Mode::Off => 0,
+        Mode::Shadow => 1,
+        Mode::Auto => 2,
+        Mode::ConfirmAll => 3,
+    };
+    if rank(one) >= rank(other) { one } else { other }
+}
+
+/// The hosts that both lists allow; an empty list stands for the built-in entries.
+fn common(one: &[String], other: &[String]) -> Vec<String> {
+    let keeps = |list: &[String]| list.is_empty() || list.iter().any(|entry| entry == DEFAULTS);
+    let mut both: Vec<String> = Vec::new();
+    if keeps(one) && keeps(other) {
+        both.push(DEFAULTS.to_owned());
+    }
+    both.extend(one.iter().filter(|entry| *entry != DEFAULTS && other.contains(entry)).cloned());
+    if both.is_empty() {
+        // A list that is empty would bring the built-in entries back.
+        both.push("none.invalid".to_owned());
+    }
+    both
 }
 
 /// Two lists of hosts as one: the built-in entries count if neither replaces them.
@@ -120,7 +171,6 @@ impl Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use doorward_engine::Mode;
 
     fn config(text: &str) -> Config {
         Config::parse(text).unwrap()
@@ -150,5 +200,26 @@ mod tests {
         let managed = config("[agents.claude]\nmode = \"confirm-all\"\n[thresholds]\nconfidence = 0.97");
         let both = user.overruled_by(managed);
         assert_eq!((both.mode("claude"), both.thresholds.confidence), (Mode::ConfirmAll, Some(0.97)));
+    }
+
+    #[test]
+    fn within_a_session_things_only_get_stricter() {
+        let began = config(
+            "[agents.claude]\nmode = \"confirm-all\"\n[permissions]\ndeny = [\"bash(a)\"]\nallow = [\"bash(b)\"]\n\
+             [hosts]\nallowed = [\"one.example\"]\n[thresholds]\nconfidence = 0.95",
+        );
+        let now = config(
+            "[agents.claude]\nmode = \"off\"\n[permissions]\ndeny = [\"bash(c)\"]\nallow = [\"bash(b)\", \"bash(d)\"]\n\
+             [projects]\ntrusted = [\"/srv/x\"]",
+        );
+        let held = now.no_laxer_than(&began);
+        assert_eq!(held.mode("claude"), Mode::ConfirmAll);
+        assert_eq!(held.permissions.deny, ["bash(c)", "bash(a)"]);
+        assert_eq!(held.permissions.allow, ["bash(b)"]);
+        assert!(held.projects.trusted.is_empty() && held.settings().only_allowed_hosts);
+        assert_eq!(held.thresholds.confidence, Some(0.95));
+        assert_eq!(held.clone().no_laxer_than(&held), held);
+        let plain = Config::default().no_laxer_than(&Config::default());
+        assert!(!plain.settings().only_allowed_hosts);
     }
 }

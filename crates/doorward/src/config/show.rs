@@ -64,7 +64,7 @@ fn as_json(loaded: &Loaded, agent: &str) -> Value {
         .map(|source| {
             json!({
                 "name": source.name, "place": source.place, "there": source.is_there,
-                "tighten_only": source.rights == Rights::TightenOnly, "notes": source.notes,
+                "tighten_only": source.rights == Rights::TightenOnly, "notes": source.notes(),
             })
         })
         .collect();
@@ -87,7 +87,7 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
         let state = if source.is_there { "read" } else { "not there" };
         let rights = if source.rights == Rights::TightenOnly { ", may only tighten" } else { "" };
         writeln!(out, "{}: {} ({state}{rights})", source.name, crate::screen::visible(&source.place))?;
-        for note in &source.notes {
+        for note in source.notes() {
             writeln!(out, "  note: `{}` {}", note.key, crate::screen::visible(&note.text))?;
         }
     }
@@ -105,7 +105,7 @@ fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
     let in_force = flat(&loaded.config);
     let mut entries = Vec::new();
     for source in &loaded.sources {
-        for (key, value) in flat_list(&source.config) {
+        for (key, value) in flat_list(&source.config()) {
             let overruled = !in_force.get(&key).is_some_and(|values| values.contains(&value));
             entries.push(Entry { key, value, source: source.name.to_owned(), overruled });
         }
@@ -174,17 +174,13 @@ mod tests {
 
     #[test]
     fn every_value_names_its_source() {
-        let user = Config::parse("strict = true\n[permissions]\ndeny = [\"bash(ls)\"]").unwrap();
-        let source = loading::Source {
-            name: "user",
-            place: "x".into(),
-            rights: Rights::Full,
-            is_there: true,
-            config: user.clone(),
-            notes: Vec::new(),
-        };
-        let loaded = Loaded { config: user, sources: vec![source], ..Loaded::default() };
-        let entries = entries(&loaded, "claude");
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        let file = places.config_file();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "strict = true\n[permissions]\ndeny = [\"bash(ls)\"]").unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let entries = entries(&loading::load(&places, None, "claude"), "claude");
         let of = |key: &str| entries.iter().find(|entry| entry.key == key).map(|entry| entry.source.as_str());
         assert_eq!(of("strict"), Some("user"));
         assert_eq!(of("permissions.deny"), Some("user"));

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
 use crate::agents::{Decision, Event, Outcome, Proposed, Reply, Result as Ended, Step, claude};
+use crate::held;
 use crate::judging;
 use crate::loading;
 use crate::places::Places;
@@ -107,7 +108,8 @@ fn went_on(session: String, step: Step, surroundings: &Surroundings, ledger: &mu
 fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let call = &proposed.call;
     let project = project_root(&call.cwd);
-    let loaded = loading::load(&surroundings.places, project.as_deref(), &call.agent);
+    let mut loaded = loading::load(&surroundings.places, project.as_deref(), &call.agent);
+    held::hold(&surroundings.places, &call.session, &mut loaded);
     let mode = loaded.mode(&call.agent);
     if mode == Mode::Off {
         return Ok(claude::reply(&Decision::Silent));

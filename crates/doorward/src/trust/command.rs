@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
+use doorward_ledger::PolicyBody;
 
 use super::change::Change;
 use super::{Trust, mcp, person};
 use crate::places::Places;
-use crate::record::Ledger;
+use crate::record::{Entry, Ledger, Recorder};
 use crate::world::project_root;
 
 /// What to trust; without anything: what is trusted, and what changed since.
@@ -57,6 +58,22 @@ pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
 /// Takes trust back.
 pub fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
     decide(&arguments.what, false)
+}
+
+/// Lets running sessions see what the files loosened since they began.
+pub fn reload() -> Result<ExitCode> {
+    person::required()?;
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    if !person::agrees("let the configuration as it is now count in every running session?")? {
+        bail!("nothing was changed");
+    }
+    let user = Some(rustix::process::geteuid().as_raw().to_string());
+    let what = "the configuration was reloaded for running sessions".to_owned();
+    let body = PolicyBody { what, before: None, after: None, user, project: None };
+    let _receipt = Ledger::of(&places).append(Entry::new(&body)?).context("the change cannot be recorded")?;
+    crate::held::forget(&places).context("what sessions began with cannot be forgotten")?;
+    writeln!(anstream::stdout(), "done; it counts from the next call on")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn decide(what: &What, trusts: bool) -> Result<ExitCode> {

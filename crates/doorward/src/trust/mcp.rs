@@ -1,6 +1,6 @@
 //! Tool servers: where agents are told about them, and a hash of what they are told.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use doorward_engine::McpTrust;
 use doorward_ledger::Hash;

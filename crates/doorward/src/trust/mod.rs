@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, DEFAULTS};
 use crate::places::Places;
 
-pub use command::{TrustArguments, UntrustArguments, trust, untrust};
+pub use command::{TrustArguments, UntrustArguments, reload, trust, untrust};
 pub use pin::{PinnedFile, PinnedProject};
 
 /// Everything trusted by name.

@@ -146,7 +146,10 @@ impl Observer<'_> {
                     Degree::Opaque,
                     format!("`{}`: which path that is depends on something unknown", field.shown()),
                 );
-                self.unknown(touch.operation(), by, Marks::default());
+                // Wherever it lies, this name decides who may log in.
+                let decides = field.text.ends_with("/.ssh/authorized_keys");
+                let marks = if decides { Marks::default().with(Mark::AuthorizedKeys) } else { Marks::default() };
+                self.unknown(touch.operation(), by, marks);
                 Touched { path: None, sensitive: field.origin.secret }
             }
         }

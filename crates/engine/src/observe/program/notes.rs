@@ -57,6 +57,8 @@ impl Runner<'_, '_> {
         let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
         for effect in self.out.effects.iter_mut().skip(at) {
             let acts = effect.marks.has_any(&stops)
+                || (effect.operation == Operation::Network
+                    && invocation.args.operands.iter().any(|field| field.text.contains("/doorward.sock")))
                 || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
             let hidden = effect.target == Target::Unknown
                 && effect.operation != Operation::Read

@@ -140,6 +140,8 @@ impl Runner<'_, '_> {
         if names::is_harmless(name) || self.program_listens(program, name) {
             return;
         }
+        // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
+        self.out.commands.push(format!("{name}={}", value.text.as_deref().unwrap_or("…")));
         self.out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
     }
 
@@ -286,6 +288,8 @@ impl Runner<'_, '_> {
             let touch = if append { Touch::Append } else { Touch::Write };
             let effect = self.out.effects.len();
             let written = self.out.touch(touch, field, state.cwd.as_deref(), &by);
+            // What goes to a harmless device leaves no effect.
+            let effect = if self.out.effects.len() > effect { effect } else { usize::MAX };
             let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
             redirected.outputs.push(Output { path: written.path, network: false, standard, append, by, effect });
         }
@@ -322,10 +326,10 @@ impl Runner<'_, '_> {
             {
                 effect.marks.remove(Mark::Unseen);
             }
-            if taken.origin.endless
-                && let Some(effect) = self.out.effects.get_mut(target.effect)
-            {
-                effect.marks.add(Mark::Exhaustion);
+            match self.out.effects.get_mut(target.effect).filter(|_| taken.origin.endless) {
+                Some(effect) => effect.marks.add(Mark::Exhaustion),
+                None if taken.origin.endless => self.out.call_mark(Mark::Exhaustion),
+                None => {}
             }
             if taken.origin.secret {
                 self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);

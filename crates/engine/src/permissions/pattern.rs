@@ -1,17 +1,4 @@
-//! Patterns of the configuration that deny, ask or allow: `bash(git push --force*)`, `write(src/**)`.
-
-use crate::effect::Target;
-use crate::facts::Facts;
-use crate::verdict::{Clearance, Opinion, Source};
-
-/// The three lists.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Permissions {
-    pub deny: Vec<Pattern>,
-    pub ask: Vec<Pattern>,
-    /// Only from trusted sources.
-    pub allow: Vec<Pattern>,
-}
+//! One pattern: what it matches, and whether it says what its author meant.
 
 /// A tool and a wildcard for its primary argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +22,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 ];
 
 /// Tools whose primary argument is a path.
-const FILE_TOOLS: &[&str] = &["read", "write", "edit", "search"];
+pub(super) const FILE_TOOLS: &[&str] = &["read", "write", "edit", "search"];
 
 /// Tools that a pattern may name.
 const TOOLS: &[&str] = &[
@@ -182,7 +169,12 @@ impl Pattern {
         (self.tool == "bash" && is_spaced).then_some("commands are compared with single spaces between their words")
     }
 
-    fn matches(&self, tool: &str, argument: &str) -> bool {
+    /// The pattern has no wildcard and is this call.
+    pub(super) fn is_exactly(&self, tool: &str, argument: &str) -> bool {
+        self.tool == tool && self.argument.as_deref() == Some(argument) && !argument.contains('*')
+    }
+
+    pub(super) fn matches(&self, tool: &str, argument: &str) -> bool {
         (self.tool == "*" || self.tool == tool)
             && self.argument.as_deref().is_none_or(|pattern| wildcard(pattern, argument))
     }
@@ -206,84 +198,6 @@ pub fn wildcard(pattern: &str, text: &str) -> bool {
         None => rest.is_empty(),
         Some(piece) => rest.ends_with(piece),
     }
-}
-
-impl Permissions {
-    /// What the deny and ask lists say: they fire if the raw text or any normalised form matches.
-    pub fn opinions(&self, facts: &Facts) -> Vec<Opinion> {
-        let arguments = Arguments::of(facts);
-        let hit = |list: &[Pattern]| {
-            list.iter().find(|pattern| arguments.touched_by(pattern, &facts.tool)).map(|pattern| pattern.text.clone())
-        };
-        let mut opinions = Vec::new();
-        if let Some(text) = hit(&self.deny) {
-            opinions.push(Opinion::block(
-                Source::Permission,
-                Clearance::Hard,
-                format!("the configuration denies `{text}` (permissions.deny)"),
-            ));
-        }
-        if let Some(text) = hit(&self.ask) {
-            opinions.push(Opinion::confirm(
-                Source::Permission,
-                Clearance::Firm,
-                format!("the configuration asks about `{text}` (permissions.ask)"),
-            ));
-        }
-        opinions
-    }
-
-    /// Every command or file of the call is covered by some allow pattern.
-    pub fn allows(&self, facts: &Facts) -> bool {
-        !self.allow.is_empty()
-            && Arguments::of(facts)
-                .all_covered(|argument| self.allow.iter().any(|pattern| pattern.matches(&facts.tool, argument)))
-    }
-}
-
-/// What patterns are compared with.
-struct Arguments<'f> {
-    /// As the agent wrote it.
-    raw: &'f str,
-    /// One entry for each command or file, with all spellings of it that mean the same.
-    normalised: Vec<Vec<String>>,
-}
-
-impl Arguments<'_> {
-    fn of(facts: &Facts) -> Arguments<'_> {
-        let normalised = if FILE_TOOLS.contains(&facts.tool.as_str()) {
-            facts.effects.iter().filter_map(|effect| path_spellings(&effect.target, facts)).collect()
-        } else {
-            facts.commands.iter().map(|command| vec![command.clone()]).collect()
-        };
-        Arguments { raw: &facts.subject, normalised }
-    }
-
-    fn touched_by(&self, pattern: &Pattern, tool: &str) -> bool {
-        pattern.matches(tool, self.raw)
-            || self.normalised.iter().flatten().any(|spelling| pattern.matches(tool, spelling))
-    }
-
-    /// INVARIANT: an allow pattern never sees a path as the agent spelt it, only as it was resolved.
-    fn all_covered(&self, covered: impl Fn(&str) -> bool) -> bool {
-        match self.normalised.as_slice() {
-            [] => covered(self.raw),
-            all => all.iter().all(|spellings| spellings.iter().any(|spelling| covered(spelling))),
-        }
-    }
-}
-
-/// A resolved path: absolute, below the home directory, relative to the project.
-fn path_spellings(target: &Target, facts: &Facts) -> Option<Vec<String>> {
-    let Target::Path(path) = target else { return None };
-    let below = |root: &Option<String>| {
-        let root = root.as_deref()?.trim_end_matches('/');
-        path.strip_prefix(root)?.strip_prefix('/').map(str::to_owned)
-    };
-    let mut spellings = vec![path.clone()];
-    spellings.extend(below(&facts.home).map(|rest| format!("~/{rest}")));
-    spellings.extend(below(&facts.project));
-    Some(spellings)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Environment variables: which ones turn data into code, which ones are harmless, which ones hold secrets.
+//! Names of environment variables, by what they do.
 
 /// Variables that make a shell or a program run, load or trust something else.
-const POISON: &[&str] = &[
+pub(super) const POISON: &[&str] = &[
     "BASH_ENV",
     "BASHOPTS",
     "BASH_LOADABLES_PATH",
@@ -214,7 +214,7 @@ const POISON: &[&str] = &[
 ];
 
 /// Prefixes of the same kind.
-const POISON_PREFIXES: &[&str] = &[
+pub(super) const POISON_PREFIXES: &[&str] = &[
     "LD_",
     "DYLD_",
     "GIT_",
@@ -248,7 +248,7 @@ const POISON_PREFIXES: &[&str] = &[
 ];
 
 /// Variables that change how a program speaks, not what it does.
-const HARMLESS: &[&str] = &[
+pub(super) const HARMLESS: &[&str] = &[
     "LANG",
     "LANGUAGE",
     "TZ",
@@ -421,7 +421,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Poison whose usual values are harmless: pagers and editors that only pass text through.
-const HARMLESS_VALUES: &[(&str, &[&str])] = &[
+pub(super) const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("PAGER", &["cat", "less", "more", ""]),
     ("GIT_PAGER", &["cat", "less", "more", ""]),
     ("GH_PAGER", &["cat", "less", ""]),
@@ -452,65 +452,3 @@ const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("CC", &["gcc", "clang", "cc"]),
     ("CXX", &["g++", "clang++", "c++"]),
 ];
-
-/// Variables that say whether and where a shell writes down what was typed.
-const HISTORY: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
-
-/// The variable decides whether a shell keeps a history.
-pub fn is_history(name: &str) -> bool {
-    HISTORY.contains(&name)
-}
-
-/// The name says that the variable switches a guard off: `X_HOOKS_DISABLED`, `SKIP_PERMISSIONS`.
-fn disarms(name: &str) -> bool {
-    const GUARDS: &[&str] = &["GUARD", "HOOK", "SAFETY", "PERMISSION", "APPROVAL", "SANDBOX", "AUTOMODE"];
-    const SWITCHES: &[&str] =
-        &["DISABLE", "SKIP", "BYPASS", "IGNORE", "UNSAFE", "YOLO", "OFF", "NO", "WITHOUT", "ALLOW"];
-    let upper = name.to_ascii_uppercase();
-    GUARDS.iter().any(|guard| upper.contains(guard))
-        && upper.split('_').any(|word| SWITCHES.iter().any(|switch| word == *switch || word == format!("{switch}D")))
-}
-
-/// The variable turns data into code, or moves what programs load, trust or contact.
-pub fn is_poison(name: &str) -> bool {
-    let base = name.split('[').next().unwrap_or(name);
-    POISON.contains(&base)
-        || disarms(base)
-        || (POISON_PREFIXES.iter().any(|prefix| base.starts_with(prefix)) && !HARMLESS.contains(&base))
-}
-
-/// The variable is known to change nothing that matters.
-pub fn is_harmless(name: &str) -> bool {
-    HARMLESS.contains(&name) || name.starts_with("LC_")
-}
-
-/// A value that makes a poisonous variable harmless.
-pub fn is_harmless_value(name: &str, value: &str) -> bool {
-    if name == "NODE_OPTIONS"
-        && value.split_whitespace().all(|word| word.starts_with("--max-old-space-size=") || word == "--no-warnings")
-    {
-        return true;
-    }
-    HARMLESS_VALUES.iter().any(|(known, values)| *known == name && values.contains(&value))
-}
-
-/// The name says that the value is a secret.
-pub fn secret_variable(name: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "API_KEY",
-        "APIKEY",
-        "PRIVATE_KEY",
-        "ACCESS_KEY",
-        "CREDENTIAL",
-        "AUTH",
-    ];
-    let upper = name.to_ascii_uppercase();
-    WORDS.iter().any(|word| upper.contains(word))
-        && !matches!(upper.as_str(), "GIT_AUTHOR_NAME" | "GIT_AUTHOR_EMAIL" | "GIT_AUTHOR_DATE" | "SSH_AUTH_SOCK")
-        || upper.ends_with("_PAT")
-        || upper.ends_with("_KEY")
-}

@@ -1,0 +1,67 @@
+//! Environment variables: which ones turn data into code, which ones are harmless, which ones hold secrets.
+
+mod tables;
+
+use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES};
+
+/// Variables that say whether and where a shell writes down what was typed.
+const HISTORY: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
+
+/// The variable decides whether a shell keeps a history.
+pub fn is_history(name: &str) -> bool {
+    HISTORY.contains(&name)
+}
+
+/// The name says that the variable switches a guard off: `X_HOOKS_DISABLED`, `SKIP_PERMISSIONS`.
+fn disarms(name: &str) -> bool {
+    const GUARDS: &[&str] = &["GUARD", "HOOK", "SAFETY", "PERMISSION", "APPROVAL", "SANDBOX", "AUTOMODE"];
+    const SWITCHES: &[&str] =
+        &["DISABLE", "SKIP", "BYPASS", "IGNORE", "UNSAFE", "YOLO", "OFF", "NO", "WITHOUT", "ALLOW"];
+    let upper = name.to_ascii_uppercase();
+    GUARDS.iter().any(|guard| upper.contains(guard))
+        && upper.split('_').any(|word| SWITCHES.iter().any(|switch| word == *switch || word == format!("{switch}D")))
+}
+
+/// The variable turns data into code, or moves what programs load, trust or contact.
+pub fn is_poison(name: &str) -> bool {
+    let base = name.split('[').next().unwrap_or(name);
+    POISON.contains(&base)
+        || disarms(base)
+        || (POISON_PREFIXES.iter().any(|prefix| base.starts_with(prefix)) && !HARMLESS.contains(&base))
+}
+
+/// The variable is known to change nothing that matters.
+pub fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&name) || name.starts_with("LC_")
+}
+
+/// A value that makes a poisonous variable harmless.
+pub fn is_harmless_value(name: &str, value: &str) -> bool {
+    if name == "NODE_OPTIONS"
+        && value.split_whitespace().all(|word| word.starts_with("--max-old-space-size=") || word == "--no-warnings")
+    {
+        return true;
+    }
+    HARMLESS_VALUES.iter().any(|(known, values)| *known == name && values.contains(&value))
+}
+
+/// The name says that the value is a secret.
+pub fn secret_variable(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "API_KEY",
+        "APIKEY",
+        "PRIVATE_KEY",
+        "ACCESS_KEY",
+        "CREDENTIAL",
+        "AUTH",
+    ];
+    let upper = name.to_ascii_uppercase();
+    WORDS.iter().any(|word| upper.contains(word))
+        && !matches!(upper.as_str(), "GIT_AUTHOR_NAME" | "GIT_AUTHOR_EMAIL" | "GIT_AUTHOR_DATE" | "SSH_AUTH_SOCK")
+        || upper.ends_with("_PAT")
+        || upper.ends_with("_KEY")
+}

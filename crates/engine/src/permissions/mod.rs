@@ -1,0 +1,108 @@
+//! Patterns of the configuration that deny, ask or allow: `bash(git push --force*)`, `write(src/**)`.
+
+mod pattern;
+
+use crate::effect::{Operation, Target};
+use crate::facts::Facts;
+use crate::verdict::{Clearance, Opinion, Source};
+use pattern::FILE_TOOLS;
+
+pub use pattern::{Pattern, wildcard};
+
+/// The three lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    pub deny: Vec<Pattern>,
+    pub ask: Vec<Pattern>,
+    /// Only from trusted sources.
+    pub allow: Vec<Pattern>,
+}
+
+impl Permissions {
+    /// What the deny and ask lists say: they fire if the raw text or any normalised form matches.
+    pub fn opinions(&self, facts: &Facts) -> Vec<Opinion> {
+        let arguments = Arguments::of(facts);
+        let hit = |list: &[Pattern]| {
+            list.iter().find(|pattern| arguments.touched_by(pattern, &facts.tool)).map(|pattern| pattern.text.clone())
+        };
+        let mut opinions = Vec::new();
+        if let Some(text) = hit(&self.deny) {
+            opinions.push(Opinion::block(
+                Source::Permission,
+                Clearance::Hard,
+                format!("the configuration denies `{text}` (permissions.deny)"),
+            ));
+        }
+        if let Some(text) = hit(&self.ask) {
+            opinions.push(Opinion::confirm(
+                Source::Permission,
+                Clearance::Firm,
+                format!("the configuration asks about `{text}` (permissions.ask)"),
+            ));
+        }
+        opinions
+    }
+
+    /// Every command or file of the call is covered by some allow pattern.
+    ///
+    /// A pattern speaks of a program and its words. What a redirect or a variable does besides is covered only by a
+    /// pattern that is the whole command, letter for letter.
+    pub fn allows(&self, facts: &Facts) -> bool {
+        if facts.tool == "bash" && facts.effects.iter().any(is_beside_the_words) {
+            return self.allow.iter().any(|pattern| pattern.is_exactly(&facts.tool, &facts.subject));
+        }
+        !self.allow.is_empty()
+            && Arguments::of(facts)
+                .all_covered(|argument| self.allow.iter().any(|pattern| pattern.matches(&facts.tool, argument)))
+    }
+}
+
+/// The effect comes from the shell itself: a redirect, an assignment.
+fn is_beside_the_words(effect: &crate::effect::Effect) -> bool {
+    effect.by.is_empty() && effect.operation != Operation::Read
+}
+
+/// What patterns are compared with.
+struct Arguments<'f> {
+    /// As the agent wrote it.
+    raw: &'f str,
+    /// One entry for each command or file, with all spellings of it that mean the same.
+    normalised: Vec<Vec<String>>,
+}
+
+impl Arguments<'_> {
+    fn of(facts: &Facts) -> Arguments<'_> {
+        let normalised = if FILE_TOOLS.contains(&facts.tool.as_str()) {
+            facts.effects.iter().filter_map(|effect| path_spellings(&effect.target, facts)).collect()
+        } else {
+            facts.commands.iter().map(|command| vec![command.clone()]).collect()
+        };
+        Arguments { raw: &facts.subject, normalised }
+    }
+
+    fn touched_by(&self, pattern: &Pattern, tool: &str) -> bool {
+        pattern.matches(tool, self.raw)
+            || self.normalised.iter().flatten().any(|spelling| pattern.matches(tool, spelling))
+    }
+
+    /// INVARIANT: an allow pattern never sees a path as the agent spelt it, only as it was resolved.
+    fn all_covered(&self, covered: impl Fn(&str) -> bool) -> bool {
+        match self.normalised.as_slice() {
+            [] => covered(self.raw),
+            all => all.iter().all(|spellings| spellings.iter().any(|spelling| covered(spelling))),
+        }
+    }
+}
+
+/// A resolved path: absolute, below the home directory, relative to the project.
+fn path_spellings(target: &Target, facts: &Facts) -> Option<Vec<String>> {
+    let Target::Path(path) = target else { return None };
+    let below = |root: &Option<String>| {
+        let root = root.as_deref()?.trim_end_matches('/');
+        path.strip_prefix(root)?.strip_prefix('/').map(str::to_owned)
+    };
+    let mut spellings = vec![path.clone()];
+    spellings.extend(below(&facts.home).map(|rest| format!("~/{rest}")));
+    spellings.extend(below(&facts.project));
+    Some(spellings)
+}
