@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use doorward_engine::Mode;
+use doorward_engine::{Mode, Policy};
 
 use crate::config::Config;
+use crate::own::{self, Own};
 use crate::places::Places;
 use crate::trusted;
 
@@ -18,6 +19,8 @@ const PROJECT: &str = ".doorward.toml";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loaded {
     pub config: Config,
+    /// Program and rule files of the user.
+    pub own: Own,
     /// Each makes the configuration strict and the mode `confirm-all`.
     pub problems: Vec<String>,
 }
@@ -26,6 +29,16 @@ impl Loaded {
     /// The mode of an agent; something unreadable trusts nobody.
     pub fn mode(&self, agent: &str) -> Mode {
         if self.problems.is_empty() { self.config.mode(agent) } else { Mode::ConfirmAll }
+    }
+
+    /// The policy that follows from the configuration and the user's own rules.
+    pub fn policy(&self, mode: Mode) -> Result<Policy, String> {
+        let mut policy = self.config.policy(mode)?;
+        if !self.own.rules.is_empty() {
+            policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
+            policy.rules.extend(self.own.rules.iter().cloned());
+        }
+        Ok(policy)
     }
 }
 
@@ -44,13 +57,16 @@ pub fn load(places: &Places, project: Option<&str>) -> Loaded {
         })
     };
     let mut user = read(&places.config_file());
-    if !places.may_loosen(project) {
+    let may_loosen = places.may_loosen(project);
+    if !may_loosen {
         user = user.tightening_only();
     }
     let managed = read(Path::new(MANAGED));
-    let own = project.map(|project| read(&Path::new(project).join(PROJECT))).unwrap_or_default();
-    let config = user.overruled_by(managed).tightened_by(own);
-    Loaded { config, problems }
+    let brought = project.map(|project| read(&Path::new(project).join(PROJECT))).unwrap_or_default();
+    let mut config = user.overruled_by(managed).tightened_by(brought);
+    let own = own::load(&places.config_directory(), may_loosen, &mut problems);
+    config.strict |= !problems.is_empty();
+    Loaded { config, own, problems }
 }
 
 #[cfg(test)]

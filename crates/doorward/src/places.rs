@@ -38,6 +38,11 @@ impl Places {
         Path::new(&self.home).join(".config/doorward/config.toml")
     }
 
+    /// Where the user's own files lie, beside the configuration file.
+    pub fn config_directory(&self) -> PathBuf {
+        Path::new(&self.home).join(".config/doorward")
+    }
+
     pub fn state(&self) -> PathBuf {
         Path::new(&self.home).join(".local/state/doorward")
     }

@@ -4,9 +4,10 @@
 
 use std::path::Path;
 
+use doorward_engine::Verdict;
+use doorward_engine::knowledge::check;
 use doorward_engine::knowledge::file::File;
-use doorward_engine::knowledge::rule::{self, RuleExample, RuleFile};
-use doorward_engine::{DescribedWorld, Policy, ToolCall, Verdict, example, judge, observe, tool_from_json};
+use doorward_engine::knowledge::rule::{self, RuleFile};
 
 fn files() -> Vec<(String, RuleFile)> {
     let mut files = Vec::new();
@@ -26,41 +27,12 @@ fn files() -> Vec<(String, RuleFile)> {
     files
 }
 
-fn fires(rule: &str, example: &RuleExample) -> bool {
-    let value: serde_json::Value = serde_json::from_str(&example.call).unwrap();
-    let tool = tool_from_json(value["tool"].as_str().unwrap(), &value["input"]);
-    let world = match value.get("world") {
-        Some(world) => DescribedWorld::new(serde_json::from_value(world.clone()).unwrap(), example::CWD),
-        None => example::world(),
-    };
-    let facts = observe(&ToolCall::new(tool, example::CWD), &world);
-    let policy = Policy::built_in();
-    let judgement = judge(&facts, &policy);
-    let fired = judgement.opinions.iter().any(|opinion| opinion.rule.as_deref() == Some(rule));
-    fired
-        || facts.effects.iter().any(|effect| {
-            policy.rules.iter().any(|known| {
-                known.id == rule
-                    && known.verdict == Verdict::AutoApprove
-                    && doorward_engine::holds(&known.when, &facts, effect)
-            })
-        })
-}
-
 #[test]
 fn every_rule_fires_and_keeps_silent_as_its_examples_say() {
-    let mut wrong = Vec::new();
-    for (name, file) in files() {
-        for example in &file.fires {
-            if !fires(&file.rule.id, example) {
-                wrong.push(format!("{name}:{}: does not fire on {}", example.line, example.call));
-            }
-        }
-        for example in &file.silent {
-            if fires(&file.rule.id, example) {
-                wrong.push(format!("{name}:{}: fires on {}", example.line, example.call));
-            }
-        }
-    }
+    let wrong: Vec<String> = files()
+        .iter()
+        .flat_map(|(name, file)| check::rule(name, file, &[]))
+        .map(|complaint| complaint.to_string())
+        .collect();
     assert!(wrong.is_empty(), "{} examples disagree:\n{}", wrong.len(), wrong.join("\n"));
 }

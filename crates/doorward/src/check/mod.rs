@@ -100,12 +100,15 @@ impl Checker {
 fn on_this_machine(request: &Request) -> Result<Considered, String> {
     let places = Places::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
-    let mut config = loading::load(&places, project.as_deref()).config;
-    if let Some(own) = &request.config {
-        config = config.overruled_by(own.clone());
+    let mut loaded = loading::load(&places, project.as_deref());
+    for problem in &loaded.problems {
+        eprintln!("doorward: {problem}; until then doorward is strict and a hook confirms every call");
     }
-    let world = DiskWorld::new(&places, &request.call.cwd, project, &config);
-    Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?))
+    if let Some(own) = &request.config {
+        loaded.config = loaded.config.overruled_by(own.clone());
+    }
+    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded.config).with_programs(loaded.own.programs);
+    Ok(judging::consider(&request.call, &world, &loaded.policy(request.mode)?))
 }
 
 fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {

@@ -85,8 +85,9 @@ fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Rec
     if mode == Mode::Off {
         return Ok(claude::reply(&Decision::Silent));
     }
-    let policy = loaded.config.policy(mode).map_err(anyhow::Error::msg)?;
-    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded.config);
+    let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
+    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded.config)
+        .with_programs(loaded.own.programs);
     let considered = judging::consider(call, &world, &policy);
     let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);

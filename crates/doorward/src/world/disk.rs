@@ -24,6 +24,7 @@ pub struct DiskWorld {
     temporary: Vec<String>,
     scratch: Vec<String>,
     settings: Settings,
+    own_programs: &'static [u8],
     is_trusted: bool,
     directories: Vec<String>,
     /// When the user last decided what to trust.
@@ -36,6 +37,13 @@ pub struct DiskWorld {
 }
 
 impl DiskWorld {
+    /// The same machine with program files of the user's own.
+    #[must_use]
+    pub fn with_programs(mut self, own: &'static [u8]) -> DiskWorld {
+        self.own_programs = own;
+        self
+    }
+
     /// The machine around a call in `cwd`, which belongs to `project`.
     pub fn new(places: &Places, cwd: &str, project: Option<String>, config: &Config) -> DiskWorld {
         let home = places.home().to_owned();
@@ -44,6 +52,7 @@ impl DiskWorld {
             temporary: temporary::shared(),
             scratch: temporary::own(&home),
             settings: config.settings(),
+            own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
             trusted_at: std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found)),
@@ -216,6 +225,10 @@ impl World for DiskWorld {
 
     fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    fn own_programs(&self) -> &'static [u8] {
+        self.own_programs
     }
 
     fn redaction_key(&self) -> [u8; 16] {

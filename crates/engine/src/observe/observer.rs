@@ -22,6 +22,10 @@ pub struct Observer<'w> {
     pub flows: Vec<Flow>,
     pub coverage: Coverage,
     pub commands: Vec<String>,
+    /// Where `mktemp` of this call made something new, with a name that nobody can foresee.
+    pub made: Vec<String>,
+    /// Where this call makes links.
+    pub links: Vec<String>,
     budget: u32,
     /// Nested code has no place in the text that a person sees; its effects point at the outer command.
     pub outer: Option<Part>,
@@ -47,11 +51,13 @@ impl<'w> Observer<'w> {
     pub fn new(world: &'w dyn World) -> Observer<'w> {
         Observer {
             world,
-            knowledge: knowledge::built_in(),
+            knowledge: knowledge::built_in().beside(world.own_programs()),
             effects: Vec::new(),
             flows: Vec::new(),
             coverage: Coverage::full(),
             commands: Vec::new(),
+            made: Vec::new(),
+            links: Vec::new(),
             budget: BUDGET,
             outer: None,
         }

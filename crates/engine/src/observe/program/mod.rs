@@ -141,6 +141,7 @@ impl Runner<'_, '_> {
             let at = self.out.effects.len();
             self.operands(&mut invocation, state);
             self.default_operand(&mut invocation, state);
+            self.note_links(&invocation);
             let marks = flag_marks(&invocation);
             self.mark_since(at, marks);
             if !marks.is_empty() && invocation.does.is_empty() && self.out.effects.len() == at {
@@ -151,6 +152,9 @@ impl Runner<'_, '_> {
         self.depth -= 1;
         self.note_hunting(&invocation);
         self.note_guard(started, &invocation);
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
+            invocation.output.text = self.made_by_mktemp(&invocation, state);
+        }
         self.finish(invocation)
     }
 
@@ -193,9 +197,9 @@ impl Runner<'_, '_> {
     fn is_information(&self, invocation: &Invocation) -> bool {
         let args = &invocation.args;
         args.given.iter().any(|given| given.changes.info)
-            && args.operands.is_empty()
             && args.unknown.is_empty()
             && args.given.iter().all(|given| given.value.is_none())
+            && (args.operands.is_empty() || asks_a_subcommand(args))
     }
 
     /// Matches the operands with the positions that the entry lists.
@@ -225,7 +229,9 @@ impl Runner<'_, '_> {
         let dry_run = args.given.iter().any(|given| given.changes.dry_run);
         let read_only = effects == 0 && args.given.iter().any(|given| given.changes.read_only);
         if let Some(role) = args.given.iter().find_map(|given| given.changes.operands) {
-            let changes = |slot: &Role| !matches!(slot, Role::Data | Role::Into | Role::RemoteInto | Role::Resource);
+            let kept =
+                [Role::Data, Role::Into, Role::RemoteInto, Role::Resource, Role::Command, Role::Shell, Role::Env];
+            let changes = |slot: &Role| !kept.contains(slot);
             for slot in roles.iter_mut().filter(|slot| changes(slot)) {
                 *slot = role;
             }
@@ -292,13 +298,14 @@ impl Runner<'_, '_> {
             .any(|field| field.origin.secret);
         let alone = invocation.roles.iter().all(|role| *role == Role::Env);
         for mut does in std::mem::take(&mut invocation.does) {
-            match does.condition {
-                Condition::WithOperands if alone => continue,
-                Condition::Alone if !alone => continue,
-                Condition::Always | Condition::WithOperands | Condition::Alone => {}
+            if !happens(&does.condition, alone, invocation) {
+                continue;
             }
             if does.marks.has(Mark::NameQuery) && self.asks_loopback_only(invocation) {
                 continue;
+            }
+            if does.operation == Operation::Execute && does.marks.has(Mark::ShellCode) {
+                self.out.lower(Degree::Opaque, format!("the code that `{}` is given", invocation.by.name));
             }
             if does.marks.has(Mark::EnvironmentDump) {
                 self.environment_dump(&mut does, invocation);
@@ -352,6 +359,47 @@ impl Runner<'_, '_> {
             output.origin = output.origin.and(field.origin);
         }
         output
+    }
+}
+
+/// `docker rm x --help`: programs with subcommands read all flags first, wherever they stand.
+///
+/// Not where words from the first operand on belong to another program, or a grammar reads them.
+fn asks_a_subcommand(args: &Args) -> bool {
+    let plain = |entry: &Entry| {
+        !entry.stops
+            && entry.grammar.is_none()
+            && matches!(entry.style, None | Some(crate::knowledge::schema::Style::Gnu))
+            && entry.operands.iter().all(|operand| {
+                matches!(operand.role, Role::Data | Role::Resource | Role::Package | Role::Read | Role::List)
+            })
+    };
+    args.chain.len() > 1
+        && args.chain.iter().all(plain)
+        && !args.ended
+        && args.unreadable.is_empty()
+        && args.unknown_sub.is_none()
+        && args.operands.iter().all(|field| field.exact().is_some())
+}
+
+/// Whether an effect happens with these operands; what cannot be read never prevents it.
+fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> bool {
+    let operands = &invocation.args.operands;
+    match condition {
+        Condition::Always => true,
+        Condition::WithOperands => !alone,
+        Condition::Alone => alone,
+        Condition::Bare => {
+            let flags = invocation.args.given.iter().map(|given| given.role);
+            !flags
+                .chain(invocation.roles.iter().copied())
+                .any(|role| matches!(role, Role::Command | Role::Shell | Role::Line))
+        }
+        Condition::Assigning => operands.iter().any(|field| field.exact().is_none_or(|text| text.contains('='))),
+        Condition::Unless(at, words) => {
+            let word = operands.get(usize::from(*at).saturating_sub(1)).and_then(Field::exact);
+            !word.is_some_and(|word| words.iter().any(|known| known == word))
+        }
     }
 }
 

@@ -32,6 +32,10 @@ impl Runner<'_, '_> {
                 self.helper_program(&field, invocation, state);
                 continue;
             }
+            if role == Role::Line {
+                self.inner_line(&field, invocation, state);
+                continue;
+            }
             if role == Role::Command {
                 let rest = std::mem::take(&mut invocation.args.rest);
                 self.placed_command(rest, invocation, state);
@@ -94,6 +98,7 @@ impl Runner<'_, '_> {
                 | Role::CodePython
                 | Role::CodeJs
                 | Role::CodeSql
+                | Role::Line
                 | Role::Cwd
                 | Role::Url
                 | Role::UrlUpload
@@ -113,6 +118,9 @@ impl Runner<'_, '_> {
         const COMPRESSORS: &[&str] =
             &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
         let first = field.exact().and_then(|text| text.split_whitespace().next());
+        if field.exact().is_some_and(is_version) {
+            return;
+        }
         if first.is_some_and(|first| COMPRESSORS.contains(&first)) && field.text.split_whitespace().count() == 1 {
             return;
         }
@@ -189,6 +197,13 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// A whole command line: the wrapper runs it and nothing else.
+    fn inner_line(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        let at = self.out.effects.len();
+        self.shell_code(field, invocation, state);
+        self.mark_since(at, wrapper_marks(invocation));
+    }
+
     /// One value or operand with a role of its own.
     pub fn role(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
         let by = invocation.by.clone();
@@ -215,6 +230,7 @@ impl Runner<'_, '_> {
             Role::Execute => self.executes(field, invocation, state),
             Role::Script | Role::ScriptSh | Role::Config => self.script_file(field, role, invocation, state),
             Role::CodeSh => self.shell_code(field, invocation, state),
+            Role::Line => self.inner_line(field, invocation, state),
             Role::Code | Role::CodePython | Role::CodeJs => self.other_code(field, role, &by),
             Role::CodeSql => self.sql(field, invocation),
             Role::Command | Role::Shell => self.inner_command(vec![field.clone()], invocation, state),
@@ -338,6 +354,10 @@ impl Runner<'_, '_> {
 
     /// `host:path` is on another machine, anything else here.
     fn remote(&mut self, field: &Field, touch: Touch, invocation: &mut Invocation, state: &mut State<'_>) {
+        if field.prefix().starts_with(':') {
+            // `:backend,option=value:path` describes a connection, down to the program that makes it.
+            self.out.lower(Degree::Opaque, format!("the connection `{}` of `{}`", field.shown(), invocation.by.name));
+        }
         let Some((host, _)) = crate::network::remote_path(field.prefix()) else {
             if touch == Touch::Write {
                 return self.writes(Touch::Write, field, invocation, state);
@@ -461,9 +481,18 @@ impl Runner<'_, '_> {
     }
 }
 
+/// `3.12`, `python3.12`, `pypy@3.10`: which interpreter is wanted, not where a program lies.
+fn is_version(text: &str) -> bool {
+    let rest = ["cpython", "python", "pypy"].iter().find_map(|name| text.strip_prefix(name)).unwrap_or(text);
+    let rest = rest.strip_prefix(['@', '-']).unwrap_or(rest);
+    rest.bytes().any(|byte| byte.is_ascii_digit())
+        && rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'>' | b'<' | b'=' | b',' | b'~'))
+}
+
 /// What a wrapper says about everything it starts.
 fn wrapper_marks(invocation: &Invocation) -> Marks {
-    let applies = |does: &&crate::knowledge::schema::Does| does.condition != crate::knowledge::schema::Condition::Alone;
+    use crate::knowledge::schema::{Condition, Does};
+    let applies = |does: &&Does| !matches!(does.condition, Condition::Alone | Condition::Bare);
     invocation.does.iter().filter(applies).fold(Marks::default(), |mut all, does| {
         all.union(does.marks);
         all
