@@ -1,5 +1,6 @@
 //! Puts the configuration together: managed over user, and the project's own file only ever tightens.
 
+use std::io::Write;
 use std::path::Path;
 
 use doorward_engine::{Mode, Policy};
@@ -29,6 +30,16 @@ impl Loaded {
     /// The mode of an agent; something unreadable trusts nobody.
     pub fn mode(&self, agent: &str) -> Mode {
         if self.problems.is_empty() { self.config.mode(agent) } else { Mode::ConfirmAll }
+    }
+
+    /// Says on standard error what is wrong, for commands that a person types.
+    pub fn tell_problems(&self) {
+        let mut out = anstream::stderr().lock();
+        for problem in &self.problems {
+            let problem = crate::screen::visible(problem);
+            // Nobody is left to tell if this fails.
+            let _ = writeln!(out, "doorward: {problem}; until then doorward is strict and confirms every call");
+        }
     }
 
     /// The policy that follows from the configuration and the user's own rules.

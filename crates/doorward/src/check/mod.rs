@@ -101,9 +101,7 @@ fn on_this_machine(request: &Request) -> Result<Considered, String> {
     let places = Places::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
     let mut loaded = loading::load(&places, project.as_deref());
-    for problem in &loaded.problems {
-        eprintln!("doorward: {problem}; until then doorward is strict and a hook confirms every call");
-    }
+    loaded.tell_problems();
     if let Some(own) = &request.config {
         loaded.config = loaded.config.overruled_by(own.clone());
     }

@@ -1,8 +1,10 @@
 //! Programs: who is run, how its arguments read, and what they make happen.
 
 pub mod args;
+mod conditions;
 pub mod grammar;
 mod identity;
+mod inner;
 mod notes;
 mod positions;
 pub mod recipe;
@@ -11,7 +13,7 @@ pub mod roles;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};
 use crate::flow::FlowKind;
-use crate::knowledge::schema::{Condition, Does, Entry, Operand, Role};
+use crate::knowledge::schema::{Does, Entry, Operand, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -19,6 +21,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use args::Args;
+use conditions::{asks_a_subcommand, happens};
 use positions::{environment_first, match_positions, without_change};
 
 /// Wrappers inside wrappers deeper than this are not peeled.
@@ -359,47 +362,6 @@ impl Runner<'_, '_> {
             output.origin = output.origin.and(field.origin);
         }
         output
-    }
-}
-
-/// `docker rm x --help`: programs with subcommands read all flags first, wherever they stand.
-///
-/// Not where words from the first operand on belong to another program, or a grammar reads them.
-fn asks_a_subcommand(args: &Args) -> bool {
-    let plain = |entry: &Entry| {
-        !entry.stops
-            && entry.grammar.is_none()
-            && matches!(entry.style, None | Some(crate::knowledge::schema::Style::Gnu))
-            && entry.operands.iter().all(|operand| {
-                matches!(operand.role, Role::Data | Role::Resource | Role::Package | Role::Read | Role::List)
-            })
-    };
-    args.chain.len() > 1
-        && args.chain.iter().all(plain)
-        && !args.ended
-        && args.unreadable.is_empty()
-        && args.unknown_sub.is_none()
-        && args.operands.iter().all(|field| field.exact().is_some())
-}
-
-/// Whether an effect happens with these operands; what cannot be read never prevents it.
-fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> bool {
-    let operands = &invocation.args.operands;
-    match condition {
-        Condition::Always => true,
-        Condition::WithOperands => !alone,
-        Condition::Alone => alone,
-        Condition::Bare => {
-            let flags = invocation.args.given.iter().map(|given| given.role);
-            !flags
-                .chain(invocation.roles.iter().copied())
-                .any(|role| matches!(role, Role::Command | Role::Shell | Role::Line))
-        }
-        Condition::Assigning => operands.iter().any(|field| field.exact().is_none_or(|text| text.contains('='))),
-        Condition::Unless(at, words) => {
-            let word = operands.get(usize::from(*at).saturating_sub(1)).and_then(Field::exact);
-            !word.is_some_and(|word| words.iter().any(|known| known == word))
-        }
     }
 }
 

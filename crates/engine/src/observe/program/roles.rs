@@ -13,7 +13,7 @@ use crate::observe::connect::Exchange;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::{State, WrittenFile};
-use crate::observe::stream::{Origin, Stream};
+use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Kind;
@@ -130,78 +130,6 @@ impl Runner<'_, '_> {
         let input = std::mem::take(&mut invocation.input);
         self.shell_code(field, invocation, state);
         invocation.input = input;
-    }
-
-    /// `fd -x command`: the found paths are put in place of `{}` or at the end.
-    fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
-        use crate::observe::shell::field::UNKNOWN;
-        use crate::observe::stream::Shape;
-        let found = Field {
-            text: UNKNOWN.to_string(),
-            dynamic: true,
-            many: true,
-            shape: Shape::ProjectPaths,
-            ..Field::default()
-        };
-        words.retain(|word| word.text != ";");
-        let mut placed = false;
-        for word in &mut words {
-            if word.text.starts_with("{") && word.text.ends_with("}") {
-                *word = Field { span: word.span, ..found.clone() };
-                placed = true;
-            }
-        }
-        if !placed {
-            words.push(found);
-        }
-        self.inner_command(words, invocation, state);
-    }
-
-    /// The words are a command of their own.
-    pub fn inner_command(&mut self, words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut inner: State<'_> = state.clone();
-        inner.cwd = invocation.cwd.as_deref().map(Rc::from);
-        inner.functions = Rc::default();
-        self.depth += 1;
-        let marks_at = self.out.effects.len();
-        let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
-        self.depth -= 1;
-        state.written = inner.written;
-        self.mark_since(marks_at, wrapper_marks(invocation));
-        invocation.output = output;
-    }
-
-    /// A wrapper's marks (privileged, remote) hold for everything it starts.
-    pub fn mark_since(&mut self, at: usize, marks: Marks) {
-        for effect in self.out.effects.iter_mut().skip(at) {
-            effect.marks.union(marks);
-            if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
-                effect.reach = effect.reach.max(Reach::Machine);
-            }
-        }
-    }
-
-    pub fn inner_shell(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-        let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
-        match texts {
-            Some(texts) => {
-                let at = self.out.effects.len();
-                let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
-                self.mark_since(at, wrapper_marks(invocation));
-                invocation.output = output;
-            }
-            None => {
-                let origin = words.iter().fold(Origin::default(), |all, field| all.and(field.origin));
-                self.runs_data(origin, &invocation.by.clone());
-            }
-        }
-    }
-
-    /// A whole command line: the wrapper runs it and nothing else.
-    fn inner_line(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        let at = self.out.effects.len();
-        self.shell_code(field, invocation, state);
-        self.mark_since(at, wrapper_marks(invocation));
     }
 
     /// One value or operand with a role of its own.
@@ -430,7 +358,7 @@ impl Runner<'_, '_> {
         self.out.effect(effect);
     }
 
-    fn shell_code(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+    pub fn shell_code(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
         match field.known() {
             Some(text) if !field.origin.download => {
                 let mut inner: State<'_> = state.clone();
@@ -487,16 +415,6 @@ fn is_version(text: &str) -> bool {
     let rest = rest.strip_prefix(['@', '-']).unwrap_or(rest);
     rest.bytes().any(|byte| byte.is_ascii_digit())
         && rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'>' | b'<' | b'=' | b',' | b'~'))
-}
-
-/// What a wrapper says about everything it starts.
-fn wrapper_marks(invocation: &Invocation) -> Marks {
-    use crate::knowledge::schema::{Condition, Does};
-    let applies = |does: &&Does| !matches!(does.condition, Condition::Alone | Condition::Bare);
-    invocation.does.iter().filter(applies).fold(Marks::default(), |mut all, does| {
-        all.union(does.marks);
-        all
-    })
 }
 
 fn has_remote(invocation: &Invocation) -> bool {
