@@ -48,15 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let all: Vec<String> = complaints.iter().map(ToString::to_string).collect();
         return Err(all.join("\n").into());
     }
-    let mut entries = Vec::new();
-    for file in &programs {
-        for name in &file.names {
-            for entry in &file.entries {
-                let rest = entry.key.split_once(' ').map_or(String::new(), |(_, rest)| format!(" {rest}"));
-                entries.push((format!("{name}{rest}"), entry));
-            }
-        }
-    }
+    let mut entries: Vec<_> = programs.iter().flat_map(program::ProgramFile::keyed).collect();
     entries.sort_by(|a, b| a.0.cmp(&b.0));
     if let Some(pair) = entries.windows(2).find(|pair| matches!(pair, [a, b] if a.0 == b.0)) {
         return Err(format!("two program files know `{}`", pair.first().map_or("", |(key, _)| key)).into());

@@ -33,7 +33,7 @@ pub fn hold(places: &Places, session: &str, loaded: &mut Loaded) {
 fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let key = StateKey::load_or_create(&places.state().join("held.key")).map_err(|error| said(&error))?;
-    let states = States::open(&directory(places), key).map_err(|error| said(&error))?;
+    let states = States::at(&directory(places), key);
     let before: Held = states.load(session).map_err(|error| said(&error))?;
     // Held against itself at first, so that both sides are written in the same way from then on.
     let config = before.config.clone().unwrap_or_else(|| loaded.files().clone());

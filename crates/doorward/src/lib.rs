@@ -16,6 +16,7 @@ mod judging;
 mod key;
 mod literate;
 mod loading;
+mod own;
 mod places;
 mod record;
 mod rules;

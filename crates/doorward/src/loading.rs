@@ -1,10 +1,12 @@
 //! Puts the configuration together: managed over user, and whatever anybody may have written only ever tightens.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use doorward_engine::Mode;
+use doorward_engine::{Mode, Policy};
 
 use crate::config::{Config, Note, Rights, notes, pi};
+use crate::own::{self, Own};
 use crate::places::Places;
 use crate::trust::Trust;
 use crate::trusted;
@@ -57,6 +59,8 @@ pub struct Loaded {
     files: Config,
     /// What only tightens.
     tightening: Config,
+    /// Program and rule files of the user.
+    pub own: Own,
     /// Each makes the configuration strict and the mode `confirm-all`.
     pub problems: Vec<String>,
     pub sources: Vec<Source>,
@@ -67,12 +71,32 @@ impl Loaded {
     pub fn mode(&self, agent: &str) -> Mode {
         if self.problems.is_empty() { self.config.mode(agent) } else { Mode::ConfirmAll }
     }
+
+    /// Says on standard error what is wrong, for commands that a person types.
+    pub fn tell_problems(&self) {
+        let mut out = anstream::stderr().lock();
+        for problem in &self.problems {
+            let problem = crate::screen::visible(problem);
+            // Nobody is left to tell if this fails.
+            let _ = writeln!(out, "doorward: {problem}; until then doorward is strict and confirms every call");
+        }
+    }
+
+    /// The policy that follows from the configuration and the user's own rules.
+    pub fn policy(&self, mode: Mode) -> Result<Policy, String> {
+        let mut policy = self.config.policy(mode)?;
+        if !self.own.rules.is_empty() {
+            policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
+            policy.rules.extend(self.own.rules.iter().cloned());
+        }
+        Ok(policy)
+    }
 }
 
 impl Loaded {
-    fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
+    fn new(files: Config, trust: Trust, tightening: Config, own: Own, reader: Reader) -> Loaded {
         let Reader { problems, sources } = reader;
-        let mut loaded = Loaded { config: Config::default(), trust, files, tightening, problems, sources };
+        let mut loaded = Loaded { config: Config::default(), trust, files, tightening, own, problems, sources };
         loaded.compose();
         loaded
     }
@@ -123,7 +147,8 @@ pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     if agent == "pi" {
         tightening = tightening.tightened_by(reader.pi_inline());
     }
-    Loaded::new(files, trust, tightening, reader)
+    let added = own::load(&places.config_directory(), places.may_loosen(project), &mut reader.problems);
+    Loaded::new(files, trust, tightening, added, reader)
 }
 
 /// Reads sources one after the other and keeps what they said.

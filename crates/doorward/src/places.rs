@@ -43,6 +43,11 @@ impl Places {
         Path::new(&self.home).join(".pi/agent/automode.json")
     }
 
+    /// Where the user's own files lie, beside the configuration file.
+    pub fn config_directory(&self) -> PathBuf {
+        Path::new(&self.home).join(".config/doorward")
+    }
+
     pub fn state(&self) -> PathBuf {
         Path::new(&self.home).join(".local/state/doorward")
     }

@@ -1,4 +1,4 @@
-//! `doorward rules` and `doorward defaults`: what is built in, in words.
+//! `doorward rules` and `doorward defaults`: what is built in and what the user added, in words.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -8,11 +8,13 @@ use doorward_engine::{Mode, Policy, Rule, Stage, Verdict};
 use serde_json::{Value, json};
 
 use crate::cli::RulesArguments;
+use crate::loading;
+use crate::places::Places;
 use crate::screen::verdict_style;
 
 /// Lists the rules, or shows one.
 pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
-    let policy = Policy::built_in();
+    let policy = with_own_rules();
     let chosen: Vec<&Rule> =
         policy.rules.iter().filter(|rule| arguments.id.as_deref().is_none_or(|id| rule.id == id)).collect();
     if let (Some(id), true) = (&arguments.id, chosen.is_empty()) {
@@ -30,6 +32,14 @@ pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
         list(&mut out, &chosen, &policy.version)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The built-in rules and the user's own; what is wrong with the latter goes to standard error.
+fn with_own_rules() -> Policy {
+    let Ok(places) = Places::find() else { return Policy::built_in() };
+    let loaded = loading::load(&places, None, "");
+    loaded.tell_problems();
+    loaded.policy(Mode::Auto).unwrap_or_else(|_| Policy::built_in())
 }
 
 fn list(out: &mut dyn Write, rules: &[&Rule], version: &str) -> std::io::Result<()> {

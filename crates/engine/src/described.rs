@@ -130,6 +130,7 @@ pub struct DescribedWorld {
     git_root: Option<String>,
     tracked: Option<Vec<String>>,
     settings: Settings,
+    own_programs: &'static [u8],
 }
 
 impl DescribedWorld {
@@ -152,6 +153,7 @@ impl DescribedWorld {
             temp: description.temp.clone().unwrap_or_else(|| vec!["/tmp".into(), "/var/tmp".into()]),
             git_root,
             tracked,
+            own_programs: &[],
             settings: Settings {
                 denied_paths: description.denied_paths.clone(),
                 allowed_hosts: description.allowed_hosts.clone(),
@@ -161,6 +163,13 @@ impl DescribedWorld {
             },
             description,
         }
+    }
+
+    /// The same world with program files of the user's own.
+    #[must_use]
+    pub fn with_programs(mut self, own: &'static [u8]) -> DescribedWorld {
+        self.own_programs = own;
+        self
     }
 
     /// The same world under other settings.
@@ -201,6 +210,14 @@ impl DescribedWorld {
         let name = self.ignored_name(&git.ignored, path)?;
         Some(if rebuildable(name) { Tracking::Rebuildable } else { Tracking::Ignored })
     }
+}
+
+/// A further work tree of the repository, in the directory beside it where tools put them: `<root>.worktrees/<name>`.
+fn second_work_tree<'d>(root: &str, directory: &'d str) -> Option<&'d str> {
+    let inner = directory.strip_prefix(root)?;
+    let inner = [".worktrees/", "__worktrees/", "-worktrees/"].iter().find_map(|start| inner.strip_prefix(start))?;
+    let name = inner.split('/').next().filter(|name| !name.is_empty())?;
+    directory.get(..directory.len() - inner.len() + name.len())
 }
 
 impl World for DescribedWorld {
@@ -329,7 +346,8 @@ impl World for DescribedWorld {
     fn git(&self, directory: &str) -> Option<Git> {
         let root = self.git_root.as_deref()?;
         let git = self.description.git.as_ref()?;
-        under(directory, root).then(|| Git {
+        let root = if under(directory, root) { root } else { second_work_tree(root, directory)? };
+        Some(Git {
             root: root.to_owned(),
             branch: git.branch.clone(),
             default_branch: git.default_branch.clone(),
@@ -383,6 +401,10 @@ impl World for DescribedWorld {
 
     fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    fn own_programs(&self) -> &'static [u8] {
+        self.own_programs
     }
 
     fn redaction_key(&self) -> [u8; 16] {

@@ -190,6 +190,10 @@ pub trait World {
     fn override_rate(&self, pattern: &str) -> Option<f64>;
     /// What the user's trusted configuration says about paths and hosts.
     fn settings(&self) -> &Settings;
+    /// The user's own program files, packed and checked; they add to what is built in and replace nothing.
+    fn own_programs(&self) -> &'static [u8] {
+        &[]
+    }
     /// Keys the hashes that stand for redacted secrets.
     fn redaction_key(&self) -> [u8; 16];
 }

@@ -101,11 +101,12 @@ fn on_this_machine(request: &Request) -> Result<Considered, String> {
     let places = Places::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
     let mut loaded = loading::load(&places, project.as_deref(), &request.call.agent);
+    loaded.tell_problems();
     if let Some(own) = &request.config {
         loaded.config = loaded.config.overruled_by(own.clone());
     }
-    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded);
-    Ok(judging::consider(&request.call, &world, &loaded.config.policy(request.mode)?))
+    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded).with_programs(loaded.own.programs);
+    Ok(judging::consider(&request.call, &world, &loaded.policy(request.mode)?))
 }
 
 fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {

@@ -114,9 +114,10 @@ fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Rec
     if mode == Mode::Off {
         return Ok(claude::reply(&Decision::Silent));
     }
-    let policy = loaded.config.policy(mode).map_err(anyhow::Error::msg)?;
+    let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
     let session = Rc::new(Session::of(&surroundings.places, &call.session));
     let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded)
+        .with_programs(loaded.own.programs)
         .in_session(Rc::clone(&session));
     let considered = judging::consider(call, &world, &policy);
     let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };

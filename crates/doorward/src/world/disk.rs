@@ -26,6 +26,7 @@ pub struct DiskWorld {
     temporary: Vec<String>,
     scratch: Vec<String>,
     settings: Settings,
+    own_programs: &'static [u8],
     is_trusted: bool,
     directories: Vec<String>,
     trust: Trust,
@@ -44,6 +45,13 @@ pub struct DiskWorld {
 }
 
 impl DiskWorld {
+    /// The same machine with program files of the user's own.
+    #[must_use]
+    pub fn with_programs(mut self, own: &'static [u8]) -> DiskWorld {
+        self.own_programs = own;
+        self
+    }
+
     /// The machine around a call in `cwd`, which belongs to `project`.
     pub fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
         let home = places.home().to_owned();
@@ -55,6 +63,7 @@ impl DiskWorld {
             temporary: temporary::shared(),
             scratch: temporary::own(&home),
             settings: config.settings(),
+            own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
             listed_at: configured(),
@@ -261,6 +270,10 @@ impl World for DiskWorld {
 
     fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    fn own_programs(&self) -> &'static [u8] {
+        self.own_programs
     }
 
     fn redaction_key(&self) -> [u8; 16] {

@@ -25,6 +25,24 @@ pub struct Around<'a> {
 /// Where the configuration of the system may lie; which one counts depends on how git was built.
 const SYSTEM: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
+/// Names of which git uses every value, or whose subsections differ only in case; of other names the last value counts.
+const EVERY: &[&str] = &[
+    "helper",
+    "insteadof",
+    "pushinsteadof",
+    "url",
+    "pushurl",
+    "clean",
+    "smudge",
+    "process",
+    "textconv",
+    "command",
+    "cmd",
+    "driver",
+    "uploadpack",
+    "receivepack",
+];
+
 /// Reads everything that counts in a repository. The error says why the effective configuration is not known.
 pub fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Result<GitConfig, String> {
     let mut reader = Reader { config: GitConfig::default(), around, files: 0 };
@@ -74,10 +92,18 @@ impl Reader<'_> {
 
     fn setting(&mut self, key: &Key, value: String, file: &Path, depth: usize) -> Result<(), String> {
         if key.name == "path" && self.includes(key, file)? {
-            return self.file(&self.expanded(&value, file), depth + 1);
+            return self.file(&self.expanded(&value, file)?, depth + 1);
         }
         if key.section == "remote" && key.name == "url" {
             self.config.remotes.insert(key.subsection.clone(), value.clone());
+        }
+        let known = self.config.values.get(&key.whole());
+        if known.is_some_and(|known| *known != value) && EVERY.contains(&key.name.as_str()) {
+            // Its own subsection, so that no later value hides an earlier one.
+            let subsection = format!("{}#{}", key.subsection, self.config.values.len());
+            let further = Key { section: key.section.clone(), subsection, name: key.name.clone() };
+            self.config.values.insert(further.whole(), value);
+            return Ok(());
         }
         self.config.values.insert(key.whole(), value);
         Ok(())
@@ -126,10 +152,12 @@ impl Reader<'_> {
         with_all_below(absolute)
     }
 
-    fn expanded(&self, value: &str, file: &Path) -> PathBuf {
+    fn expanded(&self, value: &str, file: &Path) -> Result<PathBuf, String> {
         match value.strip_prefix("~/") {
-            Some(rest) => Path::new(self.around.home).join(rest),
-            None => file.parent().unwrap_or(file).join(value),
+            Some(rest) => Ok(Path::new(self.around.home).join(rest)),
+            // The home of another user, or where git was installed.
+            None if value.starts_with(['~', '%']) => Err(format!("git's configuration includes `{value}`")),
+            None => Ok(file.parent().unwrap_or(file).join(value)),
         }
     }
 }
@@ -282,6 +310,37 @@ mod tests {
             ("a.b.c", "1"),
         ];
         assert_eq!(read(text).unwrap(), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    }
+
+    fn effective_of(text: &str) -> Result<GitConfig, String> {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("config"), text).unwrap();
+        let home = directory.path().to_str().unwrap();
+        let around = Around { home, git_directory: home, branch: None };
+        effective(directory.path(), directory.path(), around)
+    }
+
+    #[test]
+    fn a_later_value_hides_no_earlier_one_that_git_uses_too() {
+        let text = "[credential]\nhelper = !evil\nhelper = cache\n[filter \"LFS\"]\nclean = evil\n[filter \"lfs\"]\nclean = cat\n[user]\nname = a\nname = b\n";
+        let config = effective_of(text).unwrap();
+        let values = |end: &str| -> Vec<&str> {
+            let mut found: Vec<&str> =
+                config.values.iter().filter(|(key, _)| key.ends_with(end)).map(|(_, value)| value.as_str()).collect();
+            found.sort_unstable();
+            found
+        };
+        // The machine that runs the test may have settings of its own.
+        for (end, wanted) in [(".helper", "!evil"), (".helper", "cache"), (".clean", "evil"), (".clean", "cat")] {
+            assert!(values(end).contains(&wanted), "{end} {wanted}");
+        }
+        assert_eq!(values("user.name"), ["b"]);
+    }
+
+    #[test]
+    fn an_include_that_cannot_be_placed_is_an_error() {
+        assert!(effective_of("[include]\npath = ~other/x\n").is_err());
+        assert!(effective_of("[include]\npath = %(prefix)/x\n").is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What doorward knows about programs and which rules it has: data files, packed at build time, read in place.
 
+pub mod check;
 pub mod file;
 pub mod notation;
 pub mod pack;

@@ -1,15 +1,21 @@
 //! The short notations inside program files: flag values, operands and effects.
 
-use super::schema::{Changes, Condition, Count, Does, Operand, Role, Takes};
+use super::schema::{Changes, Condition, Count, Does, Operand, Role, Takes, Text};
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::{Mark, Marks};
 
-/// Reads the right-hand side of a flag: `write`, `?data`, `+force`, `code-sh +remote`, `data dry-run`.
+/// Reads the right-hand side of a flag: `write`, `?data`, `+force`, `code-sh +remote`, `data dry-run for client`.
 pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {
     let mut takes = Takes::Nothing;
     let mut more = Vec::new();
     let mut changes = Changes::default();
-    for token in text.split_whitespace() {
+    let mut tokens = text.split_whitespace();
+    while let Some(token) = tokens.next() {
+        if matches!(token, "for" | "unless") {
+            let words: Vec<_> = tokens.by_ref().map(|word| word.to_owned().into()).collect();
+            values(token, words, takes, &mut changes)?;
+            break;
+        }
         if let Some(name) = token.strip_prefix('+') {
             changes.marks.add(mark(name)?);
         } else if let Some(name) = token.strip_prefix("operands=") {
@@ -35,6 +41,24 @@ pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {
         }
     }
     Ok((takes, more, changes))
+}
+
+/// `for client server`, `unless GET HEAD`: the values for which the change counts.
+fn values(which: &str, words: Vec<Text>, takes: Takes, changes: &mut Changes) -> Result<(), String> {
+    if words.is_empty() {
+        return Err(format!("`{which}` names no value"));
+    }
+    if takes == Takes::Nothing {
+        return Err(format!("`{which}` stands behind a flag that takes no value"));
+    }
+    if changes.ends || *changes == Changes::default() {
+        return Err(format!("`{which}` stands behind a flag that changes nothing"));
+    }
+    match which {
+        "for" => changes.only = words,
+        _ => changes.unless = words,
+    }
+    Ok(())
 }
 
 /// Reads an operand: `read`, `read*`, `write?`, `data unless -e -f`, `into given -t`.
@@ -76,6 +100,12 @@ pub fn does(text: &str) -> Result<Does, String> {
             does.condition = Condition::WithOperands;
         } else if token == "?alone" {
             does.condition = Condition::Alone;
+        } else if token == "?bare" {
+            does.condition = Condition::Bare;
+        } else if token == "?assigns" {
+            does.condition = Condition::Assigning;
+        } else if let Some(words) = token.strip_prefix("?unless=") {
+            does.condition = unless(words)?;
         } else if let Some(reach) = token.strip_prefix("reach=").and_then(Reach::parse) {
             does.reach = reach;
             reach_said = true;
@@ -96,6 +126,18 @@ pub fn does(text: &str) -> Result<Does, String> {
         does.reach = usual_reach(does.scope, does.reach);
     }
     Ok(does)
+}
+
+/// `2:status,show`: the effect does not happen if the second operand is one of the words.
+fn unless(text: &str) -> Result<Condition, String> {
+    let wrong = || format!("`?unless={text}` is not like `?unless=2:status,show`");
+    let (at, words) = text.split_once(':').ok_or_else(wrong)?;
+    let at = at.parse().ok().filter(|at| *at > 0).ok_or_else(wrong)?;
+    let words: Vec<Text> = words.split(',').map(|word| word.to_owned().into()).collect();
+    if words.iter().any(|word| word.is_empty()) {
+        return Err(wrong());
+    }
+    Ok(Condition::Unless(at, words))
 }
 
 fn usual_reach(scope: Scope, reach: Reach) -> Reach {

@@ -137,12 +137,15 @@ fn flag(out: &mut Writer, flag: &Flag) {
 fn changes(out: &mut Writer, changes: &Changes) {
     let bits = [changes.dry_run, changes.info, changes.read_only, changes.opaque, changes.unknown, changes.ends];
     let simple = bits.iter().enumerate().fold(0u8, |all, (index, bit)| all | (u8::from(*bit) << index));
-    let has_more = changes.operands.is_some() || changes.extra.is_some() || !changes.marks.is_empty();
+    let has_values = !changes.only.is_empty() || !changes.unless.is_empty();
+    let has_more = has_values || changes.operands.is_some() || changes.extra.is_some() || !changes.marks.is_empty();
     out.byte(simple | (u8::from(has_more) << 7));
     if has_more {
         out.marks(changes.marks);
         out.option(changes.operands.map(|role| role as u8));
         out.text(changes.extra.as_deref().unwrap_or_default());
+        out.list(&changes.only, |out, text| out.text(text));
+        out.list(&changes.unless, |out, text| out.text(text));
     }
 }
 
@@ -164,11 +167,18 @@ fn does(out: &mut Writer, does: &Does) {
         out.byte(word);
     }
     out.marks(does.marks);
-    out.byte(match does.condition {
-        Condition::Always => 0,
-        Condition::WithOperands => 1,
-        Condition::Alone => 2,
-    });
+    match &does.condition {
+        Condition::Always => out.byte(0),
+        Condition::WithOperands => out.byte(1),
+        Condition::Alone => out.byte(2),
+        Condition::Bare => out.byte(5),
+        Condition::Assigning => out.byte(3),
+        Condition::Unless(at, words) => {
+            out.byte(4);
+            out.byte(*at);
+            out.list(words, |out, text| out.text(text));
+        }
+    }
 }
 
 fn rule(out: &mut Writer, rule: &Rule) {

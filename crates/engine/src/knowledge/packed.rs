@@ -23,6 +23,8 @@ pub struct Packed {
     tools: usize,
     tools_at: usize,
     rules_at: usize,
+    /// Another pack, asked for programs that this one does not know; empty if there is none.
+    beside: &'static [u8],
 }
 
 /// Reads on from a place in the bytes. Every method yields `None` past the end.
@@ -110,12 +112,29 @@ impl Packed {
         let keys = HEADER + entries * 8;
         let records = keys + keys_length;
         let tools_at = records + records_length;
-        Some(Packed { bytes, entries, rules, keys, records, tools, tools_at, rules_at: tools_at + tools_length })
+        let rules_at = tools_at + tools_length;
+        Some(Packed { bytes, entries, rules, keys, records, tools, tools_at, rules_at, beside: &[] })
+    }
+
+    /// The same knowledge, and that of another pack about programs that this one does not know.
+    #[must_use]
+    pub fn beside(self, other: &'static [u8]) -> Packed {
+        Packed { beside: other, ..self }
     }
 
     /// Knowledge of nothing.
     pub fn empty() -> Packed {
-        Packed { bytes: &[], entries: 0, rules: 0, keys: 0, records: 0, tools: 0, tools_at: 0, rules_at: 0 }
+        Packed {
+            bytes: &[],
+            entries: 0,
+            rules: 0,
+            keys: 0,
+            records: 0,
+            tools: 0,
+            tools_at: 0,
+            rules_at: 0,
+            beside: &[],
+        }
     }
 
     fn reader(&self, at: usize) -> Reader {
@@ -141,7 +160,7 @@ impl Packed {
                 std::cmp::Ordering::Greater => high = middle,
             }
         }
-        None
+        if self.beside.is_empty() { None } else { Packed::open(self.beside)?.entry(key) }
     }
 
     /// The keys of all entries, in order.
@@ -219,7 +238,9 @@ fn changes(reader: &mut Reader) -> Option<Changes> {
     if bits & 128 != 0 {
         changes.marks = reader.marks()?;
         changes.operands = reader.option(Role::ALL)?;
-        changes.extra = reader.string().filter(|name| !name.is_empty());
+        changes.extra = Some(reader.string()?).filter(|name| !name.is_empty());
+        changes.only = reader.list(Reader::string)?;
+        changes.unless = reader.list(Reader::string)?;
     }
     Some(changes)
 }
@@ -248,7 +269,12 @@ fn does(reader: &mut Reader) -> Option<Does> {
         condition: match reader.byte()? {
             0 => Condition::Always,
             1 => Condition::WithOperands,
-            _ => Condition::Alone,
+            2 => Condition::Alone,
+            3 => Condition::Assigning,
+            4 => Condition::Unless(reader.byte()?, reader.list(Reader::string)?),
+            5 => Condition::Bare,
+            // Whatever is not known happens.
+            _ => Condition::Always,
         },
     })
 }

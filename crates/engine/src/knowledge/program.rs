@@ -15,6 +15,18 @@ pub struct ProgramFile {
     pub examples: Vec<Example>,
 }
 
+impl ProgramFile {
+    /// Every entry under every name of the program.
+    pub fn keyed(&self) -> impl Iterator<Item = (String, &Entry)> {
+        self.names.iter().flat_map(|name| {
+            self.entries.iter().map(move |entry| match entry.key.split_once(' ') {
+                Some((_, rest)) => (format!("{name} {rest}"), entry),
+                None => (name.clone(), entry),
+            })
+        })
+    }
+}
+
 /// A command line with the effects that it must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {

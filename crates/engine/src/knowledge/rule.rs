@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use super::file::{Complaint, File};
 use super::notation;
@@ -98,8 +98,25 @@ pub struct RuleExample {
 
 /// Reads a rule. The verdict comes from the folder that the file lies in.
 pub fn read(file: File<'_>, id: &str, verdict: Verdict) -> Result<RuleFile, Complaint> {
-    let table = file.table()?;
-    let mut rule = empty(id, verdict);
+    read_table(file, file.table()?, empty(id, verdict))
+}
+
+/// Reads a rule of a user, which says its verdict itself and can only tighten.
+pub fn read_own(file: File<'_>, id: &str) -> Result<RuleFile, Complaint> {
+    const WANTED: &str = "`verdict = \"confirm\"` or `verdict = \"block\"` is wanted";
+    let mut table = file.table()?;
+    let Some(value) = table.remove("verdict") else { return Err(file.complaint(0, WANTED)) };
+    let verdict = match file.string(&value)? {
+        "confirm" => Verdict::Confirm,
+        "block" => Verdict::Block,
+        other => {
+            return Err(file.at(&value, format!("`{other}` is not a verdict of a rule of your own; {WANTED}")));
+        }
+    };
+    read_table(file, table, empty(id, verdict))
+}
+
+fn read_table<'a>(file: File<'a>, table: DeTable<'a>, mut rule: Rule) -> Result<RuleFile, Complaint> {
     let (mut fires, mut silent, mut ways, mut has_when) = (Vec::new(), Vec::new(), Vec::new(), false);
     for (key, value) in table.iter() {
         match key.get_ref().as_ref() {

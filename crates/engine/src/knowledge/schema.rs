@@ -34,6 +34,7 @@ words! {
         CodePython = "code-python" : "Python code",
         CodeJs = "code-js" : "JavaScript code",
         CodeSql = "code-sql" : "SQL",
+        Line = "line" : "a whole command line that a shell runs, and nothing else is run",
         Command = "command" : "the words from here on are a command",
         Shell = "shell" : "the words from here on are joined and run by a shell",
         Env = "env" : "NAME=VALUE, put into the environment",
@@ -86,6 +87,11 @@ words! {
         Kubectl = "kubectl" : "verb, then resource kind and name",
         Ps = "ps" : "the letters of ps, where `e` without a dash prints environments",
         Jq = "jq" : "filters of jq and yq, which can read the environment and files",
+        GhApi = "gh-api" : "requests to GitHub: the method, the fields and the query say whether they write",
+        Env = "env" : "`-` and `-S` of env, which put words before the command",
+        Flock = "flock" : "a lock, then a command or `-c` with a command line",
+        Fzf = "fzf" : "keys bound to actions, some of which run commands",
+        Tmux = "tmux" : "formats, in which `#(…)` runs a command",
         Builtin = "builtin" : "a builtin that the interpreter of the shell handles itself",
     }
 }
@@ -163,12 +169,32 @@ pub struct Changes {
     pub operands: Option<Role>,
     /// Name of an extra effect.
     pub extra: Option<Text>,
+    /// The change counts for these values only.
+    pub only: Vec<Text>,
+    /// The change does not count for these values.
+    pub unless: Vec<Text>,
 }
 
 impl Changes {
     /// The flag has an effect of its own, so a read-only flag beside it does not settle the command.
     pub fn has_effect(&self) -> bool {
         !self.marks.is_empty() || self.opaque || self.unknown || self.operands.is_some() || self.extra.is_some()
+    }
+
+    /// What is left of the change when the flag has this value; `None`: the value cannot be read.
+    ///
+    /// INVARIANT: of a value that cannot be read, only what tightens is kept.
+    pub fn with_value(&self, value: Option<&str>) -> Changes {
+        if self.only.is_empty() && self.unless.is_empty() {
+            return self.clone();
+        }
+        let is_in = |list: &[Text], value: &str| list.iter().any(|word| word == value);
+        match value {
+            Some(value) if is_in(&self.unless, value) => Changes::default(),
+            Some(value) if !self.only.is_empty() && !is_in(&self.only, value) => Changes::default(),
+            Some(_) => self.clone(),
+            None => Changes { dry_run: false, info: false, read_only: false, ..self.clone() },
+        }
     }
 }
 
@@ -203,7 +229,7 @@ pub struct Does {
 }
 
 /// When an effect of a command happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
     #[default]
     Always,
@@ -211,6 +237,12 @@ pub enum Condition {
     WithOperands,
     /// Only if it has none.
     Alone,
+    /// Only if no command is named, in a flag or an operand.
+    Bare,
+    /// Only if an operand is `NAME=VALUE`, or cannot be read.
+    Assigning,
+    /// Unless the operand at this place, counted from one, is one of these words.
+    Unless(u8, Vec<Text>),
 }
 
 impl Does {

@@ -27,6 +27,10 @@ pub struct Observer<'w> {
     pub directories: Vec<Directory>,
     /// The directory of the last command.
     pub directory: Option<Rc<str>>,
+    /// Where `mktemp` of this call made something new, with a name that nobody can foresee.
+    pub made: Vec<String>,
+    /// Where this call makes links.
+    pub links: Vec<String>,
     budget: u32,
     /// Nested code has no place in the text that a person sees; its effects point at the outer command.
     pub outer: Option<Part>,
@@ -52,13 +56,15 @@ impl<'w> Observer<'w> {
     pub fn new(world: &'w dyn World) -> Observer<'w> {
         Observer {
             world,
-            knowledge: knowledge::built_in(),
+            knowledge: knowledge::built_in().beside(world.own_programs()),
             effects: Vec::new(),
             flows: Vec::new(),
             coverage: Coverage::full(),
             commands: Vec::new(),
             directories: Vec::new(),
             directory: None,
+            made: Vec::new(),
+            links: Vec::new(),
             budget: BUDGET,
             outer: None,
         }

@@ -123,6 +123,15 @@ impl Observer<'_> {
         self.touch_path(touch, &absolute, by, Marks::default())
     }
 
+    /// The path lies below such a link, or is one and what it leads to would change.
+    fn leads_through_own_link(&self, touch: Touch, lexical: &str) -> bool {
+        let changes = matches!(
+            touch,
+            Touch::Write | Touch::Append | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Upload
+        );
+        self.links.iter().any(|link| path::under(lexical, link) && (changes || lexical != link))
+    }
+
     fn absolute(&self, text: &str, cwd: Option<&str>) -> Option<String> {
         if text.starts_with('/') {
             return Some(text.to_owned());
@@ -203,6 +212,10 @@ impl Observer<'_> {
     /// Writes down what happens to an absolute path.
     pub fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         let resolved = path::resolve(absolute, self.world, touch.follow());
+        if self.leads_through_own_link(touch, &resolved.lexical) {
+            self.lower(Degree::Opaque, format!("`{}` leads through a link that this call makes", resolved.lexical));
+            self.unknown(touch.operation(), by, marks);
+        }
         let real = resolved.real;
         if place::is_harmless_device(&real) {
             return Touched { path: Some(real), sensitive: false };
@@ -285,6 +298,11 @@ impl Observer<'_> {
             | Touch::Move
             | Touch::Metadata
             | Touch::MetadataTree => {}
+        }
+        if effect.marks.has(Mark::Temp) && self.made.iter().any(|made| real.starts_with(made.as_str())) {
+            effect.scope = Scope::Scratch;
+            effect.marks.add(Mark::SessionFile);
+            return Reversibility::Rebuildable;
         }
         let look = self.world.look(real);
         if look.hard_links > 1 && look.kind == Kind::File {

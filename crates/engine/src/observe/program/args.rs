@@ -254,5 +254,10 @@ fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {
         args.ended = true;
     }
     let level = args.chain.len();
-    args.given.push(Given { name: flag.name.to_string(), value, role, changes: flag.changes.clone(), level });
+    // A flag with an optional value that is not given means what it says without any.
+    let changes = match (&value, flag.takes) {
+        (None, Takes::Glued(_)) => flag.changes.clone(),
+        (_, _) => flag.changes.with_value(value.as_ref().and_then(Field::exact)),
+    };
+    args.given.push(Given { name: flag.name.to_string(), value, role, changes, level });
 }

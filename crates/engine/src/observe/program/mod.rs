@@ -1,8 +1,10 @@
 //! Programs: who is run, how its arguments read, and what they make happen.
 
 pub mod args;
+mod conditions;
 pub mod grammar;
 mod identity;
+mod inner;
 mod notes;
 mod positions;
 pub mod recipe;
@@ -11,7 +13,7 @@ pub mod roles;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};
 use crate::flow::FlowKind;
-use crate::knowledge::schema::{Condition, Does, Entry, Operand, Role};
+use crate::knowledge::schema::{Does, Entry, Operand, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -19,6 +21,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use args::Args;
+use conditions::{asks_a_subcommand, happens};
 use positions::{environment_first, match_positions, without_change};
 
 /// Wrappers inside wrappers deeper than this are not peeled.
@@ -144,6 +147,7 @@ impl Runner<'_, '_> {
             let at = self.out.effects.len();
             self.operands(&mut invocation, state);
             self.default_operand(&mut invocation, state);
+            self.note_links(&invocation);
             let marks = flag_marks(&invocation);
             self.mark_since(at, marks);
             if !marks.is_empty() && invocation.does.is_empty() && self.out.effects.len() == at {
@@ -155,6 +159,9 @@ impl Runner<'_, '_> {
         self.note_hunting(&invocation);
         self.note_guard(started, &invocation);
         self.note_downloads(&invocation, state);
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
+            invocation.output.text = self.made_by_mktemp(&invocation, state);
+        }
         self.finish(invocation)
     }
 
@@ -197,9 +204,9 @@ impl Runner<'_, '_> {
     fn is_information(&self, invocation: &Invocation) -> bool {
         let args = &invocation.args;
         args.given.iter().any(|given| given.changes.info)
-            && args.operands.is_empty()
             && args.unknown.is_empty()
             && args.given.iter().all(|given| given.value.is_none())
+            && (args.operands.is_empty() || asks_a_subcommand(args))
     }
 
     /// Matches the operands with the positions that the entry lists.
@@ -229,7 +236,9 @@ impl Runner<'_, '_> {
         let dry_run = args.given.iter().any(|given| given.changes.dry_run);
         let read_only = effects == 0 && args.given.iter().any(|given| given.changes.read_only);
         if let Some(role) = args.given.iter().find_map(|given| given.changes.operands) {
-            let changes = |slot: &Role| !matches!(slot, Role::Data | Role::Into | Role::RemoteInto | Role::Resource);
+            let kept =
+                [Role::Data, Role::Into, Role::RemoteInto, Role::Resource, Role::Command, Role::Shell, Role::Env];
+            let changes = |slot: &Role| !kept.contains(slot);
             for slot in roles.iter_mut().filter(|slot| changes(slot)) {
                 *slot = role;
             }
@@ -296,13 +305,14 @@ impl Runner<'_, '_> {
             .any(|field| field.origin.secret);
         let alone = invocation.roles.iter().all(|role| *role == Role::Env);
         for mut does in std::mem::take(&mut invocation.does) {
-            match does.condition {
-                Condition::WithOperands if alone => continue,
-                Condition::Alone if !alone => continue,
-                Condition::Always | Condition::WithOperands | Condition::Alone => {}
+            if !happens(&does.condition, alone, invocation) {
+                continue;
             }
             if does.marks.has(Mark::NameQuery) && self.asks_loopback_only(invocation) {
                 continue;
+            }
+            if does.operation == Operation::Execute && does.marks.has(Mark::ShellCode) {
+                self.out.lower(Degree::Opaque, format!("the code that `{}` is given", invocation.by.name));
             }
             if does.marks.has(Mark::EnvironmentDump) {
                 self.environment_dump(&mut does, invocation);

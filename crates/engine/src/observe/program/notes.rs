@@ -6,6 +6,7 @@ use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
 
 impl Runner<'_, '_> {
     /// Printing the environment matters only if it holds something secret.
@@ -41,6 +42,62 @@ impl Runner<'_, '_> {
             && hosts.all(|(field, _)| {
                 field.exact().is_some_and(|text| crate::network::host(text, self.out.world).marks.has(Mark::Loopback))
             })
+    }
+
+    /// Links that this call makes: the world does not know them when later words lead through them.
+    pub fn note_links(&mut self, invocation: &Invocation) {
+        let with_roles = || invocation.args.operands.iter().zip(&invocation.roles);
+        let names: Vec<String> = with_roles()
+            .filter(|(_, role)| **role == Role::LinkSource)
+            .map(|(source, _)| crate::path::name(source.text.trim_end_matches('/')).to_owned())
+            .collect();
+        if names.is_empty() {
+            return;
+        }
+        let operands =
+            with_roles().filter(|(_, role)| !matches!(role, Role::LinkSource | Role::Data)).map(|(field, _)| field);
+        let flags = invocation.args.given.iter().filter(|given| given.role == Role::Into);
+        let mut places: Vec<&str> =
+            operands.chain(flags.filter_map(|given| given.value.as_ref())).map(|field| field.text.as_str()).collect();
+        if places.is_empty() {
+            places.push(".");
+        }
+        let Some(cwd) = invocation.cwd.as_deref() else { return };
+        for place in places {
+            let path = crate::path::lexical(&crate::path::join(cwd, place));
+            self.out.links.extend(names.iter().map(|name| crate::path::join(&path, name)));
+            let is_directory = place == "."
+                || place.ends_with('/')
+                || self.out.world.look(&path).kind == crate::world::Kind::Directory;
+            if !is_directory {
+                self.out.links.push(path);
+            }
+        }
+    }
+
+    /// What `mktemp` prints: its template, in which the letters `X` stand for what nobody can foresee.
+    pub fn made_by_mktemp(&mut self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+        let args = &invocation.args;
+        let plain = ["-d", "--directory", "-q", "--quiet", "-u", "--dry-run"];
+        if !args.unknown.is_empty() || args.given.iter().any(|given| !plain.contains(&given.name.as_str())) {
+            return None;
+        }
+        let path = match args.operands.as_slice() {
+            [] => {
+                let directory = match state.variables.get("TMPDIR") {
+                    Some(variable) => variable.value.text.clone()?,
+                    None => self.out.world.environment("TMPDIR").map_or_else(|| "/tmp".to_owned(), Into::into),
+                };
+                crate::path::join(&directory, "tmp.XXXXXXXXXX")
+            }
+            [template] => template.exact().filter(|text| text.contains("XXX"))?.to_owned(),
+            [_, ..] => return None,
+        };
+        if !args.has_any(&["-u", "--dry-run"]) {
+            let absolute = crate::path::join(invocation.cwd.as_deref()?, &path);
+            self.out.made.push(crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last).real);
+        }
+        Some(format!("{path}\n"))
     }
 
     /// doorward is named in something that does more than read.

@@ -97,6 +97,7 @@ pub fn without_change(role: Role) -> Role {
         | Role::CodePython
         | Role::CodeJs
         | Role::CodeSql
+        | Role::Line
         | Role::Command
         | Role::Shell
         | Role::Env

@@ -14,7 +14,7 @@ use crate::observe::connect::Exchange;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::{State, WrittenFile};
-use crate::observe::stream::{Origin, Stream};
+use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Kind;
@@ -31,6 +31,10 @@ impl Runner<'_, '_> {
         for (field, role) in values {
             if matches!(role, Role::CodeSh | Role::Execute) {
                 self.helper_program(&field, invocation, state);
+                continue;
+            }
+            if role == Role::Line {
+                self.inner_line(&field, invocation, state);
                 continue;
             }
             if role == Role::Command {
@@ -95,6 +99,7 @@ impl Runner<'_, '_> {
                 | Role::CodePython
                 | Role::CodeJs
                 | Role::CodeSql
+                | Role::Line
                 | Role::Cwd
                 | Role::Url
                 | Role::UrlUpload
@@ -114,6 +119,9 @@ impl Runner<'_, '_> {
         const COMPRESSORS: &[&str] =
             &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
         let first = field.exact().and_then(|text| text.split_whitespace().next());
+        if field.exact().is_some_and(is_version) {
+            return;
+        }
         if first.is_some_and(|first| COMPRESSORS.contains(&first)) && field.text.split_whitespace().count() == 1 {
             return;
         }
@@ -123,71 +131,6 @@ impl Runner<'_, '_> {
         let input = std::mem::take(&mut invocation.input);
         self.shell_code(field, invocation, state);
         invocation.input = input;
-    }
-
-    /// `fd -x command`: the found paths are put in place of `{}` or at the end.
-    fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
-        use crate::observe::shell::field::UNKNOWN;
-        use crate::observe::stream::Shape;
-        let found = Field {
-            text: UNKNOWN.to_string(),
-            dynamic: true,
-            many: true,
-            shape: Shape::ProjectPaths,
-            ..Field::default()
-        };
-        words.retain(|word| word.text != ";");
-        let mut placed = false;
-        for word in &mut words {
-            if word.text.starts_with("{") && word.text.ends_with("}") {
-                *word = Field { span: word.span, ..found.clone() };
-                placed = true;
-            }
-        }
-        if !placed {
-            words.push(found);
-        }
-        self.inner_command(words, invocation, state);
-    }
-
-    /// The words are a command of their own.
-    pub fn inner_command(&mut self, words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut inner: State<'_> = state.clone();
-        inner.cwd = invocation.cwd.as_deref().map(Rc::from);
-        inner.functions = Rc::default();
-        self.depth += 1;
-        let marks_at = self.out.effects.len();
-        let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
-        self.depth -= 1;
-        state.written = inner.written;
-        self.mark_since(marks_at, wrapper_marks(invocation));
-        invocation.output = output;
-    }
-
-    /// A wrapper's marks (privileged, remote) hold for everything it starts.
-    pub fn mark_since(&mut self, at: usize, marks: Marks) {
-        for effect in self.out.effects.iter_mut().skip(at) {
-            effect.marks.union(marks);
-            if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
-                effect.reach = effect.reach.max(Reach::Machine);
-            }
-        }
-    }
-
-    pub fn inner_shell(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-        let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
-        match texts {
-            Some(texts) => {
-                let at = self.out.effects.len();
-                let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
-                self.mark_since(at, wrapper_marks(invocation));
-                invocation.output = output;
-            }
-            None => {
-                let origin = words.iter().fold(Origin::default(), |all, field| all.and(field.origin));
-                self.runs_data(origin, &invocation.by.clone());
-            }
-        }
     }
 
     /// One value or operand with a role of its own.
@@ -216,6 +159,7 @@ impl Runner<'_, '_> {
             Role::Execute => self.executes(field, invocation, state),
             Role::Script | Role::ScriptSh | Role::Config => self.script_file(field, role, invocation, state),
             Role::CodeSh => self.shell_code(field, invocation, state),
+            Role::Line => self.inner_line(field, invocation, state),
             Role::Code | Role::CodePython | Role::CodeJs => self.other_code(field, role, invocation, state),
             Role::CodeSql => self.sql(field, invocation),
             Role::Command | Role::Shell => self.inner_command(vec![field.clone()], invocation, state),
@@ -340,6 +284,10 @@ impl Runner<'_, '_> {
 
     /// `host:path` is on another machine, anything else here.
     fn remote(&mut self, field: &Field, touch: Touch, invocation: &mut Invocation, state: &mut State<'_>) {
+        if field.prefix().starts_with(':') {
+            // `:backend,option=value:path` describes a connection, down to the program that makes it.
+            self.out.lower(Degree::Opaque, format!("the connection `{}` of `{}`", field.shown(), invocation.by.name));
+        }
         let Some((host, _)) = crate::network::remote_path(field.prefix()) else {
             if touch == Touch::Write {
                 return self.writes(Touch::Write, field, invocation, state);
@@ -412,7 +360,7 @@ impl Runner<'_, '_> {
         self.out.effect(effect);
     }
 
-    fn shell_code(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+    pub fn shell_code(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
         match field.known() {
             Some(text) if !field.origin.download => {
                 let mut inner: State<'_> = state.clone();
@@ -467,13 +415,12 @@ impl Runner<'_, '_> {
     }
 }
 
-/// What a wrapper says about everything it starts.
-fn wrapper_marks(invocation: &Invocation) -> Marks {
-    let applies = |does: &&crate::knowledge::schema::Does| does.condition != crate::knowledge::schema::Condition::Alone;
-    invocation.does.iter().filter(applies).fold(Marks::default(), |mut all, does| {
-        all.union(does.marks);
-        all
-    })
+/// `3.12`, `python3.12`, `pypy@3.10`: which interpreter is wanted, not where a program lies.
+fn is_version(text: &str) -> bool {
+    let rest = ["cpython", "python", "pypy"].iter().find_map(|name| text.strip_prefix(name)).unwrap_or(text);
+    let rest = rest.strip_prefix(['@', '-']).unwrap_or(rest);
+    rest.bytes().any(|byte| byte.is_ascii_digit())
+        && rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'>' | b'<' | b'=' | b',' | b'~'))
 }
 
 fn has_remote(invocation: &Invocation) -> bool {

@@ -16,6 +16,10 @@ use crate::observe::stream::{Origin, Stream};
 use crate::path;
 use crate::world::Kind;
 
+fn is_cluster_with_x(word: &str) -> bool {
+    word.starts_with('-') && word.contains('x')
+}
+
 impl Runner<'_, '_> {
     /// Handles a builtin that only the shell itself can; `None` for everything else.
     pub fn builtin<'a>(
@@ -27,6 +31,11 @@ impl Runner<'_, '_> {
         by: &By,
     ) -> Option<Stream> {
         match name {
+            // `jobs -x` runs the words behind it.
+            "jobs" if words.iter().any(|word| word.may_be_flag() || is_cluster_with_x(&word.text)) => {
+                let rest = words.iter().skip_while(|word| word.text.starts_with('-')).cloned().collect();
+                Some(self.without_functions(rest, state, input, by))
+            }
             ":" | "true" | "false" | "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "bg"
             | "fg" | "disown" | "times" | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compopt"
             | "logout" | "suspend" => self.quiet(name, state),

@@ -278,7 +278,12 @@ impl Runner<'_, '_> {
                 does.marks.add(Mark::TlsWeakened);
             }
         }
-        if !known && !dangerous {
+        // Where branches and remotes lead is understood; the effect itself asks.
+        let leads = key.as_ref().and_then(|key| key.exact()).is_some_and(|key| {
+            let key = key.to_ascii_lowercase();
+            key.starts_with("remote.") || key.starts_with("branch.")
+        });
+        if !known && !dangerous && !leads {
             self.out.lower(Degree::Unknown, "a git setting that is not known");
         }
         if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {

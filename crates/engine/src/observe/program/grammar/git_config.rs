@@ -301,11 +301,31 @@ pub fn dangers(config: &BTreeMap<String, String>, uses: &[Use]) -> Vec<String> {
             && matches!(last, "url" | "pushurl")
             && value.contains("::");
         let elsewhere = key == "core.worktree" && value.starts_with('/');
-        if unsafe_setting || redirect || helper || elsewhere {
+        let pager = (key == "core.pager" || section == "pager") && !is_pager(value.trim());
+        if unsafe_setting || redirect || helper || elsewhere || pager {
             found.push(key.clone());
         }
     }
     found
+}
+
+/// A pager that people use, without anything that makes it run or load something else.
+fn is_pager(value: &str) -> bool {
+    const PAGERS: &[&str] =
+        &["less", "more", "cat", "delta", "bat", "moar", "moor", "most", "diff-so-fancy", "true", "false"];
+    const SWITCHES: &[&str] = &["1", "0", "yes", "no", "on", "off", ""];
+    let plain = |word: &str| {
+        word.strip_prefix('-').is_some_and(|letters| letters.bytes().all(|byte| b"FRXSKMiNqQrn".contains(&byte)))
+            || matches!(word, "--color-only" | "--paging=never" | "--paging=always" | "--plain" | "--dark" | "--light")
+            || word
+                .strip_prefix("--tabs=")
+                .is_some_and(|tabs| tabs.bytes().all(|byte| byte.is_ascii_digit() || byte == b','))
+    };
+    SWITCHES.contains(&value)
+        || value.split('|').all(|stage| {
+            let mut words = stage.split_whitespace();
+            words.next().is_some_and(|name| PAGERS.contains(&name)) && words.all(plain)
+        })
 }
 
 /// `url.git@host:.insteadof https://host/` only changes the protocol.
@@ -347,6 +367,17 @@ mod tests {
         check("url.https://evil.example/.insteadof", "https://github.com/", &[Use::Network], true);
         check("remote.origin.url", "ext::sh -c id", &[Use::Network], true);
         check("core.worktree", "/", &[], true);
+        check("core.pager", "sh -c id", &[], true);
+        check("core.pager", "less -FRX", &[], false);
+        check("core.pager", "less '+!id'", &[], true);
+        check("core.pager", "less -k keys", &[], true);
+        check("core.pager", "diff-so-fancy | less --tabs=4 -RFX", &[], false);
+        check("core.pager", "delta", &[], false);
+        check("core.pager", "./delta", &[], true);
+        check("core.pager", "less; id", &[], true);
+        check("pager.diff", "delta", &[], false);
+        check("pager.log", "false", &[], false);
+        check("pager.log", "./evil", &[], true);
         check("alias.st", "!id", &[Use::Network], false);
     }
 

@@ -78,8 +78,13 @@ impl Runner<'_, '_> {
     /// Changes that a command throws away: a file that is as committed loses nothing.
     pub fn git_losses(&mut self, sub: &str, invocation: &mut Invocation) {
         match sub {
-            "checkout" if !invocation.args.has_any(&["-b", "-B", "--orphan", "-t", "--track", "--detach", "-d"]) => {
-                let paths = self.checkout_paths(invocation);
+            "checkout" => {
+                // A new branch takes one start; git refuses paths beside it, and what follows is judged as paths.
+                let makes = invocation.args.has_any(&["-b", "-B", "--orphan", "-t", "--track", "--detach", "-d"]);
+                let paths = match (makes, invocation.args.ended) {
+                    (true, false) => invocation.args.operands.get(1..).unwrap_or_default().to_vec(),
+                    (_, _) => self.checkout_paths(invocation),
+                };
                 if !paths.is_empty() {
                     invocation.does.clear();
                     self.discard(&paths, invocation);

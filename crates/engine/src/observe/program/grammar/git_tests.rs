@@ -137,7 +137,8 @@ fn settings_that_run_programs_ask() {
         (r#"{"diff.external": "./x.sh"}"#, "git diff --no-ext-diff", "full"),
         (r#"{"diff.pdf.textconv": "x"}"#, "git show HEAD", "opaque"),
         (r#"{"filter.a.clean": "x %f"}"#, "git status", "opaque"),
-        (r#"{"core.pager": "x"}"#, "git log", "full"),
+        (r#"{"core.pager": "x"}"#, "git log", "opaque"),
+        (r#"{"core.pager": "less -FRX"}"#, "git log", "full"),
         (r#"{"core.sshcommand": "x"}"#, "git log", "full"),
         (r#"{"core.hookspath": "/tmp/h"}"#, "git log", "full"),
     ] {

@@ -10,6 +10,8 @@ mod curl;
 mod dd;
 mod echo;
 mod find;
+mod fzf;
+mod gh_api;
 mod git;
 mod git_config;
 mod git_paths;
@@ -30,6 +32,8 @@ mod sql;
 mod sql_text;
 mod ssh;
 mod tar;
+mod tmux;
+mod wrapper;
 
 pub use sql_text::reads_only as sql_reads_only;
 
@@ -47,7 +51,7 @@ impl Runner<'_, '_> {
         // A subcommand has the language of its program only where that language is about subcommands.
         let inherited = entries
             .find_map(|entry| entry.grammar)
-            .filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli));
+            .filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux));
         let Some(grammar) = own.or(inherited) else { return };
         match grammar {
             Grammar::Echo => self.echo(invocation),
@@ -71,8 +75,13 @@ impl Runner<'_, '_> {
             Grammar::Sql => self.sql_client(invocation, state),
             Grammar::CloudCli => self.cloud_cli(invocation, state),
             Grammar::Kubectl => self.kubectl(invocation),
+            Grammar::GhApi => self.gh_api(invocation, state),
+            Grammar::Fzf => self.fzf(invocation),
+            Grammar::Tmux => self.tmux(invocation),
             // The interpreter of the shell has dealt with these.
-            Grammar::Cd | Grammar::Builtin | Grammar::Ps => {}
+            Grammar::Cd | Grammar::Builtin => {}
+            // Their words were put in order before they were read.
+            Grammar::Ps | Grammar::Env | Grammar::Flock => {}
         }
     }
 

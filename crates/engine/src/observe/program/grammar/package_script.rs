@@ -3,7 +3,7 @@
 use super::super::Invocation;
 use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility, Scope};
-use crate::knowledge::schema::{Does, Role};
+use crate::knowledge::schema::{Does, Entry, Role};
 use crate::marks::Mark;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -11,7 +11,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
 use crate::path;
-use crate::world::Content;
+use crate::world::{Content, Kind};
 
 /// Longer manifests are not looked into.
 const MANIFEST_LIMIT: usize = 256 * 1024;
@@ -58,8 +58,12 @@ impl Runner<'_, '_> {
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
         let chosen = invocation.args.has_any(&["-p", "--package", "-c", "--call"]);
         let entry = first.exact().filter(|_| !chosen).and_then(|name| self.out.knowledge.entry(name));
-        let of_projects = [Mark::Test, Mark::Build, Mark::Lint];
-        let known = entry.filter(|entry| entry.does.iter().any(|does| does.marks.has_any(&of_projects)));
+        let knowledge = self.out.knowledge;
+        let known = entry.filter(|entry| {
+            let mut subs = entry.subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
+            works_on_packages(entry) || subs.any(|sub| works_on_packages(&sub))
+        });
+        let known = known.filter(|_| self.is_installed(&first.text, invocation));
         match known {
             Some(entry) => {
                 invocation.done = true;
@@ -70,6 +74,20 @@ impl Runner<'_, '_> {
             }
             None => self.out.lower(Degree::Unknown, format!("the program `{}` of a package", first.shown())),
         }
+    }
+
+    /// The package lies in the project, as far as the world says; otherwise it would be fetched.
+    fn is_installed(&self, name: &str, invocation: &Invocation) -> bool {
+        let (Some(cwd), Some(project)) = (invocation.cwd.as_deref(), self.out.world.project()) else { return false };
+        let mut directory = Some(cwd);
+        while let Some(here) = directory.filter(|here| path::under(here, project)) {
+            let program = path::join(here, &format!("node_modules/.bin/{name}"));
+            if self.out.world.look(&program).kind != Kind::Missing {
+                return true;
+            }
+            directory = here.rsplit_once('/').map(|(above, _)| above);
+        }
+        false
     }
 
     fn manifest_changed(&self, invocation: &Invocation, state: &State<'_>) -> bool {
@@ -99,6 +117,13 @@ impl Runner<'_, '_> {
             }
         }
     }
+}
+
+/// A tool that projects declare in their `package.json`: the same name elsewhere is another program.
+fn works_on_packages(entry: &Entry) -> bool {
+    let of_projects = [Mark::Test, Mark::Build, Mark::Lint];
+    entry.does.iter().any(|does| does.marks.has_any(&of_projects))
+        && entry.delegates.iter().any(|file| file == "package.json")
 }
 
 fn manifest(invocation: &Invocation) -> Option<String> {
@@ -141,10 +166,18 @@ mod tests {
     #[test]
     fn programs_of_packages() {
         const NPX: &str = "name = 'npx'\nwhat = 'x'\ngrammar = 'package-script'\nstops = true\noperands = ['command']\ndoes = ['network +registry', 'execute +remote-code']\n[flags]\n'-p' = 'package'";
-        const ESLINT: &str = "name = 'eslint'\nwhat = 'x'\noperands = ['read*']\ndoes = ['execute +lint']";
+        const ESLINT: &str =
+            "name = 'eslint'\nwhat = 'x'\noperands = ['read*']\ndoes = ['execute +lint']\ndelegates = ['package.json']";
+        const MAKE: &str =
+            "name = 'make'\nwhat = 'x'\noperands = ['data*']\ndoes = ['execute +build']\ndelegates = ['Makefile']";
+        const BIOME: &str = "name = 'biome'\nwhat = 'x'\n[sub.check]\noperands = ['read*']\ndoes = ['execute +lint']\ndelegates = ['package.json']";
+        let missing = r#"{"files": {"node_modules/.bin/eslint": {"exists": false}}}"#;
+        check_in(missing, &[NPX, ESLINT], &[("npx eslint src", "unknown", "network npx; execute npx +remote-code")]);
         check(
-            &[NPX, ESLINT],
+            &[NPX, ESLINT, MAKE, BIOME],
             &[
+                ("npx make all", "unknown", "network npx; execute npx +remote-code"),
+                ("npx biome check src", "delegated", "read src; execute biome check +lint"),
                 ("npx eslint src", "delegated", "read src; execute eslint +lint"),
                 (
                     "npx -pevil@1 eslint",

@@ -17,6 +17,8 @@ impl Runner<'_, '_> {
             Grammar::CloudCli => super::cloud_cli::joined(entry, words, self.out.knowledge),
             Grammar::Git => self.written_out(entry, words, state),
             Grammar::Interpreter => module_arguments(entry, words),
+            Grammar::Env => super::wrapper::env(words),
+            Grammar::Flock => super::wrapper::flock(entry, words),
             Grammar::Sed
             | Grammar::Awk
             | Grammar::Test
@@ -32,6 +34,9 @@ impl Runner<'_, '_> {
             | Grammar::Sql
             | Grammar::Kubectl
             | Grammar::Jq
+            | Grammar::GhApi
+            | Grammar::Fzf
+            | Grammar::Tmux
             | Grammar::Builtin => None,
         }
     }

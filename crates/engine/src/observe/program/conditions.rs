@@ -1,0 +1,47 @@
+//! When something counts: effects under a condition, and flags that only ask for help.
+
+use super::Invocation;
+use super::args::Args;
+use crate::knowledge::schema::{Condition, Entry, Role, Style};
+use crate::observe::shell::field::Field;
+
+/// `docker rm x --help`: programs with subcommands read all flags first, wherever they stand.
+///
+/// Not where words from the first operand on belong to another program, or a grammar reads them.
+pub fn asks_a_subcommand(args: &Args) -> bool {
+    let plain = |entry: &Entry| {
+        !entry.stops
+            && entry.grammar.is_none()
+            && matches!(entry.style, None | Some(Style::Gnu))
+            && entry.operands.iter().all(|operand| {
+                matches!(operand.role, Role::Data | Role::Resource | Role::Package | Role::Read | Role::List)
+            })
+    };
+    args.chain.len() > 1
+        && args.chain.iter().all(plain)
+        && !args.ended
+        && args.unreadable.is_empty()
+        && args.unknown_sub.is_none()
+        && args.operands.iter().all(|field| field.exact().is_some())
+}
+
+/// Whether an effect happens with these operands; what cannot be read never prevents it.
+pub fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> bool {
+    let operands = &invocation.args.operands;
+    match condition {
+        Condition::Always => true,
+        Condition::WithOperands => !alone,
+        Condition::Alone => alone,
+        Condition::Bare => {
+            let flags = invocation.args.given.iter().map(|given| given.role);
+            !flags
+                .chain(invocation.roles.iter().copied())
+                .any(|role| matches!(role, Role::Command | Role::Shell | Role::Line))
+        }
+        Condition::Assigning => operands.iter().any(|field| field.exact().is_none_or(|text| text.contains('='))),
+        Condition::Unless(at, words) => {
+            let word = operands.get(usize::from(*at).saturating_sub(1)).and_then(Field::exact);
+            !word.is_some_and(|word| words.iter().any(|known| known == word))
+        }
+    }
+}

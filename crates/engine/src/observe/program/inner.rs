@@ -1,0 +1,95 @@
+//! Commands inside commands: what a wrapper is told to run, with the wrapper's marks on it.
+
+use std::rc::Rc;
+
+use super::Invocation;
+use crate::effect::{Operation, Reach};
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Origin;
+
+impl Runner<'_, '_> {
+    /// `fd -x command`: the found paths are put in place of `{}` or at the end.
+    pub fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
+        use crate::observe::shell::field::UNKNOWN;
+        use crate::observe::stream::Shape;
+        let found = Field {
+            text: UNKNOWN.to_string(),
+            dynamic: true,
+            many: true,
+            shape: Shape::ProjectPaths,
+            ..Field::default()
+        };
+        words.retain(|word| word.text != ";");
+        let mut placed = false;
+        for word in &mut words {
+            if word.text.starts_with("{") && word.text.ends_with("}") {
+                *word = Field { span: word.span, ..found.clone() };
+                placed = true;
+            }
+        }
+        if !placed {
+            words.push(found);
+        }
+        self.inner_command(words, invocation, state);
+    }
+
+    /// The words are a command of their own.
+    pub fn inner_command(&mut self, words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
+        let mut inner: State<'_> = state.clone();
+        inner.cwd = invocation.cwd.as_deref().map(Rc::from);
+        inner.functions = Rc::default();
+        self.depth += 1;
+        let marks_at = self.out.effects.len();
+        let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
+        self.depth -= 1;
+        state.written = inner.written;
+        self.mark_since(marks_at, wrapper_marks(invocation));
+        invocation.output = output;
+    }
+
+    /// A wrapper's marks (privileged, remote) hold for everything it starts.
+    pub fn mark_since(&mut self, at: usize, marks: Marks) {
+        for effect in self.out.effects.iter_mut().skip(at) {
+            effect.marks.union(marks);
+            if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
+                effect.reach = effect.reach.max(Reach::Machine);
+            }
+        }
+    }
+
+    pub fn inner_shell(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+        let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+        match texts {
+            Some(texts) => {
+                let at = self.out.effects.len();
+                let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
+                self.mark_since(at, wrapper_marks(invocation));
+                invocation.output = output;
+            }
+            None => {
+                let origin = words.iter().fold(Origin::default(), |all, field| all.and(field.origin));
+                self.runs_data(origin, &invocation.by.clone());
+            }
+        }
+    }
+
+    /// A whole command line: the wrapper runs it and nothing else.
+    pub fn inner_line(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        let at = self.out.effects.len();
+        self.shell_code(field, invocation, state);
+        self.mark_since(at, wrapper_marks(invocation));
+    }
+}
+
+/// What a wrapper says about everything it starts.
+fn wrapper_marks(invocation: &Invocation) -> Marks {
+    use crate::knowledge::schema::{Condition, Does};
+    let applies = |does: &&Does| !matches!(does.condition, Condition::Alone | Condition::Bare);
+    invocation.does.iter().filter(applies).fold(Marks::default(), |mut all, does| {
+        all.union(does.marks);
+        all
+    })
+}
