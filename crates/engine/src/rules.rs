@@ -1,6 +1,6 @@
 //! Evaluates rules: a rule fires if the call and one of its effects meet every condition.
 
-use crate::effect::Effect;
+use crate::effect::{Effect, Target};
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage, When};
 use crate::policy::Policy;
@@ -19,7 +19,7 @@ pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) 
             continue;
         }
         if let Some(effect) = subject(&rule.when, facts) {
-            list.push(opinion(rule, effect));
+            list.push(opinion(rule, effect, named(&rule.when, facts).unwrap_or(effect)));
         }
     }
     (fired, shadow)
@@ -43,8 +43,14 @@ fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
     at_its_end.or_else(|| effects.next())
 }
 
-fn opinion(rule: &Rule, effect: &Effect) -> Opinion {
-    let because = format!("{}: {}", rule.what, effect.target.shown());
+/// The first effect of the rule whose target has a name: what a person can be told about.
+fn named<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
+    facts.effects.iter().find(|effect| holds_for_effect(when, effect) && effect.target != Target::Unknown)
+}
+
+fn opinion(rule: &Rule, effect: &Effect, named: &Effect) -> Opinion {
+    let about = if effect.target == Target::Unknown { named } else { effect };
+    let because = format!("{}: {}", rule.what, about.target.shown());
     let clearance = rule.clears.unwrap_or(crate::verdict::Clearance::Firm);
     let mut opinion = match rule.verdict {
         Verdict::Block => Opinion::block(Source::Rule, clearance, because),

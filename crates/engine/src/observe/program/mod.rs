@@ -19,7 +19,7 @@ use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
-use crate::observe::stream::{Origin, Stream};
+use crate::observe::stream::{Origin, Shape, Stream};
 use args::Args;
 use conditions::{asks_a_subcommand, happens};
 use positions::{environment_first, match_positions, without_change};
@@ -161,6 +161,9 @@ impl Runner<'_, '_> {
         self.note_downloads(&invocation, state);
         if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
             invocation.output.text = self.made_by_mktemp(&invocation, state);
+        }
+        if notes::prints_a_token(&invocation.args) {
+            invocation.output.shape = Shape::Token;
         }
         self.finish(invocation)
     }

@@ -1,6 +1,7 @@
 //! What is noticed about a run beyond its flags and operands: the environment, hosts, secrets, doorward itself.
 
 use super::Invocation;
+use super::args::Args;
 use crate::effect::{Effect, Operation, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
@@ -142,6 +143,17 @@ impl Runner<'_, '_> {
             effect.part = invocation.by.part;
             self.out.effect(effect);
         }
+    }
+}
+
+/// Programs that print one number or name made of letters and digits.
+pub fn prints_a_token(args: &Args) -> bool {
+    let key = args.entry().map(|entry| entry.key.to_string()).unwrap_or_default();
+    let plain = args.unknown.is_empty() && args.unreadable.is_empty();
+    match key.as_str() {
+        "openssl rand" => plain && args.has("-hex") && !args.has("-out"),
+        "nproc" => plain,
+        _ => false,
     }
 }
 
