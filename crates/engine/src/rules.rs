@@ -1,6 +1,6 @@
 //! Evaluates rules: a rule fires if the call and one of its effects meet every condition.
 
-use crate::effect::Effect;
+use crate::effect::{Effect, Operation};
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage, When};
 use crate::policy::Policy;
@@ -34,12 +34,16 @@ pub fn allowing<'p>(facts: &Facts, effect: &Effect, policy: &'p Policy) -> Optio
         .find(|rule| holds_for_call(&rule.when, facts) && holds_for_effect(&rule.when, effect))
 }
 
-/// The effect that the rule is about: for a rule about a flow, one at the end of the flow if there is one.
+/// The effect that the rule is about. For a rule about a flow that is the address in it, or else what stands at its end.
 fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
     let mut effects = facts.effects.iter().filter(|effect| holds_for_effect(when, effect));
     let flow = facts.flows.iter().find(|flow| when.flow.0 != 0 && when.flow.admits(flow.kind as u8));
-    let at_its_end = flow.and_then(|flow| effects.clone().find(|effect| effect.part == flow.to));
-    at_its_end.or_else(|| effects.next())
+    let in_flow = flow.and_then(|flow| {
+        let is_address =
+            |effect: &&Effect| effect.operation == Operation::Network && effect.part.start <= flow.to.start;
+        effects.clone().filter(is_address).last().or_else(|| effects.clone().find(|effect| effect.part == flow.to))
+    });
+    in_flow.or_else(|| effects.next())
 }
 
 fn opinion(rule: &Rule, effect: &Effect) -> Opinion {
