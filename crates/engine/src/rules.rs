@@ -41,7 +41,7 @@ fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
     let in_flow = flow.and_then(|flow| {
         let is_address =
             |effect: &&Effect| effect.operation == Operation::Network && effect.part.start <= flow.to.start;
-        effects.clone().filter(is_address).last().or_else(|| effects.clone().find(|effect| effect.part == flow.to))
+        effects.clone().rfind(is_address).or_else(|| effects.clone().find(|effect| effect.part == flow.to))
     });
     in_flow.or_else(|| effects.next())
 }
