@@ -1,6 +1,6 @@
 //! Evaluates rules: a rule fires if the call and one of its effects meet every condition.
 
-use crate::effect::{Effect, Target};
+use crate::effect::{Effect, Operation};
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage, When};
 use crate::policy::Policy;
@@ -19,7 +19,7 @@ pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) 
             continue;
         }
         if let Some(effect) = subject(&rule.when, facts) {
-            list.push(opinion(rule, effect, named(&rule.when, facts).unwrap_or(effect)));
+            list.push(opinion(rule, effect));
         }
     }
     (fired, shadow)
@@ -35,22 +35,20 @@ pub fn allowing<'p>(facts: &Facts, effect: &Effect, policy: &'p Policy) -> Optio
         .find(|rule| holds_for_call(&rule.when, facts) && holds_for_effect(&rule.when, effect))
 }
 
-/// The effect that the rule is about: for a rule about a flow, one at the end of the flow if there is one.
+/// The effect that the rule is about: for a rule about a flow, the address in it, or else its end.
 fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
     let mut effects = facts.effects.iter().filter(|effect| holds_for_effect(when, effect));
     let flow = facts.flows.iter().find(|flow| when.flow.0 != 0 && when.flow.admits(flow.kind as u8));
-    let at_its_end = flow.and_then(|flow| effects.clone().find(|effect| effect.part == flow.to));
-    at_its_end.or_else(|| effects.next())
+    let in_flow = flow.and_then(|flow| {
+        let is_address =
+            |effect: &&Effect| effect.operation == Operation::Network && effect.part.start <= flow.to.start;
+        effects.clone().rfind(is_address).or_else(|| effects.clone().find(|effect| effect.part == flow.to))
+    });
+    in_flow.or_else(|| effects.next())
 }
 
-/// The first effect of the rule whose target has a name: what a person can be told about.
-fn named<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
-    facts.effects.iter().find(|effect| holds_for_effect(when, effect) && effect.target != Target::Unknown)
-}
-
-fn opinion(rule: &Rule, effect: &Effect, named: &Effect) -> Opinion {
-    let about = if effect.target == Target::Unknown { named } else { effect };
-    let because = format!("{}: {}", rule.what, about.target.shown());
+fn opinion(rule: &Rule, effect: &Effect) -> Opinion {
+    let because = format!("{}: {}", rule.what, effect.target.shown());
     let clearance = rule.clears.unwrap_or(crate::verdict::Clearance::Firm);
     let mut opinion = match rule.verdict {
         Verdict::Block => Opinion::block(Source::Rule, clearance, because),
