@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         std::fs::write(Path::new(&out).join("libgcc_s.a"), "GROUP(-lgcc_eh -lgcc)\n")?;
         println!("cargo:rustc-link-arg-bin=doorward=-L{out}");
-        println!("cargo:rustc-link-arg-bin=doorward=-static-pie");
+        println!("cargo:rustc-link-arg-bin=doorward=-static");
+        println!("cargo:rustc-link-arg-bin=doorward=-no-pie");
     }
     Ok(())
 }

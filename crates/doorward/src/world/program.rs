@@ -94,7 +94,13 @@ pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
         return if is_program(Path::new(name)) { judged(Path::new(name), known) } else { Identity::Missing };
     }
     let Some(path) = path else { return Identity::Missing };
+    let mut seen: Vec<&str> = Vec::new();
     for directory in path.split(':') {
+        // Start-up files often add a directory twice; looking again finds nothing new.
+        if seen.contains(&directory) {
+            continue;
+        }
+        seen.push(directory);
         // An empty or relative entry means wherever the command happens to run.
         let directory = Path::new(known.cwd).join(directory);
         let candidate = directory.join(name);
