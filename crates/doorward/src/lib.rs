@@ -9,6 +9,7 @@ mod check;
 mod cli;
 mod config;
 mod demo;
+mod grants;
 mod hook;
 mod json;
 mod judging;
