@@ -49,6 +49,18 @@ enum Command {
     Untrust(crate::trust::UntrustArguments),
     /// Let what the configuration loosened count in running sessions too
     Reload,
+    /// List the calls that wait for a person's answer, or show one
+    Pending(crate::grants::PendingArguments),
+    /// Let exactly this call run once; only a person may
+    ///
+    /// Shows the call and asks at the terminal. What a rule blocks wants its target typed; the gravest want it typed twice, at
+    /// least 30 seconds apart. The grant is good for ten minutes, and only while the call, its directory, the files it names
+    /// and the rules are what they were.
+    ///
+    /// Exit code: 0 approved, 3 the first of two steps was made, 1 not approved.
+    Approve(crate::grants::ApproveArguments),
+    /// Refuse a call, or take back a yes; only a person may
+    Refuse(crate::grants::RefuseArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -181,6 +193,11 @@ pub fn command_line() -> ExitCode {
         Command::Trust(arguments) => crate::trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => crate::trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reload => crate::trust::reload().unwrap_or_else(|error| failure(1, &error)),
+        Command::Pending(arguments) => {
+            crate::grants::list_pending(&arguments).unwrap_or_else(|error| failure(1, &error))
+        }
+        Command::Approve(arguments) => crate::grants::approve(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Refuse(arguments) => crate::grants::refuse(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

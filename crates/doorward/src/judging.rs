@@ -14,6 +14,8 @@ pub struct Considered {
     pub facts: Facts,
     pub judgement: Judgement,
     pub took: Duration,
+    /// A person's grant lets it run, whatever the judgement says.
+    pub granted: bool,
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
@@ -27,7 +29,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
     }));
     let took = start.elapsed();
     let (facts, judgement) = outcome.unwrap_or_else(|_| broken(call, policy));
-    Considered { facts, judgement, took }
+    Considered { facts, judgement, took, granted: false }
 }
 
 /// Keeps the message of a caught panic off the screen: its answer carries the reason.

@@ -9,6 +9,7 @@ mod check;
 mod cli;
 mod config;
 mod demo;
+mod grants;
 mod held;
 mod hook;
 mod json;

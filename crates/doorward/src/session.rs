@@ -129,6 +129,9 @@ impl Session {
         if considered.judgement.verdict != Verdict::AutoApprove {
             self.note_pattern(states, &facts.pattern, PatternState::decided)?;
         }
+        if considered.granted {
+            self.note_pattern(states, &facts.pattern, PatternState::overridden)?;
+        }
         Ok(())
     }
 
@@ -160,6 +163,7 @@ impl Session {
             state.began_ms = self.now_ms;
         }
         match (judgement.verdict, mode) {
+            _ if considered.granted => state.granted(),
             (Verdict::AutoApprove, _) => {
                 state.approved();
                 if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
@@ -245,7 +249,7 @@ pub fn leaves(considered: &Considered, mode: Mode) -> Vec<String> {
 }
 
 fn may_run(considered: &Considered, mode: Mode) -> bool {
-    considered.judgement.verdict != Verdict::Block || matches!(mode, Mode::Shadow | Mode::Off)
+    considered.granted || considered.judgement.verdict != Verdict::Block || matches!(mode, Mode::Shadow | Mode::Off)
 }
 
 fn key(state: &Path) -> Result<StateKey, String> {

@@ -1,5 +1,6 @@
 //! A tool call as the agent sent it, translated from its JSON.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What the agent wants to do.
@@ -20,7 +21,8 @@ pub struct ToolCall {
 }
 
 /// The tools that agents have, in one shape for all of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tool {
     Bash {
         command: String,
@@ -76,7 +78,7 @@ pub enum Tool {
 }
 
 /// One file of an edit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     pub path: String,
     pub kind: ChangeKind,
@@ -86,7 +88,8 @@ pub struct Change {
     pub new: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
     Create,
     Update,

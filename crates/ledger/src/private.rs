@@ -186,7 +186,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], existing: Existing, promise: Prom
     }
 }
 
-fn scratch_name(path: &Path) -> Result<PathBuf, FileError> {
+pub(crate) fn scratch_name(path: &Path) -> Result<PathBuf, FileError> {
     let mut nonce = [0; 8];
     getrandom::fill(&mut nonce).map_err(refused("draw random bytes for", path))?;
     let mut name = path.as_os_str().to_owned();
@@ -215,7 +215,7 @@ fn put(scratch: &Path, path: &Path, existing: Existing) -> Result<(), FileError>
     }
 }
 
-fn sync_parent(path: &Path) -> Result<(), FileError> {
+pub(crate) fn sync_parent(path: &Path) -> Result<(), FileError> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(parent.unwrap_or(Path::new(".")))
         .and_then(|parent| parent.sync_all())

@@ -59,6 +59,12 @@ impl SessionState {
         }
     }
 
+    /// A call was let run by a person's grant, which sets the counters back like any other yes.
+    pub fn granted(&mut self) {
+        self.decisions = self.decisions.saturating_add(1);
+        self.reset();
+    }
+
     /// A call ran. If it had been put to a person, that person said yes: the counters are set back, and the pattern of
     /// the call is returned.
     pub fn ran(&mut self, decision: &str) -> Option<String> {

@@ -6,9 +6,10 @@
 //! log, which is synced, has everything that matters.
 
 use crate::error::LogError;
-use crate::hash::{Hash, hex, unhex};
+use crate::hash::Hash;
 use crate::key::StateKey;
 use crate::private::{self, Existing, FileError, Hold, Promise};
+use crate::seal::{seal, unseal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::DirBuilder;
@@ -84,6 +85,20 @@ impl States {
         self.put(of, state, Existing::Replace)
     }
 
+    /// All states of one kind that were written with the key; others are passed over.
+    pub fn all<T: State>(&self) -> Vec<T> {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else { return Vec::new() };
+        let start = format!("{}-", T::NAME);
+        let of_kind = |name: &String| name.starts_with(&start) && name.ends_with(".state");
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).filter(of_kind);
+        let found = names.filter_map(|name| {
+            let path = self.dir.join(&name);
+            let bytes = Hold::shared(&path).and_then(|held| held.bytes()).ok()?;
+            self.open_sealed(&path, &name, &bytes).ok()
+        });
+        found.collect()
+    }
+
     /// Takes a file away; nothing happens if there is none.
     pub fn forget<T: State>(&self, of: &str) {
         // A file that stays is found damaged again and treated as such.
@@ -101,24 +116,11 @@ impl States {
     }
 
     fn sealed<T: State>(&self, path: &Path, name: &str, state: &T) -> Result<Vec<u8>, FileError> {
-        let mut bytes =
-            serde_json::to_vec(state).map_err(|_| private::damaged(path, "it cannot be written as JSON"))?;
-        let code = hex(&self.key.code(name, &bytes));
-        bytes.extend_from_slice(b"\n");
-        bytes.extend_from_slice(code.as_bytes());
-        Ok(bytes)
+        seal(&self.key, path, name, state)
     }
 
     fn open_sealed<T: State>(&self, path: &Path, name: &str, bytes: &[u8]) -> Result<T, FileError> {
-        let damaged = |why| private::damaged(path, why);
-        let cut = bytes.iter().rposition(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no code"))?;
-        let (body, code) = bytes.split_at_checked(cut).ok_or_else(|| damaged("it has no code"))?;
-        let code = code.strip_prefix(b"\n").and_then(|code| std::str::from_utf8(code).ok());
-        let code = code.and_then(unhex::<32>).ok_or_else(|| damaged("it has no code"))?;
-        if !self.key.accepts(name, body, &code) {
-            return Err(damaged("it was not written with this key"));
-        }
-        serde_json::from_slice(body).map_err(|_| damaged("it has another form"))
+        unseal(&self.key, path, name, bytes)
     }
 }
 

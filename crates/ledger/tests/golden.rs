@@ -164,8 +164,16 @@ fn each_kind(log: &mut Log, now_ms: u64) {
     add(log, &AnswerBody { decision: decision(), reply: Reply::Approved, by: By::Person, why: None }, now_ms);
     add(log, &OutcomeBody { decision: decision(), became: Became::Ran, detail: None }, now_ms);
     let (of, session) = ("call".to_owned(), None);
-    let grant =
-        GrantBody { step: GrantStep::Stored, of, decision: Some(decision()), session, expires_ms: Some(9), user: None };
+    let grant = GrantBody {
+        step: GrantStep::Stored,
+        grant: None,
+        of,
+        decision: Some(decision()),
+        session,
+        expires_ms: Some(9),
+        user: None,
+        why: None,
+    };
     add(log, &grant, now_ms);
     let (before, after) = (Some("a".into()), Some("b".into()));
     let policy = PolicyBody { what: "rule promoted".into(), before, after, user: None, project: None };

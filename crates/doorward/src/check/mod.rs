@@ -71,8 +71,8 @@ impl Checker {
         };
         if let Some(ledger) = &mut self.ledger {
             let proposed = Proposed { call: request.call, id: None, turn: None };
-            let entry =
-                entry::decision(&proposed, &considered, mode, root.as_deref()).map_err(|error| error.to_string())?;
+            let entry = entry::decision(&entry::own_name(), &proposed, &considered, mode, root.as_deref())
+                .map_err(|error| error.to_string())?;
             let _receipt =
                 ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
         }

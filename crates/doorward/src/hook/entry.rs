@@ -14,11 +14,17 @@ use crate::judging::Considered;
 use crate::record::Entry;
 
 /// The entry of a judged call.
-pub fn decision(proposed: &Proposed, considered: &Considered, mode: Mode, project: Option<&str>) -> Result<Entry> {
+pub fn decision(
+    id: &str,
+    proposed: &Proposed,
+    considered: &Considered,
+    mode: Mode,
+    project: Option<&str>,
+) -> Result<Entry> {
     let (call, facts, judgement) = (&proposed.call, &considered.facts, &considered.judgement);
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
     let body = DecisionBody {
-        id: proposed.id.clone().unwrap_or_else(own_name),
+        id: id.to_owned(),
         agent: Some(call.agent.clone()).filter(|agent| !agent.is_empty()),
         session: Some(call.session.clone()).filter(|session| !session.is_empty()),
         turn: proposed.turn.clone(),
@@ -115,7 +121,7 @@ const fn word(verdict: Verdict) -> doorward_ledger::Verdict {
 }
 
 /// A name for a call that the agent did not name.
-fn own_name() -> String {
+pub fn own_name() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", since.as_nanos(), std::process::id())
 }

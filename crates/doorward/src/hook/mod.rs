@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
 use crate::agents::{Decision, Event, Outcome, Proposed, Reply, Result as Ended, Step, claude};
+use crate::grants::{Desk, Door};
 use crate::held;
 use crate::judging;
 use crate::loading;
@@ -86,6 +87,9 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
     };
     if has_run && Session::of(&surroundings.places, &outcome.session).ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
+        if let Ok(desk) = Desk::of(&surroundings.places) {
+            desk.answered(&outcome.id);
+        }
     }
     ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default())
 }
@@ -119,13 +123,18 @@ fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Rec
     let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded)
         .with_programs(loaded.own.programs)
         .in_session(Rc::clone(&session));
-    let considered = judging::consider(call, &world, &policy);
+    let mut considered = judging::consider(call, &world, &policy);
+    let id = proposed.id.clone().unwrap_or_else(entry::own_name);
+    let door = Door { places: &surroundings.places, call, mode, loaded: &loaded, project: project.as_deref() };
+    let grant = door.redeem(&considered, &id);
+    considered.granted = grant.is_cleared();
     let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
-    let entry = entry::decision(proposed, &considered, mode, project.as_deref())?;
-    let noted = session.note(proposed.id.as_deref().unwrap_or_default(), &considered, mode);
-    match (noted.and_then(|()| ledger.append(entry)), mode) {
-        (Ok(_receipt), _) => Ok(claude::reply(&decision)),
+    let entry = entry::decision(&id, proposed, &considered, mode, project.as_deref())?;
+    let noted = session.note(&id, &considered, mode);
+    let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
+    match (recorded, mode) {
+        (Ok(()), _) => Ok(claude::reply(&door.answer(decision, &grant, &considered, &id))),
         // Shadow leaves everything as it was, a full disk included, but says so.
         (Err(error), Mode::Shadow) => {
             Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..claude::reply(&decision) })

@@ -28,10 +28,13 @@ pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
     let why = why(judgement, terms);
     match (verdict, terms.attended) {
         (Verdict::AutoApprove, _) => Decision::Allow(format!("doorward approves: {why}")),
+        (Verdict::Confirm, true) if !crate::grants::is_for_one_key(judgement) => {
+            Decision::Deny(format!("doorward needs more than a key: {why}"))
+        }
         (Verdict::Confirm, true) => Decision::Ask(format!("doorward asks: {why}")),
         (Verdict::Confirm, false) => Decision::Deny(format!(
             "doorward needs a person's yes: {why}. nobody can answer in this session, so the call does not run; \
-             a person can run it, or let the agent ask in a session that somebody attends"
+             a person can run it"
         )),
         (Verdict::Block, _) => Decision::Deny(format!("doorward blocks: {why}")),
     }

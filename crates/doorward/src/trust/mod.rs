@@ -3,7 +3,7 @@
 mod change;
 mod command;
 pub mod mcp;
-mod person;
+pub mod person;
 pub mod pin;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -62,6 +62,17 @@ pub fn agrees(question: &str) -> Result<bool> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
+/// What the person types at the terminal itself, whatever standard input is.
+pub fn types(question: &str) -> Result<String> {
+    let mut terminal =
+        OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
+    write!(terminal, "{}: ", crate::screen::visible(question))?;
+    terminal.flush()?;
+    let mut line = String::new();
+    BufReader::new(terminal).read_line(&mut line)?;
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
 /// The agent among the ancestors of a process, if there is one.
 fn agent_above(pid: u32) -> Option<String> {
     let mut current = pid;

@@ -88,7 +88,7 @@ impl PinnedProject {
 }
 
 /// Files at the top of a project, scripts and hooks: what its tools run.
-fn recipes(root: &Path) -> Vec<PathBuf> {
+pub fn recipes(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in ["", "scripts", "bin", ".husky", ".githooks", ".git/hooks"] {
         let Ok(entries) = std::fs::read_dir(root.join(directory)) else { continue };

@@ -119,6 +119,9 @@ pub enum GrantStep {
 pub struct GrantBody {
     /// What happened.
     pub step: GrantStep,
+    /// The grant itself, by the name it was given when it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
     /// Hash of the exact call, or the pattern of a session grant.
     pub of: String,
     /// The decision it is about.
@@ -133,6 +136,9 @@ pub struct GrantBody {
     /// Who.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// In which words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 impl Body for GrantBody {

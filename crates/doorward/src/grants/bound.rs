@@ -1,0 +1,194 @@
+//! What a yes is bound to: the exact call, where it runs, what it would touch, and the rules it was judged by.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use doorward_engine::{Effect, Facts, Mode, Operation, Target, Tool, ToolCall};
+use doorward_ledger::Hash;
+use serde::{Deserialize, Serialize};
+
+use super::operands::{Depth, Print, prints};
+use crate::judging::Considered;
+use crate::loading::Loaded;
+use crate::trust::pin;
+
+/// Words of a command that are looked up as files; what lies beyond is known by its effects only.
+const WORDS: usize = 4_096;
+
+/// A call in its surroundings.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub call: &'a ToolCall,
+    pub considered: &'a Considered,
+    pub mode: Mode,
+    pub loaded: &'a Loaded,
+    pub project: Option<&'a str>,
+    pub home: &'a str,
+}
+
+/// Hashes of everything that must be the same when the yes is used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bound {
+    /// Agent, tool, input and directory.
+    pub call: String,
+    /// What was understood: effects, flows, coverage.
+    pub effects: String,
+    /// Rules, configuration, trust and mode.
+    pub policy: String,
+    pub operands: BTreeMap<String, Print>,
+}
+
+impl Bound {
+    /// What a yes to this call is bound to; `None` if nobody knows what exactly would run.
+    pub fn of(subject: Subject<'_>) -> Option<Bound> {
+        let call = subject.call;
+        let is_known = !matches!(call.tool, Tool::Malformed { .. });
+        if !is_known || call.truncated || call.cancelled {
+            return None;
+        }
+        let facts = &subject.considered.facts;
+        Some(Bound {
+            call: hash(&(&call.agent, &call.tool, &call.cwd))?,
+            effects: hash(&(&facts.effects, &facts.flows, &facts.coverage))?,
+            policy: policy(subject)?,
+            operands: prints(&operands(subject)),
+        })
+    }
+
+    /// What is not the same, in words.
+    pub fn difference(&self, now: &Bound) -> Option<String> {
+        if self.call != now.call {
+            return Some("the call is another one".to_owned());
+        }
+        if self.policy != now.policy {
+            return Some("rules, configuration, trust or mode have changed".to_owned());
+        }
+        let paths = self.operands.keys().chain(now.operands.keys());
+        if let Some(path) = paths.into_iter().find(|path| self.operands.get(*path) != now.operands.get(*path)) {
+            return Some(format!("`{path}` has changed"));
+        }
+        (self.effects != now.effects).then(|| "it would now do something else".to_owned())
+    }
+}
+
+/// The rules that a call was judged by.
+pub fn policy(subject: Subject<'_>) -> Option<String> {
+    let Loaded { config, trust, problems, .. } = subject.loaded;
+    hash(&(env!("CARGO_PKG_VERSION"), &subject.considered.judgement.policy, subject.mode, config, trust, problems))
+}
+
+fn hash(value: &impl Serialize) -> Option<String> {
+    Some(Hash::of(&serde_json::to_vec(value).ok()?).to_string())
+}
+
+/// Every path that the call names or touches.
+fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
+    let facts = &subject.considered.facts;
+    let mut paths = BTreeMap::new();
+    let mut add = |path: String, depth: Depth| {
+        let known = paths.entry(path).or_insert(depth);
+        *known = depth.max(*known);
+    };
+    add(subject.call.cwd.clone(), Depth::Itself);
+    for effect in &facts.effects {
+        if let Some(path) = path_of(effect) {
+            add(path.to_owned(), depth_of(effect.operation));
+        }
+    }
+    for path in named(subject) {
+        add(path, Depth::Itself);
+    }
+    if facts.effects.iter().any(|effect| effect.operation == Operation::Execute) {
+        for path in subject.project.map(|root| pin::recipes(Path::new(root))).unwrap_or_default() {
+            add(path.display().to_string(), Depth::Itself);
+        }
+    }
+    for path in git_state(facts, subject.project) {
+        add(path, Depth::Itself);
+    }
+    paths
+}
+
+fn path_of(effect: &Effect) -> Option<&str> {
+    match &effect.target {
+        Target::Path(path) | Target::Program(path) if path.starts_with('/') => Some(path),
+        Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
+    }
+}
+
+const fn depth_of(operation: Operation) -> Depth {
+    match operation {
+        Operation::Read | Operation::Network => Depth::Itself,
+        Operation::Write | Operation::Execute | Operation::Delete | Operation::Mutate => Depth::Below,
+    }
+}
+
+/// Files that words of the call name, whatever the engine made of them.
+fn named(subject: Subject<'_>) -> Vec<String> {
+    let text = match &subject.call.tool {
+        Tool::Bash { command, .. } | Tool::PowerShell { command } => command,
+        Tool::Python { code } => code,
+        Tool::Write { path, .. } | Tool::Read { path } => path,
+        Tool::Search { path, .. } => path.as_deref().unwrap_or_default(),
+        Tool::Edit { .. }
+        | Tool::Fetch { .. }
+        | Tool::WebSearch { .. }
+        | Tool::Mcp { .. }
+        | Tool::Task { .. }
+        | Tool::Other { .. }
+        | Tool::Malformed { .. } => "",
+    };
+    let whole = |word: &'_ str| word.trim_matches(['"', '\'', '`', ';', '(', ')']).to_owned();
+    let ends = |character: char| character.is_whitespace() || "\"'`;|&<>()=,:@{}$".contains(character);
+    let words = text.split_whitespace().map(whole).chain(text.split(ends).map(str::to_owned)).take(WORDS);
+    let mut found: Vec<String> = words
+        .chain(edited(&subject.call.tool))
+        .filter(|word| !word.is_empty())
+        .map(|word| absolute(&word, subject))
+        .filter(|path| path.symlink_metadata().is_ok())
+        .filter_map(|path| path.into_os_string().into_string().ok())
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn edited(tool: &Tool) -> Vec<String> {
+    match tool {
+        Tool::Edit { changes } => changes.iter().map(|change| change.path.clone()).collect(),
+        Tool::Bash { .. }
+        | Tool::PowerShell { .. }
+        | Tool::Write { .. }
+        | Tool::Read { .. }
+        | Tool::Search { .. }
+        | Tool::Fetch { .. }
+        | Tool::WebSearch { .. }
+        | Tool::Mcp { .. }
+        | Tool::Task { .. }
+        | Tool::Python { .. }
+        | Tool::Other { .. }
+        | Tool::Malformed { .. } => Vec::new(),
+    }
+}
+
+/// The path without dots; links stay, and what lies above one is looked at when it is printed.
+fn absolute(word: &str, subject: Subject<'_>) -> PathBuf {
+    let joined = match word.strip_prefix("~/") {
+        Some(rest) => Path::new(subject.home).join(rest),
+        None => Path::new(&subject.call.cwd).join(word),
+    };
+    joined.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// Which commit is checked out: a yes to a push is one to these commits.
+fn git_state(facts: &Facts, project: Option<&str>) -> Vec<String> {
+    let Some(project) = project.filter(|_| facts.effects.iter().any(|effect| effect.by.starts_with("git"))) else {
+        return Vec::new();
+    };
+    let git = Path::new(project).join(".git");
+    let head = crate::trusted::start_of(git.join("HEAD"), 4096).unwrap_or_default();
+    let branch = head.trim().strip_prefix("ref: ").filter(|name| name.starts_with("refs/") && !name.contains(".."));
+    let files = ["HEAD", "packed-refs"].into_iter().chain(branch);
+    files.map(|name| git.join(name).display().to_string()).collect()
+}

@@ -1,0 +1,176 @@
+//! Where pending calls and grants are kept: authenticated files below the state directory.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use doorward_engine::Clearance;
+use doorward_ledger::{Grants, Log, StateKey, States, Trail};
+use serde::{Deserialize, Serialize};
+
+use super::bound::Bound;
+use super::pending::{Pending, Status, WAITS_MS};
+use super::repeat::Repeat;
+use crate::places::Places;
+use crate::record;
+use crate::screen::time::now_ms;
+
+/// So long a grant is good.
+pub const LASTS_MS: u64 = 10 * 60 * 1000;
+
+/// More pending calls than anybody answers; the oldest are forgotten.
+const PENDING: usize = 200;
+
+/// Letters of an id: no vowels, so no words; nothing that looks like something else.
+const LETTERS: &[u8; 24] = b"bcdfghjkmnpqrstvwxz34679";
+
+/// A person's yes to one exact call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// Drawn at random; the record calls it so.
+    pub grant: String,
+    /// The pending call that it answers.
+    pub pending: String,
+    pub bound: Bound,
+    /// It clears nothing harder.
+    pub clears: Clearance,
+    pub stored_ms: u64,
+    pub why: Option<String>,
+}
+
+impl Grant {
+    pub fn is_current(&self, now_ms: u64) -> bool {
+        // A clock set back ends it too.
+        now_ms >= self.stored_ms && now_ms - self.stored_ms <= LASTS_MS
+    }
+}
+
+/// Everything that waits for an answer or has one.
+#[derive(Debug)]
+pub struct Desk {
+    pub grants: Grants,
+    states: States,
+    key: StateKey,
+    log: PathBuf,
+    pub now_ms: u64,
+}
+
+impl Desk {
+    pub fn of(places: &Places) -> Result<Desk> {
+        let state = places.state();
+        let path = state.join("grants.key");
+        let key = || -> Result<StateKey> {
+            StateKey::load(&path)
+                .or_else(|_| {
+                    // Whatever is wrong with the directory shows when the key is made in it.
+                    let _ = DirBuilder::new().recursive(true).mode(0o700).create(&state);
+                    StateKey::load_or_create(&path)
+                })
+                .context("grants cannot be read")
+        };
+        Ok(Desk {
+            grants: Grants::at(&state.join("grants"), key()?),
+            states: States::at(&state.join("pending"), key()?),
+            key: key()?,
+            log: record::directory(places),
+            now_ms: now_ms(),
+        })
+    }
+
+    /// Puts a call down to be answered; yields its id. The same call again keeps its id and what was typed about it.
+    pub fn put(&self, mut pending: Pending) -> Result<String> {
+        let seed = self.key.code("pending id", &serde_json::to_vec(&(&pending.bound, &pending.session))?);
+        let mut id = String::new();
+        for length in [6, 10, 20] {
+            id = seed.iter().take(length).map(|byte| letter(*byte)).collect();
+            match self.states.find::<Pending>(&id) {
+                Ok(Some(known)) if known.bound == pending.bound => {
+                    pending.first_step_ms = known.first_step_ms;
+                    break;
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => break,
+            }
+        }
+        pending.id.clone_from(&id);
+        pending.asked_ms = self.now_ms;
+        self.states.replace(&id, &pending)?;
+        self.forget_old();
+        Ok(id)
+    }
+
+    /// The call with this id.
+    pub fn pending(&self, id: &str) -> Result<Option<Pending>> {
+        Ok(self.states.find(id)?)
+    }
+
+    /// All calls that wait for an answer, the latest first.
+    pub fn open(&self) -> Vec<Pending> {
+        let mut all = self.states.all::<Pending>();
+        all.retain(|pending| pending.is_open(self.now_ms));
+        all.sort_by(|a, b| (b.asked_ms, &b.id).cmp(&(a.asked_ms, &a.id)));
+        all
+    }
+
+    /// Changes a pending call.
+    pub fn change<R>(&self, id: &str, change: impl FnOnce(&mut Pending) -> R) -> Result<R> {
+        Ok(self.states.update(id, change)?)
+    }
+
+    /// A call was answered in the agent's own prompt, or ran.
+    pub fn answered(&self, decision: &str) {
+        for pending in self.states.all::<Pending>() {
+            if pending.decision == decision && pending.status == Status::Open {
+                // What stays open is forgotten after a day.
+                let _ = self.change(&pending.id, |pending| pending.status = Status::Answered);
+            }
+        }
+    }
+
+    /// The grant of a session for a pattern.
+    pub fn repeat(&self, name: &str) -> Option<Repeat> {
+        self.states.find(name).ok().flatten()
+    }
+
+    pub fn store_repeat(&self, name: &str, repeat: &Repeat) -> Result<()> {
+        Ok(self.states.replace(name, repeat)?)
+    }
+
+    /// Counts one use of a session's grant; `None` if it has none left, or is another one by now.
+    pub fn use_repeat(&self, name: &str, grant: &str) -> Option<Repeat> {
+        let now_ms = self.now_ms;
+        let used = self.states.update(name, |repeat: &mut Repeat| {
+            let is_good = repeat.grant == grant && repeat.is_current(now_ms);
+            is_good.then(|| {
+                repeat.uses += 1;
+                repeat.clone()
+            })
+        });
+        used.ok().flatten()
+    }
+
+    /// What the record says about a grant.
+    pub fn trail(&self, grant: &str) -> Result<Trail> {
+        Ok(Log::open(&self.log)?.trail(grant)?)
+    }
+
+    fn forget_old(&self) {
+        let mut all = self.states.all::<Pending>();
+        if all.len() <= PENDING && all.iter().all(|pending| self.now_ms.saturating_sub(pending.asked_ms) <= WAITS_MS) {
+            return;
+        }
+        all.sort_by_key(|pending| std::cmp::Reverse(pending.asked_ms));
+        let is_old =
+            |at: usize, pending: &Pending| at >= PENDING || self.now_ms.saturating_sub(pending.asked_ms) > WAITS_MS;
+        for (at, pending) in all.iter().enumerate() {
+            if is_old(at, pending) {
+                self.states.forget::<Pending>(&pending.id);
+            }
+        }
+    }
+}
+
+fn letter(byte: u8) -> char {
+    LETTERS.get(usize::from(byte) % LETTERS.len()).map_or('b', |letter| char::from(*letter))
+}

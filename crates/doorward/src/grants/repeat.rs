@@ -1,0 +1,82 @@
+//! Grants for a session: one pattern, soft questions only, so many uses, and not for long.
+
+use std::collections::BTreeSet;
+
+use doorward_engine::{Clearance, Degree, Facts, Judgement, Operation, Target, Verdict};
+use doorward_ledger::State;
+use serde::{Deserialize, Serialize};
+
+use super::pending::{class, needed};
+
+/// So often one is good.
+pub const USES: u32 = 20;
+
+/// And so long.
+pub const LASTS_MS: u64 = 60 * 60 * 1000;
+
+/// What a call must be like to be covered: every effect of a class that was seen, on the same hosts and resources.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    pub classes: BTreeSet<String>,
+    /// Hosts, packages, branches: whatever is not a file.
+    pub targets: BTreeSet<String>,
+}
+
+impl Shape {
+    /// The shape of a call that may be repeated: asked about softly, fully understood, running nothing unseen.
+    pub fn of(facts: &Facts, judgement: &Judgement) -> Option<Shape> {
+        let is_soft = judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft;
+        let is_understood = matches!(facts.coverage.degree, Degree::Full | Degree::Delegated);
+        let is_seen = !facts.effects.is_empty()
+            && facts
+                .effects
+                .iter()
+                .all(|effect| effect.operation != Operation::Execute && effect.target != Target::Unknown);
+        if !(is_soft && is_understood && is_seen) {
+            return None;
+        }
+        let targets = facts.effects.iter().filter_map(|effect| match &effect.target {
+            Target::Host(name) | Target::Program(name) | Target::Resource(name) => Some(name.clone()),
+            Target::Path(_) | Target::Unknown => None,
+        });
+        Some(Shape {
+            classes: facts.effects.iter().map(|effect| class(&facts.tool, effect)).collect(),
+            targets: targets.collect(),
+        })
+    }
+
+    pub fn covers(&self, call: &Shape) -> bool {
+        call.classes.is_subset(&self.classes) && call.targets.is_subset(&self.targets)
+    }
+}
+
+/// A grant for a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Repeat {
+    pub grant: String,
+    pub agent: String,
+    pub session: String,
+    pub pattern: String,
+    pub shape: Shape,
+    pub policy: String,
+    pub stored_ms: u64,
+    pub uses: u32,
+    pub why: Option<String>,
+}
+
+impl State for Repeat {
+    const NAME: &'static str = "repeat";
+}
+
+impl Repeat {
+    /// One agent, one session, one pattern.
+    pub fn name(agent: &str, session: &str, pattern: &str) -> String {
+        format!("{agent}\0{session}\0{pattern}")
+    }
+
+    pub fn is_current(&self, now_ms: u64) -> bool {
+        // A clock set back ends it too.
+        now_ms >= self.stored_ms && now_ms - self.stored_ms <= LASTS_MS && self.uses < USES
+    }
+}
