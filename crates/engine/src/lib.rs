@@ -45,6 +45,7 @@ pub use observe::observe;
 pub use permissions::{Pattern, Permissions};
 pub use policy::{Mode, Policy, Thresholds};
 pub use rules::holds;
+pub use secret::redact;
 pub use taint::{Taint, left_by};
 pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 pub use world::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
