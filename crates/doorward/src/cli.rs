@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use doorward_engine::Mode;
 
+use crate::agents::Agent;
+
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
 #[command(name = "doorward", version, max_term_width = 100, arg_required_else_help = true)]
@@ -35,7 +37,7 @@ enum Command {
     Test(TestArguments),
     /// Ask, prove and export the record of what was decided
     Audit(crate::audit::AuditArguments),
-    /// Install the hooks in an agent's settings, or take them out again
+    /// Install the hooks in the settings of agents, or take them out again
     Setup(SetupArguments),
     /// Answer one event of an agent: JSON on standard input, JSON on standard output
     ///
@@ -119,12 +121,12 @@ pub struct TestArguments {
     pub files: Vec<PathBuf>,
 }
 
-/// Which agent to set up, and how.
+/// Which agents to set up, and how.
 #[derive(Debug, Args)]
 pub struct SetupArguments {
-    /// The agent
-    #[arg(value_enum)]
-    pub agent: AgentName,
+    /// The agents; without any, those that are found on this machine
+    #[arg(value_enum, value_name = "AGENT")]
+    pub agents: Vec<AgentName>,
     /// Show the change and make none
     #[arg(long)]
     pub dry_run: bool,
@@ -145,7 +147,25 @@ pub struct SetupArguments {
 /// The agents that can be set up.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum AgentName {
+    /// Claude Code
     Claude,
+    /// Codex CLI
+    Codex,
+    /// Pi: only the mode is set, with --without-hooks
+    Pi,
+    /// Any agent that asks by itself: only the mode is set, with --without-hooks
+    Generic,
+}
+
+impl AgentName {
+    pub const fn agent(self) -> Agent {
+        match self {
+            AgentName::Claude => Agent::Claude,
+            AgentName::Codex => Agent::Codex,
+            AgentName::Pi => Agent::Pi,
+            AgentName::Generic => Agent::Generic,
+        }
+    }
 }
 
 /// How an agent starts.

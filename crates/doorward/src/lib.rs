@@ -24,6 +24,7 @@ mod rules;
 mod screen;
 mod session;
 mod setup;
+mod spoken;
 mod trust;
 mod trusted;
 mod world;

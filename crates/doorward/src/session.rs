@@ -11,7 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
 use doorward_engine::{Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, left_by};
-use doorward_ledger::{CreatedState, Limit, Log, LogError, PatternState, SessionState, StateError, StateKey, States};
+use doorward_ledger::{
+    CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError, StateKey, States,
+};
 
 use crate::judging::Considered;
 use crate::places::Places;
@@ -155,6 +157,20 @@ impl Session {
         let Ok(Some(pattern)) = states.update(&self.id, |state: &mut SessionState| state.ran(id)) else { return false };
         let _ = self.note_pattern(states, &pattern, PatternState::overridden);
         true
+    }
+
+    /// The user's latest words, as far as they are kept.
+    pub fn spoken(&self) -> Option<SpokenState> {
+        self.states.as_ref().ok()?.find(&self.id).ok().flatten()
+    }
+
+    /// Keeps the user's latest words. Words that cannot be kept must not leave older ones in their place.
+    pub fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        states.replace(&self.id, spoken).or_else(|error| {
+            states.forget::<SpokenState>(&self.id);
+            Err(error.into())
+        })
     }
 
     fn change(&self, state: &mut SessionState, id: &str, considered: &Considered, mode: Mode) {

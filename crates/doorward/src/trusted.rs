@@ -63,6 +63,20 @@ pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= limit).then_some(bytes)
 }
 
+/// The last whole lines of a regular file of the user's, at most so many bytes of them.
+pub fn end_of(path: &str, limit: u64) -> Option<String> {
+    use std::io::{Seek, SeekFrom};
+    let mut file = open(Path::new(path)).ok()?;
+    let metadata = file.metadata().ok()?;
+    check(&metadata, "file").ok()?;
+    let from = metadata.len().saturating_sub(limit);
+    file.seek(SeekFrom::Start(from)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if from == 0 { Some(text) } else { text.split_once('\n').map(|(_, lines)| lines.to_owned()) }
+}
+
 /// The text of a file that the kernel makes up as it is read, and which therefore has no length.
 pub fn text_of_pipe(path: &str, limit: u64) -> Option<String> {
     let mut text = String::new();

@@ -87,17 +87,89 @@ fn other_events_are_recorded_or_ignored_without_a_word() {
         "PostToolUseFailure",
         "PermissionDenied",
         "PermissionRequest",
-        "SessionStart",
         "SessionEnd",
         "UserPromptSubmit",
         "Stop",
+        "SubagentStart",
         "SubagentStop",
+        "PreCompact",
         "Notification",
     ] {
         let payload =
             json!({"hook_event_name": event, "session_id": "s", "cwd": "/", "tool_use_id": "t", "prompt": "p"});
         let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "{event}");
+    }
+}
+
+#[test]
+fn a_session_begins_with_a_word_to_the_model_unless_nothing_is_decided() {
+    for (mode, told) in [("auto", true), ("confirm-all", true), ("shadow", false)] {
+        let home = Home::new();
+        home.run(&["setup", "claude", "--yes", "--mode", mode], b"");
+        let payload = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": home.project()}).to_string();
+        let ran = home.run(&["hook", "claude"], payload.as_bytes());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(!ran.stdout.is_empty(), told, "{mode}");
+        if told {
+            let output = &ran.json()["hookSpecificOutput"];
+            assert_eq!(output["hookEventName"], "SessionStart");
+            assert!(output["additionalContext"].as_str().unwrap().contains("only the user can"));
+        }
+    }
+}
+
+#[test]
+fn an_event_without_a_call_never_stops_the_agent() {
+    let home = trusting();
+    std::fs::remove_dir_all(home.path(".local/state/doorward")).unwrap();
+    std::fs::write(home.path(".local/state/doorward"), "in the way").unwrap();
+    for event in ["UserPromptSubmit", "SessionEnd", "PostToolUse"] {
+        let payload =
+            json!({"hook_event_name": event, "session_id": "s", "cwd": "/", "tool_use_id": "t", "prompt": "p"});
+        let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{event}");
+        assert!(ran.stderr.starts_with("doorward: "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn codex_hears_refusals_only_and_permissions() {
+    let home = Home::new();
+    let ran = home.run(&["setup", "codex", "--yes", "--mode", "auto", "--without-hooks"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let said = |event: &str, command: &str| {
+        let mut payload = home.payload("Bash", json!({"command": command}));
+        payload["hook_event_name"] = json!(event);
+        let ran = home.run(&["hook", "codex"], payload.to_string().as_bytes());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        ran.stdout
+    };
+    assert_eq!(said("PreToolUse", "ls -la"), "");
+    assert!(said("PermissionRequest", "ls -la").contains("\"behavior\":\"allow\""));
+    assert!(said("PreToolUse", "rm -rf ~").contains("\"permissionDecision\":\"deny\""));
+    assert!(said("PermissionRequest", "rm -rf ~").contains("\"behavior\":\"deny\""));
+    let asked = said("PreToolUse", "git push origin main");
+    assert!(asked.contains("\"permissionDecision\":\"deny\"") && asked.contains("needs a person's yes"), "{asked}");
+    assert_eq!(said("PermissionRequest", "git push origin main"), "");
+    // An agent that was trusted does not make another one trusted.
+    let ran = home.hook("Bash", json!({"command": "ls"}));
+    assert_eq!(decision(&ran), "ask");
+}
+
+#[test]
+fn whatever_holds_the_hook_up_ends_in_a_refusal() {
+    let home = trusting();
+    for (agent, says_why) in [("claude", false), ("codex", true)] {
+        let mut command = home.command(&["hook", agent]);
+        command.env("DOORWARD_FAULT", "waiting").stdin(std::process::Stdio::piped());
+        let mut child =
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let open = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(open);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{agent}");
+        assert_eq!(!output.stderr.is_empty(), says_why, "{agent}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `doorward setup claude`: the change is shown, made, made only once, and taken back byte for byte.
+//! `doorward setup`: the change is shown, made, made only once, and taken back byte for byte.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
 
@@ -84,4 +84,86 @@ fn nobody_is_trusted_without_being_asked() {
         home.read(".config/doorward/config.toml").unwrap().contains("mode = \"auto\""),
         "a choice that was made stays"
     );
+}
+
+/// Setup of Codex with no `codex` to be found, so that nothing is started.
+fn codex(home: &Home, arguments: &[&str]) -> support::Ran {
+    let mut command = home.command(&[&["setup", "codex", "--yes"], arguments].concat());
+    support::feed(command.env_remove("CODEX_HOME").env("PATH", "/usr/bin:/bin"), b"")
+}
+
+#[test]
+fn codex_is_told_to_trust_the_hooks_and_forgets_it_byte_for_byte() {
+    for (hooks, config) in [
+        (None, None),
+        (
+            Some("{\"hooks\":{\"PreToolUse\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"theirs\"}]}]}}"),
+            Some("model = \"m\" # mine\n"),
+        ),
+        (None, Some("[hooks.state.\"/other/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:0\"\n\n[tui]\nx = 1\n")),
+    ] {
+        let home = Home::new();
+        let files = [(".codex/hooks.json", hooks), (".codex/config.toml", config)];
+        for (file, text) in files {
+            if let Some(text) = text {
+                home.write(file, text);
+            }
+        }
+        let ran = codex(&home, &["--mode", "auto"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains("not run) was denied: doorward blocks"), "{}", ran.stdout);
+        let (with, trust) = (home.read(".codex/hooks.json").unwrap(), home.read(".codex/config.toml").unwrap());
+        let place = usize::from(hooks.is_some());
+        let key = format!("{}:pre_tool_use:{place}:0", home.path(".codex/hooks.json").display());
+        assert!(trust.contains(&key) && trust.matches("sha256:").count() >= 9, "{trust}");
+        assert!(with.contains("hook codex || {") && hooks.is_none_or(|_| with.contains("theirs")));
+        assert_eq!(codex(&home, &[]).code, 0);
+        assert_eq!((home.read(".codex/hooks.json").unwrap(), home.read(".codex/config.toml").unwrap()), (with, trust));
+        assert_eq!(codex(&home, &["--uninstall"]).code, 0);
+        for (file, text) in files {
+            assert_eq!(home.read(file).as_deref(), text, "{file}");
+            assert!(home.read(&format!("{file}.before-doorward")).is_none());
+        }
+    }
+}
+
+#[test]
+fn whatever_is_broken_or_switched_off_is_left_alone() {
+    for (file, text) in [
+        (".codex/hooks.json", "{\"hooks\": "),
+        (".codex/config.toml", "model = "),
+        (".codex/config.toml", "[features]\nhooks = false\n"),
+    ] {
+        let home = Home::new();
+        home.write(file, text);
+        let ran = codex(&home, &[]);
+        assert_eq!(ran.code, 1);
+        assert!(ran.stderr.contains("nothing was changed"), "{}", ran.stderr);
+        assert_eq!(home.read(file).unwrap(), text);
+        assert!(home.read(".config/doorward/config.toml").is_none());
+        assert_eq!(home.path(".codex").read_dir().unwrap().count(), 1);
+    }
+    let home = Home::new();
+    home.write(SETTINGS, "{\"disableAllHooks\": true}");
+    let ran = home.run(&["setup", "claude", "--yes"], b"");
+    assert!(ran.code == 1 && ran.stderr.contains("disableAllHooks"), "{}", ran.stderr);
+}
+
+#[test]
+fn without_a_name_the_agents_that_are_there_are_set_up_or_none() {
+    let home = Home::new();
+    let setup = |home: &Home| {
+        let mut command = home.command(&["setup", "--yes"]);
+        support::feed(command.env_remove("CODEX_HOME").env("PATH", "/usr/bin:/bin"), b"")
+    };
+    let ran = setup(&home);
+    assert!(ran.code == 1 && ran.stderr.contains("no agent was found"), "{}", ran.stderr);
+    std::fs::create_dir(home.path(".codex")).unwrap();
+    home.write(SETTINGS, "{ broken");
+    assert_eq!(setup(&home).code, 1);
+    assert!(home.read(".codex/hooks.json").is_none(), "one that is broken stops all");
+    home.write(SETTINGS, "{}");
+    let ran = setup(&home);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("found: Claude Code, Codex") && home.read(".codex/hooks.json").is_some());
 }

@@ -175,6 +175,9 @@ fn session(body: SessionBody) -> Row {
         SessionStep::Taint(what) => ("taint", Some(what)),
         SessionStep::Boundary(what) => ("boundary", Some(what)),
         SessionStep::Reset => ("reset", None),
+        SessionStep::Compacted => ("compacted", None),
+        SessionStep::SubagentBegan(name) => ("subagent-began", Some(name)),
+        SessionStep::SubagentEnded(name) => ("subagent-ended", Some(name)),
     };
     let (session, step) = (Some(body.session), Some(step.to_owned()));
     Row { session, agent: body.agent, step, text, ..Row::default() }

@@ -63,6 +63,6 @@ pub use record::{
 };
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};
-pub use session::{CreatedState, Limit, PatternState, SessionState};
+pub use session::{CreatedState, Limit, PatternState, SessionState, SpokenState};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};

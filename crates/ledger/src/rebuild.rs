@@ -135,7 +135,11 @@ impl Rebuilt {
         let SessionBody { session, step, .. } = body;
         match step {
             // A session that ended may be taken up again.
-            SessionStep::Began | SessionStep::Ended => {}
+            SessionStep::Began
+            | SessionStep::Ended
+            | SessionStep::Compacted
+            | SessionStep::SubagentBegan(_)
+            | SessionStep::SubagentEnded(_) => {}
             SessionStep::Taint(what) => self.sessions.entry(session).or_default().taint(&what),
             SessionStep::Boundary(what) => self.sessions.entry(session).or_default().bound(&what),
             SessionStep::Reset => self.sessions.entry(session).or_default().reset(),

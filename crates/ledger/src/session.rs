@@ -136,6 +136,24 @@ impl SessionState {
     }
 }
 
+/// The user's own latest words in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SpokenState {
+    /// The words, without their secrets; empty if nobody said anything that could be kept.
+    pub words: String,
+    /// The agent's name for the turn that they began.
+    pub turn: Option<String>,
+    /// Nothing proves yet that a person said them.
+    pub is_unproved: bool,
+    /// How often a proof was looked for.
+    pub searches: u32,
+}
+
+impl State for SpokenState {
+    const NAME: &'static str = "spoken";
+}
+
 /// The files that a session created, and when.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

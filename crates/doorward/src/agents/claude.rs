@@ -1,165 +1,98 @@
-//! Claude Code: its hook payloads into events, our decisions into its answers.
+//! Claude Code: its hook payloads into events and calls.
 
-use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
-use serde_json::{Map, Value, json};
+use doorward_engine::{Change, ChangeKind, Tool};
+use serde_json::Value;
 
-use super::{Decision, Event, Outcome, Proposed, Reply, Result as Ended, Step};
+use super::dialect::{self, Speaker};
+use super::fields::Fields;
+use super::{Agent, Event, Proof};
 
-pub const NAME: &str = "claude";
+const SPEAKER: Speaker = Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false };
 
-/// Reads one payload. An error means that nobody knows what the agent wants: the call must not run.
+/// Reads one payload.
 pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
-    let Value::Object(fields) = payload else { return Err("the payload is not an object".into()) };
-    let event = text(fields, "hook_event_name")?.ok_or("the payload names no event")?;
-    match event {
-        "PreToolUse" => proposed(fields, attended).map(|proposed| Event::Proposed(Box::new(proposed))),
-        "PostToolUse" => outcome(fields, Ended::Ran),
-        "PostToolUseFailure" => outcome(fields, Ended::Failed),
-        "PermissionDenied" => outcome(fields, Ended::Declined),
-        "SessionStart" => session(fields, Step::Began),
-        "SessionEnd" => session(fields, Step::Ended),
-        // Answering a permission request would answer our own question in place of the person.
-        "PermissionRequest" => Ok(Event::Nothing),
-        unknown if fields.contains_key("tool_name") => Err(format!("`{unknown}` is not a known event of a tool call")),
-        _ => Ok(Event::Nothing),
-    }
+    dialect::translate(payload, attended, SPEAKER)
 }
 
-/// Says the decision in the agent's words.
-pub fn reply(decision: &Decision) -> Reply {
-    let (word, reason) = match decision {
-        Decision::Allow(reason) => ("allow", reason),
-        Decision::Ask(reason) => ("ask", reason),
-        Decision::Deny(reason) => ("deny", reason),
-        Decision::Silent => return Reply::default(),
-    };
-    let answer = json!({ "hookSpecificOutput": {
-        "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": reason,
-    }});
-    Reply { stdout: format!("{answer}\n"), stderr: String::new(), code: 0 }
+/// Prompts also come from background tasks and from what the agent scheduled for itself, so the event proves nothing.
+fn proof(_payload: Fields<'_>, attended: bool) -> Result<Option<Proof>, String> {
+    Ok(attended.then_some(Proof::Transcript))
 }
 
-fn proposed(fields: &Map<String, Value>, attended: bool) -> Result<Proposed, String> {
-    let cwd = text(fields, "cwd")?.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
-    let name = text(fields, "tool_name")?.ok_or("the payload names no tool")?;
-    let input = fields.get("tool_input").ok_or("the payload has no tool input")?;
-    let tool = tool(name, input, fields).unwrap_or_else(|problem| Tool::Malformed {
-        name: name.to_owned(),
-        problem: format!("the input of `{name}`: {problem}"),
-    });
-    let mut call = ToolCall::new(tool, cwd);
-    call.agent = NAME.to_owned();
-    call.session = text(fields, "session_id")?.unwrap_or_default().to_owned();
-    call.attended = attended;
-    let owned = |name| text(fields, name).map(|found| found.map(str::to_owned));
-    Ok(Proposed { call, id: owned("tool_use_id")?, turn: owned("prompt_id")? })
-}
-
-fn tool(name: &str, input: &Value, payload: &Map<String, Value>) -> Result<Tool, String> {
-    let Value::Object(fields) = input else { return Err("it is not an object".into()) };
-    let need = |key: &str| text(fields, key)?.map(str::to_owned).ok_or_else(|| format!("`{key}` is missing"));
-    let may = |key: &str| text(fields, key).map(|found| found.map(str::to_owned));
+fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+    let fields = Fields::of(input)?;
     Ok(match name {
-        "Bash" => Tool::Bash {
-            command: need("command")?,
-            background: fields.get("run_in_background") == Some(&Value::Bool(true)),
-        },
+        "Bash" => {
+            let fields = fields.only("command description timeout run_in_background dangerouslyDisableSandbox")?;
+            Tool::Bash { command: fields.need("command")?, background: fields.flag("run_in_background")? }
+        }
         // Watches the output of a command that it starts in the background.
-        "Monitor" if fields.contains_key("command") => Tool::Bash { command: need("command")?, background: true },
-        "PowerShell" => Tool::PowerShell { command: need("command")? },
-        "Write" => Tool::Write { path: need("file_path")?, content: need("content")? },
-        "Edit" => Tool::Edit { changes: vec![change(fields, need("file_path")?)?] },
-        "MultiEdit" => Tool::Edit { changes: multi_edit(fields, &need("file_path")?)? },
-        "NotebookEdit" => Tool::Edit { changes: vec![notebook(fields, need("notebook_path")?)?] },
-        "Read" => Tool::Read { path: need("file_path")? },
-        "NotebookRead" => Tool::Read { path: need("notebook_path")? },
-        "LS" => Tool::Search { path: may("path")?, pattern: None },
-        "Glob" | "Grep" => Tool::Search { path: may("path")?, pattern: may("pattern")? },
-        "WebFetch" => Tool::Fetch { url: need("url")?, method: None },
-        "WebSearch" => Tool::WebSearch { query: need("query")? },
+        "Monitor" if fields.has("command") => {
+            let fields = fields.only("command description timeout timeout_ms persistent")?;
+            Tool::Bash { command: fields.need("command")?, background: true }
+        }
+        "PowerShell" => Tool::PowerShell { command: fields.need("command")? },
+        "Write" => {
+            let fields = fields.only("file_path content")?;
+            Tool::Write { path: fields.need("file_path")?, content: fields.need("content")? }
+        }
+        "Edit" => {
+            let fields = fields.only("file_path old_string new_string replace_all")?;
+            Tool::Edit { changes: vec![change(fields, fields.need("file_path")?)?] }
+        }
+        "MultiEdit" => multi_edit(fields.only("file_path edits")?)?,
+        "NotebookEdit" => notebook(fields)?,
+        "Read" => Tool::Read { path: fields.only("file_path offset limit pages")?.need("file_path")? },
+        "NotebookRead" => Tool::Read { path: fields.need("notebook_path")? },
+        "LS" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None },
+        "Glob" | "Grep" => search(fields)?,
+        "WebFetch" => Tool::Fetch { url: fields.only("url prompt")?.need("url")?, method: None },
+        "WebSearch" => Tool::WebSearch { query: fields.only("query allowed_domains blocked_domains")?.need("query")? },
         "Agent" | "Task" => {
-            Tool::Task { agent: may("subagent_type")?.unwrap_or_default(), description: need("prompt")? }
+            Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
         }
         _ => match name.strip_prefix("mcp__") {
-            Some(rest) => mcp(rest, input, payload)?,
+            Some(rest) => dialect::mcp(rest, input, payload)?,
             None => Tool::Other { name: name.to_owned(), input: input.clone() },
         },
     })
 }
 
-fn change(fields: &Map<String, Value>, path: String) -> Result<Change, String> {
-    let old = text(fields, "old_string")?.unwrap_or_default().to_owned();
-    let new = text(fields, "new_string")?.ok_or("`new_string` is missing")?.to_owned();
+fn change(fields: Fields<'_>, path: String) -> Result<Change, String> {
+    let old = fields.own("old_string")?.unwrap_or_default();
+    let new = fields.need("new_string")?;
     // Replacing nothing is how a new file is made.
     let kind = if old.is_empty() { ChangeKind::Create } else { ChangeKind::Update };
     Ok(Change { path, kind, old, new })
 }
 
-fn multi_edit(fields: &Map<String, Value>, path: &str) -> Result<Vec<Change>, String> {
-    let Some(Value::Array(edits)) = fields.get("edits") else { return Err("`edits` is not a list".into()) };
-    if edits.is_empty() {
-        return Err("`edits` is empty".into());
-    }
-    edits
-        .iter()
-        .map(|edit| match edit {
-            Value::Object(edit) => change(edit, path.to_owned()),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                Err("an entry of `edits` is not an object".into())
-            }
-        })
-        .collect()
+fn multi_edit(fields: Fields<'_>) -> Result<Tool, String> {
+    let path = fields.need("file_path")?;
+    let edits = fields.objects("edits")?;
+    let changes = edits
+        .into_iter()
+        .map(|edit| change(edit.only("old_string new_string replace_all")?, path.clone()))
+        .collect::<Result<_, _>>()?;
+    Ok(Tool::Edit { changes })
 }
 
-fn notebook(fields: &Map<String, Value>, path: String) -> Result<Change, String> {
-    let new = text(fields, "new_source")?.unwrap_or_default().to_owned();
-    Ok(Change { path, kind: ChangeKind::Update, old: String::new(), new })
+fn notebook(fields: Fields<'_>) -> Result<Tool, String> {
+    let fields = fields.only("notebook_path new_source cell_id cell_number cell_type edit_mode")?;
+    let new = fields.own("new_source")?.unwrap_or_default();
+    let change = Change { path: fields.need("notebook_path")?, kind: ChangeKind::Update, old: String::new(), new };
+    Ok(Tool::Edit { changes: vec![change] })
 }
 
-fn mcp(rest: &str, input: &Value, payload: &Map<String, Value>) -> Result<Tool, String> {
-    let named = match payload.get("mcp_server") {
-        Some(Value::Object(server)) => text(server, "name")?,
-        Some(_) | None => None,
-    };
-    // A server's own name may hold the separator; the payload says which part is the name.
-    let known = named.and_then(|server| Some((server, rest.strip_prefix(server)?.strip_prefix("__")?)));
-    let (server, name) = known.or_else(|| rest.split_once("__")).unwrap_or((rest, ""));
-    Ok(Tool::Mcp {
-        server: server.to_owned(),
-        name: name.to_owned(),
-        args: input.clone(),
-        annotations: Map::new(),
-        description: String::new(),
-    })
-}
-
-fn outcome(fields: &Map<String, Value>, result: Ended) -> Result<Event, String> {
-    Ok(match text(fields, "tool_use_id")? {
-        Some(id) => {
-            let session = text(fields, "session_id")?.unwrap_or_default().to_owned();
-            Event::Outcome(Outcome { id: id.to_owned(), session, result })
-        }
-        None => Event::Nothing,
-    })
-}
-
-fn session(fields: &Map<String, Value>, step: Step) -> Result<Event, String> {
-    Ok(Event::Session { session: text(fields, "session_id")?.unwrap_or_default().to_owned(), step })
-}
-
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, String> {
-    match fields.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-            Err(format!("`{name}` is not text"))
-        }
-    }
+fn search(fields: Fields<'_>) -> Result<Tool, String> {
+    let fields =
+        fields.only("pattern path glob output_mode type head_limit offset multiline context -A -B -C -n -i -o")?;
+    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn translated(name: &str, input: Value) -> Tool {
         let payload = json!({ "hook_event_name": "PreToolUse", "cwd": "/p", "session_id": "s", "tool_name": name, "tool_input": input });
@@ -235,6 +168,9 @@ mod tests {
             ("Bash", json!({"command": ["ls"]})),
             ("Bash", json!({})),
             ("Bash", json!("ls")),
+            ("Bash", json!({"command": "ls", "run_in_background": "yes"})),
+            ("Bash", json!({"command": "ls", "in_directory": "/etc"})),
+            ("Edit", json!({"file_path": "/a", "old_string": "x", "new_string": "y", "also": "/etc/passwd"})),
             ("Write", json!({"file_path": "/a"})),
             ("MultiEdit", json!({"file_path": "/a", "edits": []})),
             ("Agent", json!({"description": "x"})),
@@ -249,32 +185,5 @@ mod tests {
             "mcp_server": {"name": "my__db"}});
         let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!() };
         assert!(matches!(proposed.call.tool, Tool::Mcp { server, name, .. } if server == "my__db" && name == "drop"));
-    }
-
-    #[test]
-    fn a_tool_event_that_cannot_be_read_is_an_error_and_any_other_event_is_nothing() {
-        for bad in [
-            json!([]),
-            json!({}),
-            json!({"hook_event_name": 1}),
-            json!({"hook_event_name": "PreToolUse"}),
-            json!({"hook_event_name": "PreToolUse", "cwd": "relative", "tool_name": "Bash", "tool_input": {}}),
-            json!({"hook_event_name": "PreToolUse2", "tool_name": "Bash"}),
-        ] {
-            assert!(translate(&bad, true).is_err(), "{bad}");
-        }
-        for quiet in ["PermissionRequest", "Stop", "Notification", "UserPromptSubmit", "NotInventedYet"] {
-            assert_eq!(translate(&json!({"hook_event_name": quiet}), true), Ok(Event::Nothing));
-        }
-    }
-
-    #[test]
-    fn a_decision_is_said_in_its_words() {
-        let answer = reply(&Decision::Ask("why \"so\"".into()));
-        assert_eq!(
-            serde_json::from_str::<Value>(&answer.stdout).unwrap(),
-            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "why \"so\""}})
-        );
-        assert_eq!(reply(&Decision::Silent), Reply::default());
     }
 }

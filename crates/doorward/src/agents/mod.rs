@@ -1,8 +1,112 @@
 //! One file per agent: its JSON into events and calls, our judgement into its JSON. Pure: nothing here touches the machine.
 
-pub mod claude;
+mod claude;
+mod codex;
+mod dialect;
+mod fields;
+#[cfg(test)]
+mod fixtures;
+mod generic;
+mod guidance;
+mod patch;
+mod pi;
+#[cfg(test)]
+mod tests;
 
 use doorward_engine::ToolCall;
+use serde_json::Value;
+
+pub use guidance::GUIDANCE;
+
+/// The agents whose protocol is spoken here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agent {
+    Claude,
+    Codex,
+    Pi,
+    /// Any program that asks in doorward's own words.
+    Generic,
+}
+
+impl Agent {
+    pub const ALL: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Pi, Agent::Generic];
+
+    pub fn named(name: &str) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|agent| agent.name() == name)
+    }
+
+    /// The name in commands, configuration and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+            Agent::Pi => "pi",
+            Agent::Generic => "generic",
+        }
+    }
+
+    /// The name that a person knows it by.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Agent::Claude => "Claude Code",
+            Agent::Codex => "Codex",
+            Agent::Pi => "Pi",
+            Agent::Generic => "other agents",
+        }
+    }
+
+    /// Reads one payload. An error means that nobody knows what the agent wants: the call must not run.
+    pub fn translate(self, payload: &Value, attended: bool) -> Result<Event, String> {
+        match self {
+            Agent::Claude => claude::translate(payload, attended),
+            Agent::Codex => codex::translate(payload),
+            Agent::Pi => pi::translate(payload),
+            Agent::Generic => generic::translate(payload),
+        }
+    }
+
+    /// Says the decision in the agent's words.
+    pub fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
+        match self {
+            Agent::Claude | Agent::Pi => dialect::reply(decision),
+            Agent::Codex => codex::reply(proposed.asked, decision),
+            Agent::Generic => generic::reply(proposed.id.as_deref(), decision),
+        }
+    }
+
+    /// Hands the agent's model a text at the beginning of a session, where it takes one.
+    pub fn context(self, text: &str) -> Reply {
+        match self {
+            Agent::Claude | Agent::Codex | Agent::Pi => dialect::context(text),
+            Agent::Generic => Reply::default(),
+        }
+    }
+
+    /// The agent itself can put this question to a person.
+    pub const fn can_ask(self, asked: Asked) -> bool {
+        match (self, asked) {
+            (Agent::Claude | Agent::Pi | Agent::Generic, Asked::Call) | (_, Asked::Permission) => true,
+            // Codex takes a question before a call for a failure of the hook, and runs the call.
+            (Agent::Codex, Asked::Call) => false,
+        }
+    }
+
+    /// A refusal by exit code alone, without a word, does not stop this agent.
+    pub const fn wants_words(self) -> bool {
+        match self {
+            Agent::Codex => true,
+            Agent::Claude | Agent::Pi | Agent::Generic => false,
+        }
+    }
+
+    /// The variable that says `0` where nobody attends the session.
+    pub const fn attendance_variable(self) -> Option<&'static str> {
+        match self {
+            Agent::Claude => Some("CLAUDE_CODE_SESSION_ATTENDED"),
+            Agent::Codex | Agent::Pi | Agent::Generic => None,
+        }
+    }
+}
 
 /// What an agent tells us.
 #[derive(Debug, PartialEq)]
@@ -11,8 +115,10 @@ pub enum Event {
     Proposed(Box<Proposed>),
     /// What became of a call.
     Outcome(Outcome),
-    /// A session began or ended.
-    Session { session: String, step: Step },
+    /// Words that reached the agent as a person's.
+    Said(Said),
+    /// A session began, ended or went on in another way.
+    Session(SessionEvent),
     /// Nothing that needs an answer or a record.
     Nothing,
 }
@@ -24,6 +130,18 @@ pub struct Proposed {
     /// The agent's own name for the call.
     pub id: Option<String>,
     pub turn: Option<String>,
+    pub asked: Asked,
+    /// The file in which the agent writes down the session.
+    pub transcript: Option<String>,
+}
+
+/// What the agent wants to know about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Whether it may run.
+    Call,
+    /// Whether it may have a permission that the agent would otherwise ask a person for.
+    Permission,
 }
 
 /// A call after it ran or did not.
@@ -32,22 +150,53 @@ pub struct Outcome {
     /// The agent's own name for the call.
     pub id: String,
     pub session: String,
-    pub result: Result,
+    pub result: Ended,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Result {
+pub enum Ended {
     Ran,
     Failed,
     /// The agent's own classifier refused it.
     Declined,
 }
 
-/// What happened to a session.
+/// A person's words.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Said {
+    pub session: String,
+    pub words: String,
+    pub turn: Option<String>,
+    pub proof: Proof,
+}
+
+/// How we know that a person said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The event exists for a person's words only.
+    Event,
+    /// The agent's own transcript must say so as well.
+    Transcript,
+}
+
+/// A session, where it works, and what happened to it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SessionEvent {
+    pub session: String,
+    pub cwd: Option<String>,
+    pub step: Step,
+}
+
+/// What happened to a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     Began,
     Ended,
+    /// Its history was replaced by a summary.
+    Compacted,
+    /// It started an agent of its own, known by this name.
+    SubagentBegan(String),
+    SubagentEnded(String),
 }
 
 /// What we say to the agent: two streams and an exit code.

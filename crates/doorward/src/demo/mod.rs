@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use doorward_engine::Verdict;
 use serde_json::{Value, json};
 
-use crate::agents::Reply;
+use crate::agents::{Agent, Reply};
 use crate::hook::{Surroundings, answer};
 use crate::places::Places;
 use crate::record;
@@ -60,7 +60,7 @@ impl Stage {
         let base = std::env::temp_dir().join(format!("doorward-demo-{}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&base).with_context(|| format!("`{}` cannot be made", base.display()))?;
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
-        let stage = Stage { base, surroundings: Surroundings { places: Places::at(&home), attended: true } };
+        let stage = Stage { base, surroundings: Surroundings::new(Agent::Claude, Places::at(&home)) };
         record::begin(&stage.surroundings.places)?;
         stage.file("project/.git/HEAD", "ref: refs/heads/feature\n")?;
         stage.file(

@@ -79,7 +79,8 @@ impl Room {
             "session_id": "s", "cwd": self.at(directory), "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_input": input, "tool_use_id": format!("t{}", now_ms()),
         });
-        let surroundings = Surroundings { places: self.places(), attended: self.attended };
+        let surroundings =
+            Surroundings { agent: crate::agents::Agent::Claude, places: self.places(), attended: self.attended };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
         let said = |key: &str| said["hookSpecificOutput"][key].as_str().unwrap().to_owned();
@@ -191,7 +192,9 @@ fn a_yes_does_not_count_for_anything_that_has_changed() {
         }
     };
     check("nothing in the configuration", &configure(""), true);
-    check("the configuration", &configure("[permissions]\nallow = [\"bash(sh *)\"]\n"), false);
+    check("the configuration", &configure("[permissions]\nask = [\"bash(frob *)\"]\n"), false);
+    // What is loosened counts from the next session on, so nothing has changed yet.
+    check("what is loosened", &configure("[permissions]\nallow = [\"bash(sh *)\"]\n"), true);
     check("the rules of the project", &|room| room.put("project/.doorward.toml", "strict = true\n"), false);
     check("damaged", &|room| std::fs::write(room.grant_files().pop().unwrap(), "{}").unwrap(), false);
     check("the key", &|room| std::fs::remove_file(room.at("home/.local/state/doorward/grants.key")).unwrap(), false);
@@ -276,8 +279,9 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
     let cwd = room.at("project").to_str().unwrap().to_owned();
     let mut call = doorward_engine::ToolCall::bash(ASKED, cwd.clone());
     (call.agent, call.session) = ("claude".into(), "s".into());
-    let loaded = crate::loading::load(&places, Some(&cwd), "claude");
-    let policy = loaded.config.policy(Mode::Auto).unwrap();
+    let mut loaded = crate::loading::load(&places, Some(&cwd), "claude");
+    crate::held::hold(&places, "s", &mut loaded);
+    let policy = loaded.policy(Mode::Auto).unwrap();
     let (through, ready) = (AtomicUsize::new(0), Barrier::new(1000));
     std::thread::scope(|scope| {
         for _ in 0..1000 {
@@ -433,7 +437,7 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
         "session_id": "s", "cwd": room.at("project"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": ASKED }, "tool_use_id": "t",
     });
-    let surroundings = Surroundings { places: room.places(), attended: true };
+    let surroundings = Surroundings { agent: crate::agents::Agent::Claude, places: room.places(), attended: true };
     assert_eq!(hook(payload.to_string().as_bytes(), &surroundings).unwrap().stdout, "");
     assert!(room.desk().open().is_empty());
 }

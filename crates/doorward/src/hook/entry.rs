@@ -9,7 +9,7 @@ use doorward_ledger::{
     AnswerBody, Became, By, DecisionBody, Layer1, Layer2, OutcomeBody, Reply, SessionBody, SessionStep,
 };
 
-use crate::agents::{Outcome, Proposed, Result as Ended, Step};
+use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step};
 use crate::judging::Considered;
 use crate::record::Entry;
 
@@ -95,13 +95,16 @@ pub fn outcome(outcome: Outcome) -> Result<Entry> {
     Entry::new(&OutcomeBody { decision: outcome.id, became, detail: None })
 }
 
-/// The entry of a session that began or ended.
-pub fn session(agent: &str, session: String, step: Step) -> Result<Entry> {
-    let step = match step {
+/// The entry of a session that began, ended or went on in another way.
+pub fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
+    let step = match event.step {
         Step::Began => SessionStep::Began,
         Step::Ended => SessionStep::Ended,
+        Step::Compacted => SessionStep::Compacted,
+        Step::SubagentBegan(name) => SessionStep::SubagentBegan(name),
+        Step::SubagentEnded(name) => SessionStep::SubagentEnded(name),
     };
-    Entry::new(&SessionBody { session, agent: Some(agent.to_owned()), step })
+    Entry::new(&SessionBody { session: event.session, agent: Some(agent.to_owned()), step })
 }
 
 fn layer1(judgement: &Judgement) -> Layer1 {

@@ -3,6 +3,7 @@
 mod deadline;
 pub mod entry;
 mod settle;
+mod waiting;
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -13,15 +14,18 @@ use std::rc::Rc;
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::agents::{Decision, Event, Outcome, Proposed, Reply, Result as Ended, Step, claude};
+use crate::agents::{Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step};
 use crate::grants::{Desk, Door};
 use crate::held;
 use crate::judging;
+use crate::key;
 use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::session::Session;
+use crate::spoken;
 use crate::world::{DiskWorld, project_root};
+use waiting::Asking;
 
 /// The longest payload that is read.
 const LIMIT: u64 = 64 << 20;
@@ -29,17 +33,26 @@ const LIMIT: u64 = 64 << 20;
 /// Where a payload comes from.
 #[derive(Debug)]
 pub struct Surroundings {
+    pub agent: Agent,
     pub places: Places,
     /// Somebody can answer a question.
     pub attended: bool,
 }
 
+impl Surroundings {
+    /// An agent that somebody attends.
+    pub fn new(agent: Agent, places: Places) -> Surroundings {
+        Surroundings { agent, places, attended: true }
+    }
+}
+
 /// Answers the event on standard input.
 pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    deadline::start();
-    judging::silence_panics();
     let agent = arguments.next();
-    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent)));
+    let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::named);
+    deadline::start(known.is_some_and(Agent::wants_words));
+    judging::silence_panics();
+    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known)));
     let reply = match outcome {
         Ok(Ok(reply)) => reply,
         Ok(Err(error)) => refusal(&format!("{error:#}")),
@@ -48,35 +61,43 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     send(&reply)
 }
 
-fn answer_input(agent: Option<OsString>) -> Result<Reply> {
-    match agent.as_ref().and_then(|agent| agent.to_str()) {
-        Some(claude::NAME) => {}
-        Some(other) => bail!("the agent `{other}` is not known; known is `claude`"),
-        None => bail!("`doorward hook` wants the name of an agent: `claude`"),
-    }
+fn answer_input(name: Option<OsString>, known: Option<Agent>) -> Result<Reply> {
+    let all = || Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
+    let Some(name) = name else { bail!("`doorward hook` wants the name of an agent: {}", all()) };
+    let Some(agent) = known else { bail!("the agent `{}` is not known; known are {}", name.display(), all()) };
     judging::fault("answering");
     let mut payload = Vec::new();
     std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("standard input cannot be read")?;
     if payload.len() as u64 > LIMIT {
         bail!("the payload is longer than {LIMIT} bytes");
     }
-    let attended = std::env::var_os("CLAUDE_CODE_SESSION_ATTENDED").is_none_or(|value| value != "0");
+    let attended = agent.attendance_variable().and_then(|name| std::env::var_os(name)).is_none_or(|value| value != "0");
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    answer(&payload, &Surroundings { places, attended })
+    answer(&payload, &Surroundings { agent, places, attended })
 }
 
 /// Answers one event.
 pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
     let payload = crate::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
-    let event = claude::translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
+    let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
     let mut ledger = Ledger::of(&surroundings.places);
-    match event {
-        Event::Proposed(proposed) => decide(&proposed, surroundings, &mut ledger),
+    let told = match event {
+        Event::Proposed(proposed) => return decide(*proposed, surroundings, &mut ledger),
         Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
-        Event::Session { session, step } => went_on(session, step, surroundings, &mut ledger),
+        Event::Said(said) => heard(&said, surroundings),
+        Event::Session(event) => went_on(event, surroundings, &mut ledger),
         Event::Nothing => Ok(Reply::default()),
-    }
+    };
+    // Refusing here would throw away the user's words or keep a session from ending; there is no call to block.
+    told.or_else(|error| Ok(Reply { stderr: format!("doorward: {error:#}\n"), code: 1, ..Reply::default() }))
+}
+
+/// Keeps a person's words for the calls that follow.
+fn heard(said: &Said, surroundings: &Surroundings) -> Result<Reply> {
+    let places = &surroundings.places;
+    spoken::keep(&Session::of(places, &said.session), said, &key::redaction(&places.state()))?;
+    Ok(Reply::default())
 }
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
@@ -94,54 +115,73 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
     ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default())
 }
 
-/// Records that a session began or ended. At its end the record is signed as it stands.
-fn went_on(session: String, step: Step, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
-    match step {
-        Step::Began => Session::of(&surroundings.places, &session).begin()?,
-        Step::Ended => {}
+/// Records how a session went on. At its beginning the agent's model is told what to expect; at its end the record is
+/// signed as it stands.
+fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
+    let Surroundings { agent, places, .. } = surroundings;
+    let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
+    if step == Step::Began {
+        Session::of(places, &event.session).begin()?;
     }
-    let _receipt = ledger.append(entry::session(claude::NAME, session, step)?)?;
+    let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
     match step {
-        Step::Began => {}
-        Step::Ended => ledger.sign(&surroundings.places)?,
+        Step::Began => {
+            let mode = loading::load(places, project_root(&cwd).as_deref(), agent.name()).mode(agent.name());
+            Ok(match mode {
+                Mode::Auto | Mode::ConfirmAll => agent.context(GUIDANCE),
+                Mode::Shadow | Mode::Off => Reply::default(),
+            })
+        }
+        Step::Ended => ledger.sign(places).map(|()| Reply::default()),
+        Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
     }
-    Ok(Reply::default())
 }
 
 /// Judges a call, makes the record durable, and only then answers.
-fn decide(proposed: &Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
-    let call = &proposed.call;
-    let project = project_root(&call.cwd);
-    let mut loaded = loading::load(&surroundings.places, project.as_deref(), &call.agent);
-    held::hold(&surroundings.places, &call.session, &mut loaded);
-    let mode = loaded.mode(&call.agent);
+fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let Surroundings { agent, places, .. } = surroundings;
+    let project = project_root(&proposed.call.cwd);
+    let mut loaded = loading::load(places, project.as_deref(), agent.name());
+    held::hold(places, &proposed.call.session, &mut loaded);
+    let mode = loaded.mode(agent.name());
     if mode == Mode::Off {
-        return Ok(claude::reply(&Decision::Silent));
+        return Ok(agent.reply(&proposed, &Decision::Silent));
     }
     let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
-    let session = Rc::new(Session::of(&surroundings.places, &call.session));
-    let world = DiskWorld::new(&surroundings.places, &call.cwd, project.clone(), &loaded)
+    let session = Rc::new(Session::of(places, &proposed.call.session));
+    proposed.call.user_message = spoken::words(&session, &proposed, &places.state());
+    let call = &proposed.call;
+    let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
         .with_programs(loaded.own.programs)
         .in_session(Rc::clone(&session));
     let mut considered = judging::consider(call, &world, &policy);
     let id = proposed.id.clone().unwrap_or_else(entry::own_name);
-    let door = Door { places: &surroundings.places, call, mode, loaded: &loaded, project: project.as_deref() };
+    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
     let grant = door.redeem(&considered, &id);
     considered.granted = grant.is_cleared();
-    let terms = settle::Terms { mode, attended: call.attended, problems: &loaded.problems };
+    let terms = settle::Terms { mode, asking: asking(&proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
-    let entry = entry::decision(&id, proposed, &considered, mode, project.as_deref())?;
+    let entry = entry::decision(&id, &proposed, &considered, mode, project.as_deref())?;
     let noted = session.note(&id, &considered, mode);
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
     match (recorded, mode) {
-        (Ok(()), _) => Ok(claude::reply(&door.answer(decision, &grant, &considered, &id))),
+        (Ok(()), _) => Ok(agent.reply(&proposed, &door.answer(decision, &grant, &considered, &id))),
         // Shadow leaves everything as it was, a full disk included, but says so.
         (Err(error), Mode::Shadow) => {
-            Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..claude::reply(&decision) })
+            Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..agent.reply(&proposed, &decision) })
         }
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
             Err(error.context("the decision cannot be recorded"))
         }
+    }
+}
+
+/// Who can answer a question about a call.
+fn asking(proposed: &Proposed, agent: Agent) -> Asking {
+    match (proposed.call.attended, agent.can_ask(proposed.asked)) {
+        (false, _) => Asking::Nobody,
+        (true, false) => Asking::Elsewhere,
+        (true, true) => Asking::Here,
     }
 }
 

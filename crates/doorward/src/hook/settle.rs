@@ -2,6 +2,7 @@
 
 use doorward_engine::{Judgement, Mode, Opinion, Verdict};
 
+use super::waiting::{self, Asking};
 use crate::agents::Decision;
 use crate::screen::visible;
 
@@ -12,13 +13,13 @@ const REASONS: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     pub mode: Mode,
-    /// Somebody can answer a question.
-    pub attended: bool,
+    /// Who can answer a question, and where.
+    pub asking: Asking,
     /// What is wrong with the configuration.
     pub problems: &'a [String],
 }
 
-/// What the agent is told. Where nobody can answer, a question is a refusal.
+/// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
 pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
     let verdict = match terms.mode {
         Mode::Off | Mode::Shadow => return Decision::Silent,
@@ -26,16 +27,13 @@ pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
         Mode::Auto => judgement.verdict,
     };
     let why = why(judgement, terms);
-    match (verdict, terms.attended) {
+    match (verdict, terms.asking) {
         (Verdict::AutoApprove, _) => Decision::Allow(format!("doorward approves: {why}")),
-        (Verdict::Confirm, true) if !crate::grants::is_for_one_key(judgement) => {
+        (Verdict::Confirm, Asking::Here) if !crate::grants::is_for_one_key(judgement) => {
             Decision::Deny(format!("doorward needs more than a key: {why}"))
         }
-        (Verdict::Confirm, true) => Decision::Ask(format!("doorward asks: {why}")),
-        (Verdict::Confirm, false) => Decision::Deny(format!(
-            "doorward needs a person's yes: {why}. nobody can answer in this session, so the call does not run; \
-             a person can run it"
-        )),
+        (Verdict::Confirm, Asking::Here) => Decision::Ask(format!("doorward asks: {why}")),
+        (Verdict::Confirm, Asking::Elsewhere | Asking::Nobody) => waiting::wait_for_a_person(&why, terms.asking),
         (Verdict::Block, _) => Decision::Deny(format!("doorward blocks: {why}")),
     }
 }
@@ -80,25 +78,26 @@ mod tests {
 
     #[test]
     fn what_the_agent_is_told_depends_on_mode_and_on_whether_somebody_can_answer() {
-        let said = |verdict, mode, attended| match settle(&judged(verdict), Terms { mode, attended, problems: &[] }) {
+        let said = |verdict, mode, asking| match settle(&judged(verdict), Terms { mode, asking, problems: &[] }) {
             Decision::Allow(_) => "allow",
             Decision::Ask(_) => "ask",
             Decision::Deny(_) => "deny",
             Decision::Silent => "silent",
         };
-        for (verdict, mode, attended, expected) in [
-            (Verdict::AutoApprove, Mode::Auto, true, "allow"),
-            (Verdict::AutoApprove, Mode::Auto, false, "allow"),
-            (Verdict::AutoApprove, Mode::ConfirmAll, true, "ask"),
-            (Verdict::AutoApprove, Mode::ConfirmAll, false, "deny"),
-            (Verdict::Confirm, Mode::Auto, true, "ask"),
-            (Verdict::Confirm, Mode::Auto, false, "deny"),
-            (Verdict::Block, Mode::Auto, true, "deny"),
-            (Verdict::Block, Mode::ConfirmAll, true, "deny"),
-            (Verdict::Block, Mode::Shadow, true, "silent"),
-            (Verdict::Block, Mode::Off, true, "silent"),
+        for (verdict, mode, asking, expected) in [
+            (Verdict::AutoApprove, Mode::Auto, Asking::Here, "allow"),
+            (Verdict::AutoApprove, Mode::Auto, Asking::Nobody, "allow"),
+            (Verdict::AutoApprove, Mode::ConfirmAll, Asking::Here, "ask"),
+            (Verdict::AutoApprove, Mode::ConfirmAll, Asking::Nobody, "deny"),
+            (Verdict::Confirm, Mode::Auto, Asking::Here, "ask"),
+            (Verdict::Confirm, Mode::Auto, Asking::Nobody, "deny"),
+            (Verdict::Confirm, Mode::Auto, Asking::Elsewhere, "deny"),
+            (Verdict::Block, Mode::Auto, Asking::Here, "deny"),
+            (Verdict::Block, Mode::ConfirmAll, Asking::Here, "deny"),
+            (Verdict::Block, Mode::Shadow, Asking::Here, "silent"),
+            (Verdict::Block, Mode::Off, Asking::Here, "silent"),
         ] {
-            assert_eq!(said(verdict, mode, attended), expected, "{verdict} {mode} {attended}");
+            assert_eq!(said(verdict, mode, asking), expected, "{verdict} {mode} {asking:?}");
         }
     }
 }

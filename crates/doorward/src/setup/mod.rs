@@ -1,70 +1,186 @@
-//! `doorward setup AGENT`: shows the change to the agent's settings, asks, and makes it; or takes it back.
+//! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and proves it; or takes it back.
 
+mod canary;
 mod choice;
 mod claude;
+mod codex;
 mod edit;
+mod find;
+mod hooks;
 mod write;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
+use serde_json::Value;
 
+use crate::agents::Agent;
 use crate::cli::SetupArguments;
 use crate::places::Places;
 use crate::screen;
+use hooks::Hooks;
 
 pub use write::replace;
+
+/// Turns the text of a file into another.
+type Rewrite = Box<dyn Fn(&str) -> Result<String, String>>;
+
+/// A file of an agent that doorward changes.
+pub struct Part {
+    pub file: PathBuf,
+    pub with: Rewrite,
+    pub without: Rewrite,
+    /// What a text says, however it is laid out.
+    pub meaning: fn(&str) -> Option<Value>,
+}
+
+/// One file before and after; `None` where there is none.
+struct Change {
+    part: Part,
+    old: Option<String>,
+    new: Option<String>,
+}
 
 /// Runs the command.
 pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
+    let agents = chosen(&places, arguments)?;
     if arguments.without_hooks {
-        return begin(&places, arguments);
+        return begin(&places, &agents, arguments);
     }
-    let settings = claude::settings_file(places.home());
-    if arguments.uninstall { uninstall(&settings, arguments) } else { install(&places, &settings, arguments) }
+    let program = program()?;
+    // Everything is read and understood before anything is written.
+    let mut changes = Vec::new();
+    for agent in agents {
+        let parts = parts(agent, &places, &program)?;
+        let planned: Result<Vec<Change>> =
+            parts.into_iter().map(|part| if arguments.uninstall { removal(part) } else { addition(part) }).collect();
+        changes.push((agent, planned?));
+    }
+    if arguments.uninstall { uninstall(&changes, arguments) } else { install(&places, &changes, &program, arguments) }
 }
 
-fn install(places: &Places, settings: &Path, arguments: &SetupArguments) -> Result<ExitCode> {
-    let program = program()?;
-    let before = write::text(settings)?;
-    let old = before.as_deref().unwrap_or_default();
-    let new = claude::installed(old, &program).map_err(|problem| not_understood(settings, &problem))?;
+/// The agents that were named, or those that are there.
+fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
+    if !arguments.agents.is_empty() {
+        let mut agents: Vec<Agent> = Vec::new();
+        for agent in arguments.agents.iter().map(|name| name.agent()) {
+            if !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+        return Ok(agents);
+    }
+    let found = find::agents(places.home(), &search_path());
+    if found.is_empty() {
+        bail!("no agent was found on this machine; name one: `doorward setup claude`");
+    }
+    let titles: Vec<&str> = found.iter().map(|agent| agent.title()).collect();
+    writeln!(anstream::stdout(), "found: {}", titles.join(", "))?;
+    Ok(found)
+}
+
+fn parts(agent: Agent, places: &Places, program: &str) -> Result<Vec<Part>> {
+    match agent {
+        Agent::Claude => Ok(claude::parts(places.home(), program)),
+        Agent::Codex => codex::parts(places.home(), program),
+        Agent::Pi | Agent::Generic => bail!(
+            "there is nothing to install for {}: whatever runs `doorward hook {}` is up to you; \
+             `--without-hooks` sets the mode and begins the record",
+            agent.title(),
+            agent.name()
+        ),
+    }
+}
+
+/// The hooks of an agent, and the file that they stand in.
+fn hooks(agent: Agent, places: &Places) -> Option<(Hooks, PathBuf)> {
+    match agent {
+        Agent::Claude => Some((claude::HOOKS, claude::settings_file(places.home()))),
+        Agent::Codex => Some((codex::HOOKS, codex::hooks_file(places.home()))),
+        Agent::Pi | Agent::Generic => None,
+    }
+}
+
+fn addition(part: Part) -> Result<Change> {
+    let old = write::text(&part.file)?;
+    let new =
+        (part.with)(old.as_deref().unwrap_or_default()).map_err(|problem| not_understood(&part.file, &problem))?;
+    Ok(Change { new: Some(new), old, part })
+}
+
+fn removal(part: Part) -> Result<Change> {
+    let old = write::text(&part.file)?;
+    let Some(current) = old.clone() else { return Ok(Change { part, old, new: None }) };
+    let saved = write::text(&backup(&part.file))?;
+    let new = restored(&part, &current, saved.as_deref()).map_err(|problem| not_understood(&part.file, &problem))?;
+    Ok(Change { part, old, new })
+}
+
+fn install(
+    places: &Places,
+    changes: &[(Agent, Vec<Change>)],
+    program: &str,
+    arguments: &SetupArguments,
+) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
-    if old == new {
-        writeln!(out, "`{}` already has the hooks", settings.display())?;
-    } else {
-        screen::change(&mut out, settings, old, &new)?;
+    for change in changes.iter().flat_map(|(_, changes)| changes) {
+        show(&mut out, change)?;
     }
     if arguments.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
-    let mode = mode(places, arguments)?;
-    settle(places, mode)?;
-    if old != new {
-        // What stood there before doorward came is what uninstalling brings back.
-        if let Some(before) = before.filter(|before| !claude::is_installed(before)) {
-            write::replace(&backup(settings), &before)?;
+    let modes = changes.iter().map(|(agent, _)| Ok((*agent, mode(places, *agent, arguments)?)));
+    let modes: Vec<(Agent, Mode)> = modes.collect::<Result<_>>()?;
+    for ((agent, mode), (_, changes)) in modes.into_iter().zip(changes) {
+        settle(places, agent, mode)?;
+        for change in changes {
+            add(change)?;
         }
-        write::replace(settings, &new)?;
+        writeln!(out, "installed for {} in mode `{mode}`: {}", agent.title(), mode.what())?;
+        prove(&mut out, agent, places, program, mode)?;
     }
-    writeln!(out, "installed for Claude Code in mode `{mode}`: {}", mode.what())?;
-    prove(&mut out, &program, mode)
-}
-
-/// Begins the record and sets the mode for hooks that somebody else installs: managed settings, a plugin.
-fn begin(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
-    let mode = mode(places, arguments)?;
-    settle(places, mode)?;
-    writeln!(anstream::stdout(), "mode `{mode}` for Claude Code; its settings are as they were")?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn settle(places: &Places, mode: Mode) -> Result<()> {
-    let config = configured(places, mode)?;
+fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
+    if change.old == change.new {
+        writeln!(out, "`{}` stays as it is", change.part.file.display())?;
+    } else {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        screen::change(out, &change.part.file, &text(&change.old), &text(&change.new))?;
+    }
+    Ok(())
+}
+
+fn add(change: &Change) -> Result<()> {
+    let Change { part, old, new: Some(new) } = change else { return Ok(()) };
+    if old.as_ref() == Some(new) {
+        return Ok(());
+    }
+    // What stood there before doorward came is what uninstalling brings back.
+    let is_untouched = |old: &&String| (part.without)(old).is_ok_and(|without| without == **old);
+    if let Some(before) = old.as_ref().filter(is_untouched) {
+        write::replace(&backup(&part.file), before)?;
+    }
+    write::replace(&part.file, new)
+}
+
+/// Begins the record and sets the mode for hooks that somebody else installs: managed settings, a plugin.
+fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
+    for agent in agents {
+        let mode = mode(places, *agent, arguments)?;
+        settle(places, *agent, mode)?;
+        writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings are as they were", agent.title())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settle(places: &Places, agent: Agent, mode: Mode) -> Result<()> {
+    let config = configured(places, agent.name(), mode)?;
     crate::record::begin(places)?;
     if write::text(&places.config_file())?.as_deref() != Some(config.as_str()) {
         write::replace(&places.config_file(), &config)?;
@@ -73,107 +189,120 @@ fn settle(places: &Places, mode: Mode) -> Result<()> {
 }
 
 /// The mode that was asked for, or chosen by a person, or in force already.
-fn mode(places: &Places, arguments: &SetupArguments) -> Result<Mode> {
+fn mode(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Mode> {
     if let Some(mode) = arguments.mode {
         return Ok(mode.into());
     }
     if arguments.yes {
-        return Ok(crate::loading::load(places, None, "claude").mode("claude"));
+        return Ok(crate::loading::load(places, None, agent.name()).mode(agent.name()));
     }
     if !std::io::stdin().is_terminal() {
         bail!("nobody can be asked here: say `--yes`, and `--mode` if it should not start with `confirm-all`");
     }
+    writeln!(anstream::stdout(), "\n{}:", agent.title())?;
     choice::ask(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())
 }
 
-fn configured(places: &Places, mode: Mode) -> Result<String> {
+fn configured(places: &Places, agent: &str, mode: Mode) -> Result<String> {
     let file = places.config_file();
     let old = crate::trusted::read(&file).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    let path = std::env::var("PATH").unwrap_or_default();
-    choice::configured(&old, "claude", mode, &choice::tool_chains(&path, places.home()))
+    choice::configured(&old, agent, mode, &choice::tool_chains(&search_path(), places.home()))
         .with_context(|| format!("`{}`", file.display()))
 }
 
 /// Writes the mode of an agent into the user's configuration.
 pub fn set_mode(places: &Places, agent: &str, mode: Mode) -> Result<()> {
-    let file = places.config_file();
-    let old = crate::trusted::read(&file).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let new = choice::configured(&old, agent, mode, &choice::tool_chains(&path, places.home()))
-        .with_context(|| format!("`{}`", file.display()))?;
-    write::replace(&file, &new)
+    let new = configured(places, agent, mode)?;
+    write::replace(&places.config_file(), &new)
 }
 
-/// Sends a call that no mode may approve through the line that the client will run.
-fn prove(out: &mut dyn Write, program: &str, mode: Mode) -> Result<ExitCode> {
-    if matches!(mode, Mode::Shadow | Mode::Off) {
-        return Ok(ExitCode::SUCCESS);
+/// Proves that the agent is stopped, and says what was seen.
+fn prove(out: &mut dyn Write, agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<()> {
+    let Some((hooks, file)) = hooks(agent, places) else { return Ok(()) };
+    let written = write::text(&file)?.unwrap_or_default();
+    let placed = hooks.placed(&written);
+    let line = hooks.deciding_command(program);
+    let stands =
+        placed.iter().any(|placed| placed.content.pointer("/hooks/0/command").and_then(Value::as_str) == Some(&line));
+    if !stands {
+        bail!("`{}` does not hold the hooks that were written to it", file.display());
     }
-    let payload = serde_json::json!({
-        "hook_event_name": "PreToolUse", "session_id": "doorward-setup", "cwd": "/",
-        "tool_name": "Bash", "tool_input": { "command": "rm -rf /" },
-    });
-    let mut child = Command::new("sh")
-        .args(["-c", &claude::deciding_command(program)])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("the installed line cannot be run")?;
-    if let Some(mut input) = child.stdin.take() {
-        input.write_all(payload.to_string().as_bytes())?;
+    if matches!(mode, Mode::Auto | Mode::ConfirmAll) {
+        let seen = canary::trial(agent, &line)?;
+        writeln!(out, "a trial call through that line (`rm -rf /`, not run) was {seen}")?;
     }
-    let answer = child.wait_with_output()?;
-    let text = String::from_utf8_lossy(&answer.stdout);
-    let is_stopped = answer.status.code() == Some(2) || text.contains("\"deny\"") || text.contains("\"ask\"");
-    if !is_stopped {
-        bail!("the hook is installed, but a trial call was not stopped: {}", screen::visible(text.trim()));
+    match (agent, find::program("codex", &search_path())) {
+        (Agent::Codex, Some(codex)) => {
+            canary::codex_sees(&codex, &file.display().to_string(), placed.len())?;
+            writeln!(out, "Codex says that it trusts all {} hooks", placed.len())?;
+        }
+        (Agent::Codex, None) => {
+            writeln!(out, "`codex` is not on the search path, so nobody has asked it whether it trusts the hooks")?;
+        }
+        (Agent::Claude | Agent::Pi | Agent::Generic, _) => {}
     }
-    writeln!(out, "a trial call (`rm -rf /`, not run) was stopped, as it should be")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn uninstall(settings: &Path, arguments: &SetupArguments) -> Result<ExitCode> {
+fn uninstall(changes: &[(Agent, Vec<Change>)], arguments: &SetupArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
-    let Some(old) = write::text(settings)?.filter(|old| claude::is_installed(old)) else {
-        writeln!(out, "`{}` has no hooks of doorward", settings.display())?;
+    let changed: Vec<&Change> =
+        changes.iter().flat_map(|(_, changes)| changes).filter(|change| change.old != change.new).collect();
+    if changed.is_empty() {
+        let titles: Vec<&str> = changes.iter().map(|(agent, _)| agent.title()).collect();
+        writeln!(out, "the settings of {} have nothing of doorward", titles.join(", "))?;
         return Ok(ExitCode::SUCCESS);
-    };
-    let saved = write::text(&backup(settings))?;
-    let new = restored(&old, saved.as_deref()).map_err(|problem| not_understood(settings, &problem))?;
-    screen::change(&mut out, settings, &old, new.as_deref().unwrap_or_default())?;
+    }
+    for change in &changed {
+        show(&mut out, change)?;
+    }
     if arguments.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.yes && !choice::agree("remove the hooks?")? {
         bail!("nothing was changed");
     }
-    match new {
-        Some(new) => write::replace(settings, &new)?,
-        None => write::remove(settings)?,
+    for Change { part, new, .. } in changed {
+        match new {
+            Some(new) => write::replace(&part.file, new)?,
+            None => write::remove(&part.file)?,
+        }
+        write::remove(&backup(&part.file))?;
     }
-    write::remove(&backup(settings))?;
     writeln!(out, "removed; the configuration and the record stay where they are")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the settings were before; `None` if there were none.
-fn restored(current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
-    let without = claude::removed(current)?;
-    let meaning = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+/// What a file was before; `None` if there was none.
+fn restored(part: &Part, current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
+    let without = (part.without)(current)?;
+    if without == current {
+        return Ok(Some(without));
+    }
     // Taking hooks out also takes out what they leave empty, so the saved text goes the same way before it is compared.
-    let round_trip = |saved: &str| claude::installed(saved, "doorward").and_then(|with| claude::removed(&with)).ok();
+    let round_trip = |saved: &str| (part.with)(saved).and_then(|with| (part.without)(&with)).ok();
     match saved {
         // Nothing else changed since: the saved bytes are exactly what was there.
-        Some(saved) if round_trip(saved).and_then(|text| meaning(&text)) == meaning(&without) => {
+        Some(saved) if round_trip(saved).and_then(|text| (part.meaning)(&text)) == (part.meaning)(&without) => {
             Ok(Some(saved.to_owned()))
         }
-        None if without.trim() == "{}" => Ok(None),
+        None if matches!(without.trim(), "" | "{}") => Ok(None),
         Some(_) | None => Ok(Some(without)),
     }
 }
 
-fn backup(settings: &Path) -> PathBuf {
-    settings.with_file_name("settings.json.before-doorward")
+fn backup(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".before-doorward");
+    file.with_file_name(name)
+}
+
+fn json_meaning(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
+fn search_path() -> String {
+    std::env::var("PATH").unwrap_or_default()
 }
 
 fn program() -> Result<String> {

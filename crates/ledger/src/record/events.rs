@@ -263,6 +263,14 @@ pub enum SessionStep {
     Boundary(String),
     /// A person set its counters back.
     Reset,
+    /// Its history was replaced by a summary.
+    Compacted,
+    /// It started an agent of its own, known by this name.
+    #[serde(rename = "subagent-began")]
+    SubagentBegan(String),
+    /// That agent ended.
+    #[serde(rename = "subagent-ended")]
+    SubagentEnded(String),
 }
 
 /// A session began, ended or changed its taint or boundaries.

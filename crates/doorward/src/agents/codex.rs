@@ -1,0 +1,69 @@
+//! Codex: its hook payloads into events and calls, our decisions into the two answers that it takes.
+
+use doorward_engine::Tool;
+use serde_json::{Value, json};
+
+use super::dialect::{self, Speaker};
+use super::fields::Fields;
+use super::{Agent, Asked, Decision, Event, Proof, Reply, patch};
+
+const SPEAKER: Speaker = Speaker { agent: Agent::Codex, tool, turn: "turn_id", proof, answers_requests: true };
+
+/// What stands before the names of the tools for subagents.
+const SUBAGENTS: &str = "multi_agent_v1";
+
+/// Reads one payload. Codex does not say whether somebody attends the session.
+pub fn translate(payload: &Value) -> Result<Event, String> {
+    dialect::translate(payload, true, SPEAKER)
+}
+
+/// Says the decision in the only ways that do not let the call run by mistake.
+///
+/// Before a call Codex takes nothing but a refusal with a reason; any other word, or one field that it does not know,
+/// counts as a failure, and the call runs.
+pub fn reply(asked: Asked, decision: &Decision) -> Reply {
+    match (asked, decision) {
+        (Asked::Call, Decision::Deny(reason) | Decision::Ask(reason)) => dialect::output(&json!({
+            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": said(reason),
+        })),
+        (Asked::Permission, Decision::Allow(_)) => dialect::output(&json!({
+            "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" },
+        })),
+        (Asked::Permission, Decision::Deny(reason)) => dialect::output(&json!({
+            "hookEventName": "PermissionRequest", "decision": { "behavior": "deny", "message": said(reason) },
+        })),
+        // Silence lets the call go on, and lets Codex ask the person about a permission.
+        (Asked::Call, Decision::Allow(_) | Decision::Silent)
+        | (Asked::Permission, Decision::Ask(_) | Decision::Silent) => Reply::default(),
+    }
+}
+
+/// A refusal without a reason is none.
+fn said(reason: &str) -> &str {
+    if reason.trim().is_empty() { "doorward blocks the call" } else { reason }
+}
+
+/// Prompts of subagents carry the name of the agent; the others are what the user sent.
+fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
+    Ok(Some(Proof::Event))
+}
+
+fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+    let fields = Fields::of(input)?;
+    Ok(match name.strip_prefix(SUBAGENTS).unwrap_or(name) {
+        // The justification comes with requests for a permission.
+        "Bash" => Tool::Bash { command: fields.only("command description")?.need("command")?, background: false },
+        "apply_patch" => Tool::Edit { changes: patch::changes(&fields.only("command description")?.need("command")?)? },
+        "view_image" => Tool::Read { path: fields.only("path detail")?.need("path")? },
+        "spawn_agent" => {
+            Tool::Task { agent: fields.own("agent_type")?.unwrap_or_default(), description: fields.need("message")? }
+        }
+        "send_input" | "resume_agent" => {
+            Tool::Task { agent: String::new(), description: fields.own("message")?.unwrap_or_default() }
+        }
+        short => match name.strip_prefix("mcp__") {
+            Some(rest) => dialect::mcp(rest, input, payload)?,
+            None => Tool::Other { name: short.to_owned(), input: input.clone() },
+        },
+    })
+}

@@ -1,0 +1,144 @@
+//! The words that Claude Code introduced and others took over: events with `hook_event_name`, answers with
+//! `hookSpecificOutput`.
+
+use doorward_engine::{Tool, ToolCall};
+use serde_json::{Map, Value, json};
+
+use super::fields::Fields;
+use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Step};
+
+/// What differs from one agent to the next.
+#[derive(Clone, Copy)]
+pub struct Speaker {
+    pub agent: Agent,
+    /// A tool of the agent: its name, its input and the whole payload.
+    pub tool: fn(&str, &Value, Fields<'_>) -> Result<Tool, String>,
+    /// The field that names the turn.
+    pub turn: &'static str,
+    /// Whether a prompt can be a person's, and how that is proved.
+    pub proof: fn(Fields<'_>, bool) -> Result<Option<Proof>, String>,
+    /// Whether a request for a permission waits for our answer.
+    pub answers_requests: bool,
+}
+
+/// Reads one payload.
+pub fn translate(payload: &Value, attended: bool, speaker: Speaker) -> Result<Event, String> {
+    let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
+    let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
+    match event {
+        "PreToolUse" => proposed(fields, attended, speaker, Asked::Call),
+        "PermissionRequest" if speaker.answers_requests => proposed(fields, attended, speaker, Asked::Permission),
+        // Answering would answer our own question in place of the person.
+        "PermissionRequest" => Ok(Event::Nothing),
+        "PostToolUse" => outcome(fields, if fields.flag("is_error")? { Ended::Failed } else { Ended::Ran }),
+        "PostToolUseFailure" => outcome(fields, Ended::Failed),
+        "PermissionDenied" => outcome(fields, Ended::Declined),
+        "UserPromptSubmit" => said(fields, attended, speaker),
+        "SessionStart" => session(fields, Step::Began),
+        "SessionEnd" => session(fields, Step::Ended),
+        "PreCompact" => session(fields, Step::Compacted),
+        "SubagentStart" => session(fields, Step::SubagentBegan(fields.own("agent_id")?.unwrap_or_default())),
+        "SubagentStop" => session(fields, Step::SubagentEnded(fields.own("agent_id")?.unwrap_or_default())),
+        unknown if fields.has("tool_name") => Err(format!("`{unknown}` is not a known event of a tool call")),
+        _ => Ok(Event::Nothing),
+    }
+}
+
+/// The answer to a call that is about to run.
+pub fn reply(decision: &Decision) -> Reply {
+    let (word, reason) = match decision {
+        Decision::Allow(reason) => ("allow", reason),
+        Decision::Ask(reason) => ("ask", reason),
+        Decision::Deny(reason) => ("deny", reason),
+        Decision::Silent => return Reply::default(),
+    };
+    output(&json!({
+        "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": reason,
+    }))
+}
+
+/// A text for the model at the beginning of a session.
+pub fn context(text: &str) -> Reply {
+    output(&json!({ "hookEventName": "SessionStart", "additionalContext": text }))
+}
+
+/// Wraps an answer.
+pub fn output(specific: &Value) -> Reply {
+    Reply { stdout: format!("{}\n", json!({ "hookSpecificOutput": specific })), ..Reply::default() }
+}
+
+/// A tool of a server: `rest` is its full name without the prefix.
+pub fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+    let named = match payload.value("mcp_server").map(Fields::of) {
+        Some(Ok(server)) => server.may("name")?,
+        Some(Err(_)) | None => None,
+    };
+    // A server's own name may hold the separator; the payload says which part is the name.
+    let known = named.and_then(|server| Some((server, rest.strip_prefix(server)?.strip_prefix("__")?)));
+    let (server, name) = known.or_else(|| rest.split_once("__")).unwrap_or((rest, ""));
+    Ok(Tool::Mcp {
+        server: server.to_owned(),
+        name: name.to_owned(),
+        args: input.clone(),
+        annotations: Map::new(),
+        description: String::new(),
+    })
+}
+
+/// A prompt that a machine wrote: notifications, reminders and commands come in angle brackets.
+pub fn is_machine_made(prompt: &str) -> bool {
+    let prompt = prompt.trim_start();
+    prompt.is_empty() || prompt.starts_with('<')
+}
+
+fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) -> Result<Event, String> {
+    let cwd = fields.may("cwd")?.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
+    let name = fields.may("tool_name")?.ok_or("the payload names no tool")?;
+    let input = fields.value("tool_input").ok_or("the payload has no tool input")?;
+    let tool = (speaker.tool)(name, input, fields).unwrap_or_else(|problem| Tool::Malformed {
+        name: name.to_owned(),
+        problem: format!("the input of `{name}`: {problem}"),
+    });
+    let mut call = ToolCall::new(tool, cwd);
+    call.agent = speaker.agent.name().to_owned();
+    call.session = fields.own("session_id")?.unwrap_or_default();
+    call.attended = attended;
+    call.cancelled = fields.flag("cancelled")?;
+    Ok(Event::Proposed(Box::new(Proposed {
+        call,
+        id: fields.own("tool_use_id")?,
+        turn: fields.own(speaker.turn)?,
+        asked,
+        transcript: fields.own("transcript_path")?,
+    })))
+}
+
+fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
+    let session = fields.own("session_id")?.unwrap_or_default();
+    Ok(match fields.own("tool_use_id")? {
+        Some(id) => Event::Outcome(Outcome { id, session, result }),
+        None => Event::Nothing,
+    })
+}
+
+fn said(fields: Fields<'_>, attended: bool, speaker: Speaker) -> Result<Event, String> {
+    let words = fields.own("prompt")?.unwrap_or_default();
+    // What a subagent is told was written by an agent.
+    if fields.has("agent_id") || is_machine_made(&words) {
+        return Ok(Event::Nothing);
+    }
+    Ok(match (speaker.proof)(fields, attended)? {
+        Some(proof) => Event::Said(Said {
+            session: fields.own("session_id")?.unwrap_or_default(),
+            words,
+            turn: fields.own(speaker.turn)?,
+            proof,
+        }),
+        None => Event::Nothing,
+    })
+}
+
+fn session(fields: Fields<'_>, step: Step) -> Result<Event, String> {
+    let session = fields.own("session_id")?.unwrap_or_default();
+    Ok(Event::Session(SessionEvent { session, cwd: fields.own("cwd")?, step }))
+}

@@ -1,0 +1,78 @@
+//! Reads the fields of a JSON object strictly: of the wrong type is an error, and so is a field that nobody knows.
+
+use serde_json::{Map, Value};
+
+/// The fields of one object.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(&'a Map<String, Value>);
+
+impl<'a> Fields<'a> {
+    pub fn of(value: &'a Value) -> Result<Fields<'a>, String> {
+        match value {
+            Value::Object(fields) => Ok(Fields(fields)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err("it is not an object".into())
+            }
+        }
+    }
+
+    /// Text that may be missing.
+    pub fn may(self, name: &str) -> Result<Option<&'a str>, String> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                Err(format!("`{name}` is not text"))
+            }
+        }
+    }
+
+    /// Text of one's own that may be missing.
+    pub fn own(self, name: &str) -> Result<Option<String>, String> {
+        self.may(name).map(|found| found.map(str::to_owned))
+    }
+
+    /// Text that must be there.
+    pub fn need(self, name: &str) -> Result<String, String> {
+        self.own(name)?.ok_or_else(|| format!("`{name}` is missing"))
+    }
+
+    /// A switch; off if it is missing.
+    pub fn flag(self, name: &str) -> Result<bool, String> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
+                Err(format!("`{name}` is neither true nor false"))
+            }
+        }
+    }
+
+    /// A list of objects with at least one in it.
+    pub fn objects(self, name: &str) -> Result<Vec<Fields<'a>>, String> {
+        let Some(Value::Array(items)) = self.0.get(name) else { return Err(format!("`{name}` is not a list")) };
+        if items.is_empty() {
+            return Err(format!("`{name}` is empty"));
+        }
+        items
+            .iter()
+            .map(|item| Fields::of(item).map_err(|_| format!("an entry of `{name}` is not an object")))
+            .collect()
+    }
+
+    pub fn value(self, name: &str) -> Option<&'a Value> {
+        self.0.get(name)
+    }
+
+    pub fn has(self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Fails if there is a field besides these: what it changes about the call is not known.
+    pub fn only(self, known: &str) -> Result<Fields<'a>, String> {
+        match self.0.keys().find(|name| !known.split(' ').any(|known| known == name.as_str())) {
+            Some(unknown) => Err(format!("nobody knows what `{unknown}` does")),
+            None => Ok(self),
+        }
+    }
+}

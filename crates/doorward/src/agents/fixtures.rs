@@ -1,0 +1,88 @@
+//! The payloads in `tests/payloads` become the events and calls that they expect.
+
+use std::path::Path;
+
+use doorward_engine::{ChangeKind, Tool};
+use serde_json::{Value, json};
+
+use super::*;
+
+#[test]
+fn every_payload_is_read_as_expected() {
+    for agent in [Agent::Claude, Agent::Codex, Agent::Pi] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/payloads").join(agent.name());
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap().replace("@PROJ@", "/p").replace("@HOME@", "/home/me");
+            let fixture: Value = serde_json::from_str(&text).unwrap();
+            let read = agent.translate(&fixture["payload"], true).map_or_else(|_| json!("error"), |event| told(&event));
+            assert_eq!(read, fixture["expect"], "{}", path.display());
+        }
+    }
+}
+
+/// An event in the words of the fixtures.
+fn told(event: &Event) -> Value {
+    match event {
+        Event::Proposed(proposed) => {
+            assert!(proposed.call.cwd == "/p" && !proposed.call.session.is_empty() && !proposed.call.agent.is_empty());
+            assert!(proposed.asked == Asked::Permission || proposed.id.is_some());
+            tool(&proposed.call.tool)
+        }
+        Event::Outcome(outcome) => {
+            let result = match outcome.result {
+                Ended::Ran => "ran",
+                Ended::Failed => "failed",
+                Ended::Declined => "declined",
+            };
+            json!({"outcome": result, "id": outcome.id})
+        }
+        Event::Said(said) => json!({"said": said.words}),
+        Event::Session(event) => json!({"session": match &event.step {
+            Step::Began => "began",
+            Step::Ended => "ended",
+            Step::Compacted => "compacted",
+            Step::SubagentBegan(name) if !name.is_empty() => "subagent-began",
+            Step::SubagentEnded(name) if !name.is_empty() => "subagent-ended",
+            Step::SubagentBegan(_) | Step::SubagentEnded(_) => "nameless",
+        }}),
+        Event::Nothing => json!("nothing"),
+    }
+}
+
+fn tool(tool: &Tool) -> Value {
+    let mut told = match tool {
+        Tool::Bash { command, background } => json!({"command": command, "background": background}),
+        Tool::PowerShell { command } => json!({"command": command}),
+        Tool::Write { path, content } => json!({"path": path, "content": content}),
+        Tool::Edit { changes } => {
+            let changes: Vec<Value> = changes
+                .iter()
+                .map(|change| json!({"path": change.path, "kind": kind(change.kind), "old": change.old, "new": change.new}))
+                .collect();
+            json!({ "changes": changes })
+        }
+        Tool::Read { path } => json!({"path": path}),
+        Tool::Search { path, pattern } => json!({"path": path, "pattern": pattern}),
+        Tool::Fetch { url, method } => json!({"url": url, "method": method}),
+        Tool::WebSearch { query } => json!({"query": query}),
+        Tool::Mcp { server, name, args, .. } => json!({"server": server, "name": name, "args": args}),
+        Tool::Task { agent, description } => json!({"agent": agent, "description": description}),
+        Tool::Python { code } => json!({"code": code}),
+        Tool::Other { .. } => json!({}),
+        Tool::Malformed { problem, .. } => json!({"problem": problem}),
+    };
+    let fields = told.as_object_mut().unwrap();
+    fields.retain(|_, value| !value.is_null());
+    fields.insert("tool".into(), tool.name().into());
+    told
+}
+
+const fn kind(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Create => "create",
+        ChangeKind::Update => "update",
+        ChangeKind::Delete => "delete",
+        ChangeKind::Move => "move",
+    }
+}

@@ -1,0 +1,86 @@
+//! Any other agent: asks in the words of `doorward check --jsonl`, one object per event.
+
+use doorward_engine::{ToolCall, tool_from_json};
+use serde_json::{Value, json};
+
+use super::fields::Fields;
+use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Step};
+
+/// Reads one event: `call`, `outcome`, `said` or `session`.
+pub fn translate(payload: &Value) -> Result<Event, String> {
+    let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
+    match fields.may("event")?.ok_or("the payload names no event")? {
+        "call" => proposed(fields),
+        "outcome" => outcome(fields),
+        "said" => said(fields),
+        "session" => session(fields),
+        unknown => Err(format!("`{unknown}` is not a known event")),
+    }
+}
+
+/// Says the verdict. In modes that leave the agent's own flow alone the verdict is `none`.
+pub fn reply(id: Option<&str>, decision: &Decision) -> Reply {
+    let (verdict, reason) = match decision {
+        Decision::Allow(reason) => ("approve", reason.as_str()),
+        Decision::Ask(reason) => ("confirm", reason.as_str()),
+        Decision::Deny(reason) => ("block", reason.as_str()),
+        Decision::Silent => ("none", "doorward leaves this to the agent"),
+    };
+    let mut answer = json!({ "verdict": verdict, "reason": reason });
+    if let (Some(id), Value::Object(fields)) = (id, &mut answer) {
+        fields.insert("id".to_owned(), Value::from(id));
+    }
+    Reply { stdout: format!("{answer}\n"), ..Reply::default() }
+}
+
+fn proposed(fields: Fields<'_>) -> Result<Event, String> {
+    let fields = fields.only("event tool input cwd session id turn attended cancelled truncated")?;
+    let cwd = fields.may("cwd")?.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
+    let tool = fields.may("tool")?.ok_or("the payload names no tool")?;
+    let input = fields.value("input").ok_or("the payload has no input")?;
+    let mut call = ToolCall::new(tool_from_json(tool, input), cwd);
+    call.agent = Agent::Generic.name().to_owned();
+    call.session = fields.own("session")?.unwrap_or_default();
+    call.attended = fields.flag("attended")?;
+    call.cancelled = fields.flag("cancelled")?;
+    call.truncated = fields.flag("truncated")?;
+    let (id, turn) = (fields.own("id")?, fields.own("turn")?);
+    Ok(Event::Proposed(Box::new(Proposed { call, id, turn, asked: Asked::Call, transcript: None })))
+}
+
+fn outcome(fields: Fields<'_>) -> Result<Event, String> {
+    let result = match fields.may("result")? {
+        Some("ran") => Ended::Ran,
+        Some("failed") => Ended::Failed,
+        Some("declined") => Ended::Declined,
+        Some(other) => return Err(format!("`{other}` is not a known result")),
+        None => return Err("the payload names no result".into()),
+    };
+    Ok(Event::Outcome(Outcome { id: fields.need("id")?, session: fields.own("session")?.unwrap_or_default(), result }))
+}
+
+fn said(fields: Fields<'_>) -> Result<Event, String> {
+    if fields.may("origin")? != Some("person") {
+        return Ok(Event::Nothing);
+    }
+    Ok(Event::Said(Said {
+        session: fields.own("session")?.unwrap_or_default(),
+        words: fields.need("text")?,
+        turn: fields.own("turn")?,
+        proof: Proof::Event,
+    }))
+}
+
+fn session(fields: Fields<'_>) -> Result<Event, String> {
+    let step = match fields.may("step")? {
+        Some("began") => Step::Began,
+        Some("ended") => Step::Ended,
+        Some("compacted") => Step::Compacted,
+        Some("subagent-began") => Step::SubagentBegan(fields.own("id")?.unwrap_or_default()),
+        Some("subagent-ended") => Step::SubagentEnded(fields.own("id")?.unwrap_or_default()),
+        Some(other) => return Err(format!("`{other}` is not a known step of a session")),
+        None => return Err("the payload names no step".into()),
+    };
+    let session = fields.own("session")?.unwrap_or_default();
+    Ok(Event::Session(SessionEvent { session, cwd: fields.own("cwd")?, step }))
+}

@@ -1,0 +1,63 @@
+//! Pi: what its extension sends into events and calls. Answers are those of the dialect.
+
+use doorward_engine::{Change, ChangeKind, Tool};
+use serde_json::Value;
+
+use super::dialect::{self, Speaker};
+use super::fields::Fields;
+use super::{Agent, Event, Proof};
+
+const SPEAKER: Speaker = Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false };
+
+/// Reads one payload. Somebody attends the session if the extension can show a dialogue.
+pub fn translate(payload: &Value) -> Result<Event, String> {
+    let attended = Fields::of(payload).and_then(|fields| fields.flag("has_ui")).unwrap_or(false);
+    dialect::translate(payload, attended, SPEAKER)
+}
+
+/// Pi says where a text was typed; what another extension or a program sent is not a person's.
+fn proof(payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
+    Ok((payload.may("source")? == Some("interactive")).then_some(Proof::Event))
+}
+
+fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+    let fields = Fields::of(input)?;
+    Ok(match name {
+        "bash" => Tool::Bash { command: fields.only("command timeout")?.need("command")?, background: false },
+        "read" => Tool::Read { path: fields.only("path offset limit")?.need("path")? },
+        "write" => {
+            let fields = fields.only("path content")?;
+            Tool::Write { path: fields.need("path")?, content: fields.need("content")? }
+        }
+        "edit" => edit(fields)?,
+        "grep" => search(fields.only("pattern path glob ignoreCase literal context limit")?)?,
+        "find" => search(fields.only("pattern path limit")?)?,
+        "ls" => Tool::Search { path: fields.only("path limit")?.own("path")?, pattern: None },
+        _ => match name.strip_prefix("mcp__") {
+            Some(rest) => dialect::mcp(rest, input, payload)?,
+            None => Tool::Other { name: name.to_owned(), input: input.clone() },
+        },
+    })
+}
+
+fn search(fields: Fields<'_>) -> Result<Tool, String> {
+    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")? })
+}
+
+/// One file, one or many places in it. Older versions send a single place without a list.
+fn edit(fields: Fields<'_>) -> Result<Tool, String> {
+    let fields = fields.only("path edits oldText newText")?;
+    let path = fields.need("path")?;
+    let places = if fields.has("edits") { fields.objects("edits")? } else { vec![fields] };
+    if fields.has("edits") && (fields.has("oldText") || fields.has("newText")) {
+        return Err("it has both a list of edits and one of its own".into());
+    }
+    let changes = places
+        .into_iter()
+        .map(|place| {
+            let (old, new) = (place.need("oldText")?, place.need("newText")?);
+            Ok(Change { path: path.clone(), kind: ChangeKind::Update, old, new })
+        })
+        .collect::<Result<_, String>>()?;
+    Ok(Tool::Edit { changes })
+}

@@ -1,0 +1,109 @@
+//! Proof of life: a trial call through the installed line, and the client's own word that it sees the hooks.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::agents::Agent;
+use crate::screen::visible;
+
+/// How long Codex may take to list its hooks.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Sends a call that no mode may approve through the line that stands in the settings; yields what came back.
+pub fn trial(agent: Agent, line: &str) -> Result<String> {
+    let payload = json!({
+        "hook_event_name": "PreToolUse", "session_id": "doorward-setup", "cwd": "/", "has_ui": true,
+        "tool_name": if agent == Agent::Pi { "bash" } else { "Bash" }, "tool_input": { "command": "rm -rf /" },
+    });
+    let mut child = Command::new("sh")
+        .args(["-c", line])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("the installed line cannot be run")?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(payload.to_string().as_bytes())?;
+    }
+    let answer = child.wait_with_output()?;
+    let text = String::from_utf8_lossy(&answer.stdout);
+    let output: Option<Value> = serde_json::from_str(&text).ok();
+    let field = |name: &str| output.as_ref()?.pointer(&format!("/hookSpecificOutput/{name}"))?.as_str();
+    match (field("permissionDecision"), answer.status.code()) {
+        (Some("deny"), Some(0)) => {
+            let reason = field("permissionDecisionReason").unwrap_or_default();
+            Ok(format!("denied: {}", visible(reason)))
+        }
+        (_, code) => bail!(
+            "the hook is installed, but a trial call was not denied; it ended with {code:?} and said: {} {}",
+            visible(text.trim()),
+            visible(String::from_utf8_lossy(&answer.stderr).trim())
+        ),
+    }
+}
+
+/// What Codex itself says about the hooks in a file: how many of `wanted` it will run.
+pub fn codex_sees(program: &Path, file: &str, wanted: usize) -> Result<()> {
+    let mut child = Command::new(program)
+        .arg("app-server")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("Codex cannot be started")?;
+    let listed = list_hooks(&mut child);
+    // It is ours, and it has said what it had to say.
+    let _ = child.kill();
+    let _ = child.wait();
+    let listed = listed?;
+    let hooks = listed.pointer("/result/data/0/hooks").and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |hook: &Value, name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let ours: Vec<&Value> = hooks
+        .iter()
+        .filter(|hook| text(hook, "key").starts_with(file) && text(hook, "command").contains("hook codex"))
+        .collect();
+    let live =
+        |hook: &&&Value| text(hook, "trustStatus") == "trusted" && hook.get("enabled") != Some(&Value::Bool(false));
+    if ours.iter().filter(live).count() < wanted {
+        let states: Vec<String> =
+            ours.iter().map(|hook| format!("{} {}", text(hook, "key"), text(hook, "trustStatus"))).collect();
+        bail!("Codex will not run all of the hooks: {}", visible(&states.join(", ")));
+    }
+    Ok(())
+}
+
+fn list_hooks(child: &mut Child) -> Result<Value> {
+    let mut input = child.stdin.take().context("Codex takes no input")?;
+    let output = child.stdout.take().context("Codex says nothing")?;
+    let (send, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let client = json!({ "name": "doorward", "title": "doorward", "version": env!("CARGO_PKG_VERSION") });
+    let about = json!({ "clientInfo": client, "capabilities": { "experimentalApi": true } });
+    writeln!(input, "{}", json!({ "id": 1, "method": "initialize", "params": about }))?;
+    answered(&lines, 1)?;
+    writeln!(input, "{}", json!({ "method": "initialized" }))?;
+    writeln!(input, "{}", json!({ "id": 2, "method": "hooks/list", "params": { "cwds": ["/"] } }))?;
+    answered(&lines, 2)
+}
+
+fn answered(lines: &Receiver<String>, id: u64) -> Result<Value> {
+    loop {
+        let line = lines.recv_timeout(PATIENCE).context("Codex does not answer")?;
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        if message.get("id").and_then(Value::as_u64) == Some(id) && message.get("method").is_none() {
+            return Ok(message);
+        }
+    }
+}

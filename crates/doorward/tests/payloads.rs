@@ -1,0 +1,69 @@
+//! Payloads of every event and tool of each agent: the answer of the real program is the one that the fixture expects.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Home, Ran};
+
+#[test]
+fn claude_gets_the_expected_answers() {
+    check("claude");
+}
+
+#[test]
+fn codex_gets_the_expected_answers() {
+    check("codex");
+}
+
+#[test]
+fn pi_gets_the_expected_answers() {
+    check("pi");
+}
+
+fn check(agent: &str) {
+    let home = Home::new();
+    let ran = home.run(&["setup", agent, "--yes", "--mode", "auto", "--without-hooks"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/payloads").join(agent);
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = text.replace("@PROJ@", home.project().to_str().unwrap());
+        let text = text.replace("@HOME@", home.path("").to_str().unwrap().trim_end_matches('/'));
+        let fixture: Value = serde_json::from_str(&text).unwrap();
+        let ran = home.run(&["hook", agent], fixture["payload"].to_string().as_bytes());
+        let (said, expected) = (said(&ran), fixture["answer"].as_str().unwrap());
+        let fits = match expected {
+            "any" => matches!(said.as_str(), "allow" | "ask" | "deny") || (agent == "codex" && said.is_empty()),
+            "not allow" => matches!(said.as_str(), "ask" | "deny"),
+            exactly => said == exactly,
+        };
+        assert!(fits, "{}: expected `{expected}`, got `{said}`: {} {}", path.display(), ran.stdout, ran.stderr);
+        seen += 1;
+    }
+    assert!(seen > 15, "{seen}");
+}
+
+/// The answer in a word.
+fn said(ran: &Ran) -> String {
+    if ran.code == 2 && ran.stdout.is_empty() && !ran.stderr.is_empty() {
+        return "refusal".to_owned();
+    }
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    if ran.stdout.is_empty() {
+        return String::new();
+    }
+    let answer = ran.json();
+    let output = &answer["hookSpecificOutput"];
+    match output["hookEventName"].as_str().unwrap() {
+        "PreToolUse" => output["permissionDecision"].as_str().unwrap().to_owned(),
+        "PermissionRequest" => format!("permission {}", output["decision"]["behavior"].as_str().unwrap()),
+        "SessionStart" => "context".to_owned(),
+        other => panic!("{other}"),
+    }
+}
