@@ -79,6 +79,11 @@ impl<'t> Names<'t> {
             .is_some_and(|all| all.iter().all(|binding| matches!(binding, Binding::Own | Binding::Parameter)))
     }
 
+    /// The text gives the name a meaning that is no import.
+    pub fn is_shadowed(&self, name: &str) -> bool {
+        matches!(self.meaning(name), Meaning::Once(_) | Meaning::Several | Meaning::Clash)
+    }
+
     pub fn is_parameter(&self, name: &str) -> bool {
         self.bindings.get(name).is_some_and(|all| all.iter().any(|binding| matches!(binding, Binding::Parameter)))
     }

@@ -24,6 +24,8 @@ pub struct Use {
     pub named: Vec<(String, Value)>,
     /// Some arguments come out of a list, so their places are not known.
     pub spread: bool,
+    /// It is handed to somebody who may call it.
+    pub may_be_called: bool,
 }
 
 impl Reading {

@@ -22,6 +22,14 @@ struct Binder<'a, 't> {
 impl<'t> Binder<'_, 't> {
     fn node(&mut self, node: Node<'t>) {
         match node.kind() {
+            "identifier"
+            | "property_identifier"
+            | "shorthand_property_identifier"
+            | "shorthand_property_identifier_pattern"
+                if self.source.of(node).contains('\\') =>
+            {
+                self.reading.unclear("a name with escaped letters");
+            }
             "import_statement" => self.import(node),
             "call_expression" => {
                 if let Some(module) = self.module(node) {

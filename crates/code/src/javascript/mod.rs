@@ -1,6 +1,7 @@
 //! JavaScript.
 
 mod bind;
+mod called;
 mod fold;
 mod visit;
 
@@ -19,10 +20,41 @@ pub fn read(text: &str) -> Reading {
     if !matches!(names.meaning("require"), Meaning::Free) {
         reading.unclear("`require` gets another meaning");
     }
+    for name in POWERFUL.iter().filter(|name| names.is_shadowed(name)) {
+        reading.unclear(format!("`{name}` gets another meaning"));
+    }
+    if reading.imports.iter().any(|module| module.contains(':')) {
+        reading.unclear("it imports a module from an address");
+    }
     let mut reader = Reader { source, names, reading, calls_parameter: false, hands_on_computed: false };
     reader.visit(tree.root_node());
     reader.finish()
 }
+
+/// Globals that do more than compute, modules among them that inline code has without importing them. Where the text's own
+/// meaning of such a name does not reach, the global is meant.
+const POWERFUL: &[&str] = &[
+    "eval",
+    "Function",
+    "process",
+    "globalThis",
+    "global",
+    "module",
+    "fetch",
+    "child_process",
+    "fs",
+    "vm",
+    "worker_threads",
+    "cluster",
+    "net",
+    "http",
+    "https",
+    "inspector",
+    "repl",
+    "Reflect",
+    "Proxy",
+    "WebAssembly",
+];
 
 /// One text while it is read.
 #[derive(Debug)]

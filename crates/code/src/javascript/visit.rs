@@ -32,6 +32,11 @@ impl<'t> Reader<'t> {
             "formal_parameters" => children(node).into_iter().for_each(|child| self.target(child)),
             "arrow_function" => self.with_target(node, "parameter"),
             "pair" | "method_definition" | "field_definition" => self.keyed(node),
+            "this" if !is_looked_into(node) => self.reading.unclear("it hands on `this`, which may be everything"),
+            "class_heritage" => {
+                children(node).into_iter().for_each(|base| self.called_later(base));
+                self.below(node);
+            }
             "with_statement" => self.reading.unclear("it changes what names mean"),
             _ => self.below(node),
         }
@@ -176,6 +181,7 @@ impl<'t> Reader<'t> {
             return self.reading.unclear("a call of nothing");
         };
         let used = arguments.map(|arguments| self.arguments(arguments)).unwrap_or_else(no_arguments);
+        self.called_arguments(function, arguments);
         match (self.dotted(function), function.kind()) {
             (Some(name), _) if matches!(name.as_str(), "require" | "import") => self.import(node, &used),
             (Some(name), _) => self.reading.uses.push(Use { name, ..used }),
@@ -301,8 +307,16 @@ fn is_named(call: Node<'_>) -> bool {
     outer.is_some_and(|node| {
         let literal =
             field(call, "arguments").is_some_and(|all| children(all).iter().all(|one| one.kind() == "string"));
-        literal && matches!(node.kind(), "variable_declarator" | "assignment_expression" | "expression_statement")
+        let plain = field(call, "function").is_some_and(|function| matches!(function.kind(), "identifier" | "import"));
+        literal
+            && plain
+            && matches!(node.kind(), "variable_declarator" | "assignment_expression" | "expression_statement")
     })
+}
+
+/// `this.member`
+fn is_looked_into(this: Node<'_>) -> bool {
+    this.parent().is_some_and(|parent| parent.kind() == "member_expression")
 }
 
 fn no_arguments() -> Use {

@@ -21,6 +21,10 @@ struct Binder<'a, 't> {
 impl<'t> Binder<'_, 't> {
     fn node(&mut self, node: Node<'t>) {
         match node.kind() {
+            // Python reads other spellings of a letter as that letter.
+            "identifier" if !self.source.of(node).is_ascii() => {
+                self.reading.unclear("a name with unusual letters");
+            }
             "import_statement" => self.import(node),
             "import_from_statement" => self.import_from(node),
             "future_import_statement" => {}
@@ -74,6 +78,7 @@ impl<'t> Binder<'_, 't> {
     fn assignment(&mut self, node: Node<'t>) {
         match (field(node, "left"), field(node, "right")) {
             (Some(left), Some(right)) if left.kind() == "identifier" => {
+                self.inner_name(left);
                 let binding = if right.kind() == "lambda" { Binding::Own } else { Binding::Value(right) };
                 self.names.bind(self.source.of(left), binding);
             }
@@ -122,11 +127,24 @@ impl<'t> Binder<'_, 't> {
         }
     }
 
+    /// `__annotations__ = …` and the like steer what the language itself does.
+    fn inner_name(&mut self, node: Node<'t>) {
+        let name = self.source.of(node);
+        let inner = name.starts_with("__") && name.ends_with("__");
+        let plain = matches!(name, "__all__" | "__version__" | "__author__" | "__slots__" | "__license__" | "__doc__");
+        if inner && !plain {
+            self.reading.unclear(format!("it gives `{name}` a meaning"));
+        }
+    }
+
     /// Names on the left side of something that is not a plain assignment.
     fn targets(&mut self, node: Option<Node<'t>>) {
         let Some(node) = node else { return };
         match node.kind() {
-            "identifier" => self.names.bind(self.source.of(node), Binding::Other),
+            "identifier" => {
+                self.inner_name(node);
+                self.names.bind(self.source.of(node), Binding::Other);
+            }
             // `a.b = …` and `a[b] = …` give no name a meaning.
             "attribute" | "subscript" => {}
             _ => children(node).into_iter().for_each(|child| self.targets(Some(child))),

@@ -159,6 +159,7 @@ impl<'t> Reader<'t> {
         let plain = arguments
             .iter()
             .all(|argument| !matches!(argument.kind(), "list_splat" | "dictionary_splat" | "keyword_argument"));
+        let single = plain && arguments.len() == 1;
         let values = || arguments.iter().map(|argument| self.fold(*argument, steps));
         if let Some(name) = self.dotted(function) {
             return match name.as_str() {
@@ -170,7 +171,9 @@ impl<'t> Reader<'t> {
                 "pathlib.Path.cwd" | "os.getcwd" => Value::Text(".".into()),
                 "os.listdir" => Value::List(vec![Value::Name]),
                 "glob.glob" | "glob.iglob" => matches(&values().next().unwrap_or_default()),
-                "sorted" | "list" | "set" | "tuple" | "reversed" | "str" | "os.fspath" | "os.path.normpath" => {
+                "sorted" | "list" | "set" | "tuple" | "reversed" | "str" | "os.fspath" | "os.path.normpath"
+                    if single =>
+                {
                     values().next().unwrap_or_default()
                 }
                 _ => Value::Unknown,
@@ -181,6 +184,9 @@ impl<'t> Reader<'t> {
         }
         let receiver = field(function, "object").map(|object| self.fold(object, steps)).unwrap_or_default();
         let method = field(function, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
+        if arguments.len() > 1 || !plain {
+            return Value::Unknown;
+        }
         self.method_result(receiver, method, values().next())
     }
 
@@ -194,7 +200,8 @@ impl<'t> Reader<'t> {
             ("split", Value::Text(text), None) => {
                 Value::List(text.split_whitespace().map(|word| Value::Text(word.to_owned())).collect())
             }
-            ("absolute" | "strip", value @ Value::Text(_), None) => value,
+            ("absolute", value @ Value::Text(_), None) => value,
+            ("strip", Value::Text(text), None) if !text.contains(UNKNOWN) => Value::Text(text.trim().to_owned()),
             _ => Value::Unknown,
         }
     }

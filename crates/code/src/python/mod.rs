@@ -1,6 +1,7 @@
 //! Python.
 
 mod bind;
+mod called;
 mod fold;
 mod visit;
 
@@ -16,7 +17,8 @@ pub fn read(text: &str) -> Reading {
     let source = Source { text };
     let mut reading = Reading::default();
     let names = bind::names(tree.root_node(), &source, &mut reading);
-    let mut reader = Reader { source, names, reading };
+    let calls_parameter = called::calls_parameter(tree.root_node(), &source, &names);
+    let mut reader = Reader { source, names, reading, calls_parameter };
     reader.visit(tree.root_node());
     reader.reading
 }
@@ -27,6 +29,8 @@ struct Reader<'t> {
     source: Source<'t>,
     names: Names<'t>,
     reading: Reading,
+    /// A function calls what it was given.
+    calls_parameter: bool,
 }
 
 /// Built-ins that do more than compute, under any name that hides them.
@@ -41,6 +45,12 @@ fn is_powerful(name: &str) -> bool {
             | "setattr"
             | "delattr"
             | "globals"
+            | "locals"
+            | "__import__"
+            | "__builtins__"
+            | "__loader__"
+            | "__spec__"
+            | "type"
             | "vars"
             | "breakpoint"
             | "help"

@@ -11,7 +11,12 @@ impl<'t> Reader<'t> {
     pub fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "import_from_statement" | "future_import_statement" => {}
-            "global_statement" | "nonlocal_statement" | "case_pattern" => {}
+            "global_statement" | "nonlocal_statement" => {}
+            "case_pattern" => self.pattern(node),
+            "decorator" => {
+                children(node).into_iter().for_each(|function| self.called_later(function));
+                self.below(node);
+            }
             "identifier" => self.name(node),
             "attribute" => self.attribute(node),
             "subscript" => self.subscript(node),
@@ -20,7 +25,11 @@ impl<'t> Reader<'t> {
             "named_expression" => self.with_target(node, "name"),
             "as_pattern" => self.with_target(node, "alias"),
             "delete_statement" => children(node).into_iter().for_each(|child| self.target(child)),
-            "function_definition" | "class_definition" => self.skipping(node, "name"),
+            "function_definition" => self.skipping(node, "name"),
+            "class_definition" => {
+                self.superclasses(node);
+                self.skipping(node, "name");
+            }
             "keyword_argument" => self.skipping(node, "name"),
             "parameters" | "lambda_parameters" => self.parameters(node),
             "string" | "concatenated_string" => self.below(node),
@@ -92,12 +101,19 @@ impl<'t> Reader<'t> {
             }
             Meaning::Free => self.reading.uses.push(Use::handed_on(name, Default::default())),
             Meaning::Clash => self.reading.unclear(format!("the name `{name}` has more than one meaning")),
+            // The built-in of that name may be meant where the text's own meaning does not reach.
+            Meaning::Once(_) | Meaning::Several if super::is_powerful(name) => {
+                self.reading.uses.push(Use::handed_on(name, Default::default()));
+            }
             Meaning::Once(_) | Meaning::Several => {}
         }
     }
 
     fn attribute(&mut self, node: Node<'t>) {
         match self.dotted(node) {
+            Some(path) if path == "sys.path" && !self.only_shown(node) => {
+                self.reading.unclear("it may change where modules are imported from");
+            }
             Some(path) => self.reading.uses.push(Use::handed_on(path, Default::default())),
             None => {
                 let Some(object) = field(node, "object") else { return };
@@ -127,6 +143,7 @@ impl<'t> Reader<'t> {
             return self.reading.unclear("a call without arguments");
         };
         let used = self.arguments(arguments);
+        self.called_arguments(function, arguments);
         match (self.dotted(function), function.kind()) {
             (Some(name), _) => self.reading.uses.push(Use { name, ..used }),
             (None, "attribute") => {

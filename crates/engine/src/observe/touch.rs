@@ -146,7 +146,12 @@ impl Observer<'_> {
             Shape::Token | Shape::Below => true,
             Shape::Any => false,
         };
-        let touch = if field.shape == Shape::Below { touch.of_tree() } else { touch };
+        let touch = match (field.shape, touch) {
+            // Any file below may be the one.
+            (Shape::Below, Touch::Read) => Touch::ReadTree,
+            (Shape::Below, touch) => touch.of_tree(),
+            (Shape::ProjectPaths | Shape::Token | Shape::Any, touch) => touch,
+        };
         let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
         match base {
             Some(base) => self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown)),

@@ -135,6 +135,10 @@ impl Runner<'_, '_> {
     /// Modules of the library are known by their members; modules of the project run as part of it.
     fn imports(&mut self, reading: &Reading, code: &mut Code<'_>, state: &mut State<'_>) {
         for module in &reading.imports {
+            if module.split('.').any(|part| part == "__main__") {
+                self.out.lower(Degree::Opaque, format!("the program `{module}`, run by importing it"));
+                self.out.unknown(Operation::Execute, &code.invocation.by, Marks::default().with(Mark::InlineCode));
+            }
             let by = code.invocation.by.clone();
             let Some(beside) = code.beside.clone() else {
                 self.out.lower(Degree::Opaque, format!("where `{module}` is imported from"));
@@ -157,7 +161,9 @@ impl Runner<'_, '_> {
             Language::Python => {
                 let top = module.trim_start_matches('.').split('.').next().unwrap_or(module);
                 let whole = module.trim_start_matches('.').replace('.', "/");
-                vec![format!("{whole}.py"), format!("{top}.py"), format!("{top}/__init__.py"), top.to_owned()]
+                let mut names = vec![format!("{whole}.py"), format!("{top}/__init__.py"), top.to_owned()];
+                names.extend(["py", "pyc", "so", "abi3.so"].iter().map(|ending| format!("{top}.{ending}")));
+                names
             }
             Language::JavaScript if module.starts_with(['.', '/']) => {
                 ["", ".js", ".mjs", ".cjs", "/index.js"].iter().map(|ending| format!("{module}{ending}")).collect()
@@ -193,7 +199,7 @@ impl Runner<'_, '_> {
             Some(Act::Environment) => self.environment_used(code),
             Some(Act::Variable) => self.looks_up(used, code),
             // A member that is looked at, not called: only what could do something when it is called matters.
-            None if handed_on && is_member && !is_inner(&used.name) => {}
+            None if handed_on && is_member && !used.may_be_called && !is_inner(&used.name) => {}
             None if self.is_of_project(used, code) => {}
             None => self.not_known(used, code),
             Some(Act::Roles(_) | Act::Open(..) | Act::Run | Act::Shell | Act::Spawn | Act::Request)
@@ -241,7 +247,7 @@ impl Runner<'_, '_> {
     /// One role for whatever the value at a place may be.
     fn on(&mut self, used: &Use, at: At, role: Role, code: &mut Code<'_>, state: &mut State<'_>) {
         let unknown = Value::Unknown;
-        let value = value_at(used, at).or_else(|| path_by_name(used)).unwrap_or(&unknown);
+        let value = value_at(used, at).or_else(|| path_by_name(used, at)).unwrap_or(&unknown);
         // A file that was opened before is no path.
         if matches!(value, Value::Plain(_)) && matches!(role, Role::Read | Role::Write) {
             return;
@@ -377,7 +383,10 @@ fn value_at(used: &Use, at: At) -> Option<&Value> {
 }
 
 /// `open(file='a')` and the like.
-fn path_by_name(used: &Use) -> Option<&Value> {
+fn path_by_name(used: &Use, at: At) -> Option<&Value> {
+    if at == act::SECOND {
+        return ["dst", "target"].iter().find_map(|name| used.named(name));
+    }
     ["file", "path", "name", "filename", "url", "src"].iter().find_map(|name| used.named(name))
 }
 
@@ -457,5 +466,6 @@ fn only_asks(used: &Use, language: Language) -> bool {
 /// Names that lead to the inside of the language.
 fn is_inner(name: &str) -> bool {
     name.starts_with(".__")
-        || matches!(name, ".constructor" | ".prototype" | ".f_globals" | ".f_builtins" | ".gi_frame")
+        || matches!(name, ".constructor" | ".prototype" | ".f_globals" | ".f_builtins" | ".f_locals" | ".f_back")
+        || matches!(name, ".gi_frame" | ".cr_frame" | ".ag_frame" | ".tb_frame" | ".tb_next")
 }

@@ -8,8 +8,13 @@ use super::act::{
 };
 
 pub fn act(used: &Use) -> Option<Act> {
+    let places = used.arguments.as_ref().map_or(0, Vec::len);
     match used.name.strip_prefix('.') {
         Some(method) => method_act(method, used),
+        // With more than one argument they make a class.
+        None if used.name == "type" && (places > 1 || used.spread) => None,
+        None if used.name == "shutil.copytree" && used.named("dirs_exist_ok").is_some() => None,
+        None if used.name == "dataclasses.dataclass" && (places > 0 || used.spread) => None,
         None => function_act(&used.name),
     }
 }
@@ -77,6 +82,53 @@ const NOT_COMPUTING: &[&str] = &[
     "platform.popen",
     "typing.get_type_hints",
     "dataclasses.make_dataclass",
+];
+
+/// Modules that are members of those modules: whoever holds one reaches everything.
+const MODULES: &[&str] = &[
+    "abc",
+    "base64",
+    "binascii",
+    "bltns",
+    "builtins",
+    "codecs",
+    "collections",
+    "contextlib",
+    "copyreg",
+    "decoder",
+    "encoder",
+    "encodings",
+    "entities",
+    "enum",
+    "functools",
+    "inspect",
+    "io",
+    "ipaddress",
+    "itertools",
+    "keyword",
+    "linecache",
+    "locale",
+    "math",
+    "numbers",
+    "operator",
+    "os",
+    "parser",
+    "platform",
+    "random",
+    "re",
+    "scanner",
+    "socket",
+    "stdlib_re",
+    "struct",
+    "subprocess",
+    "sys",
+    "textwrap",
+    "threading",
+    "tokenize",
+    "tool",
+    "types",
+    "warnings",
+    "weakref",
 ];
 
 const FUNCTIONS: &[(&str, Act)] = &[
@@ -211,7 +263,8 @@ fn function_act(name: &str) -> Option<Act> {
     }
     let (module, member) = name.trim_end_matches("[]").rsplit_once('.')?;
     let known = COMPUTING.contains(&module) || is_class(module);
-    (known && !member.starts_with('_') && !NOT_COMPUTING.contains(&name)).then_some(Act::Nothing)
+    let inner = member.starts_with('_') || MODULES.contains(&member) && !is_class(name);
+    (known && !inner && !NOT_COMPUTING.contains(&name)).then_some(Act::Nothing)
 }
 
 /// A class of a computing module. A module that is reached through another one (`json.codecs`, `enum.bltns`) is none.

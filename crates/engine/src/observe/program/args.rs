@@ -37,6 +37,12 @@ pub struct Args {
 }
 
 impl Args {
+    /// Some flag makes this change, and makes it wherever it is given: `--dry-run=client --dry-run=none` does not.
+    pub fn always(&self, makes: impl Fn(&Changes) -> bool) -> bool {
+        let held = |name: &str| self.given.iter().filter(|given| given.name == name).all(|given| makes(&given.changes));
+        self.given.iter().any(|given| makes(&given.changes) && held(&given.name))
+    }
+
     /// The entry of the innermost subcommand.
     pub fn entry(&self) -> Option<&Entry> {
         self.chain.last()

@@ -236,8 +236,8 @@ impl Runner<'_, '_> {
             .iter()
             .filter(|given| given.changes.has_effect() || (given.value.is_some() && given.role != Role::Data))
             .count();
-        let dry_run = args.given.iter().any(|given| given.changes.dry_run);
-        let read_only = effects == 0 && args.given.iter().any(|given| given.changes.read_only);
+        let dry_run = args.always(|changes| changes.dry_run);
+        let read_only = effects == 0 && args.always(|changes| changes.read_only);
         if let Some(role) = args.given.iter().find_map(|given| given.changes.operands) {
             let kept =
                 [Role::Data, Role::Into, Role::RemoteInto, Role::Resource, Role::Command, Role::Shell, Role::Env];

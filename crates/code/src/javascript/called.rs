@@ -1,0 +1,101 @@
+//! Functions that are handed to somebody who may call them.
+
+use tree_sitter::Node;
+
+use super::Reader;
+use crate::names::{Binding, Meaning};
+use crate::reading::Use;
+use crate::tree::{children, field};
+
+/// Names that stand for names are followed this far.
+const STEPS: u32 = 8;
+
+impl<'t> Reader<'t> {
+    /// Looks at those arguments of a call that the called function may call in turn.
+    pub fn called_arguments(&mut self, function: Node<'t>, arguments: Option<Node<'t>>) {
+        let name = match (self.dotted(function), field(function, "property")) {
+            (Some(name), _) => name,
+            (None, Some(method)) => format!(".{}", self.source.of(method)),
+            (None, None) => return,
+        };
+        let given = arguments.map(children).unwrap_or_default();
+        let function = called_at(&name).and_then(|at| given.get(at));
+        if let Some(function) = function {
+            // Some runtimes take a text for code here.
+            if name.starts_with("set") && self.value(*function).text().is_some() {
+                self.reading.unclear("it runs text as code");
+            }
+            self.called_later(*function);
+        }
+    }
+
+    /// A value that somebody may call.
+    pub fn called_later(&mut self, node: Node<'t>) {
+        self.may_be_called(node, STEPS);
+    }
+
+    fn may_be_called(&mut self, node: Node<'t>, steps: u32) {
+        let Some(steps) = steps.checked_sub(1) else {
+            return self.reading.unclear("a function behind too many names");
+        };
+        match node.kind() {
+            "identifier" => self.named_function(node, steps),
+            "member_expression" if self.dotted(node).is_none() => {
+                let name = field(node, "property").map(|name| self.source.of(name)).unwrap_or_default();
+                let used = Use { may_be_called: true, ..Use::handed_on(format!(".{name}"), Default::default()) };
+                self.reading.uses.push(used);
+            }
+            "call_expression" => match field(node, "function").and_then(|function| self.dotted(function)) {
+                Some(_) => {
+                    let given = field(node, "arguments").map(children).unwrap_or_default();
+                    given.into_iter().for_each(|argument| self.may_be_called(argument, steps));
+                }
+                None => self.worked_out(),
+            },
+            "subscript_expression" | "new_expression" => self.worked_out(),
+            "parenthesized_expression"
+            | "ternary_expression"
+            | "binary_expression"
+            | "sequence_expression"
+            | "spread_element"
+            | "array"
+            | "await_expression" => {
+                children(node).into_iter().for_each(|child| self.may_be_called(child, steps));
+            }
+            _ => {}
+        }
+    }
+
+    fn named_function(&mut self, node: Node<'t>, steps: u32) {
+        let name = self.source.of(node);
+        match self.names.meaning(name) {
+            Meaning::Once(Binding::Value(value) | Binding::Element(value)) => {
+                let value = *value;
+                self.may_be_called(value, steps);
+            }
+            Meaning::Once(_) | Meaning::Several if !self.names.is_callable(name) => self.worked_out(),
+            Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several | Meaning::Clash => {}
+        }
+    }
+
+    fn worked_out(&mut self) {
+        self.reading.unclear("it hands on a function that it works out while it runs");
+    }
+}
+
+/// Which of its arguments a function of the language calls.
+fn called_at(name: &str) -> Option<usize> {
+    const FIRST: &str = ".map .filter .forEach .find .findIndex .findLast .findLastIndex .some .every .flatMap .sort \
+                         .toSorted .then .catch .finally .reduce .reduceRight setTimeout setInterval setImmediate \
+                         queueMicrotask process.nextTick Promise util.promisify util.callbackify util.deprecate";
+    const SECOND: &str = ".replace .replaceAll .on .once .question Array.from JSON.parse JSON.stringify process.on \
+                          process.stdin.on Object.groupBy";
+    let among = |names: &str| names.split_ascii_whitespace().any(|known| known == name);
+    if among(FIRST) {
+        Some(0)
+    } else if among(SECOND) {
+        Some(1)
+    } else {
+        None
+    }
+}
