@@ -18,7 +18,8 @@ mod marks;
 mod matrix;
 mod network;
 mod observe;
-mod path;
+#[doc(hidden)]
+pub mod path;
 mod pattern;
 mod permissions;
 mod place;

@@ -73,7 +73,7 @@ pub struct Resolved {
     pub real: String,
     /// Links were followed to somewhere that the text does not say.
     pub linked: bool,
-    /// The links form a cycle or are too many: it is not known where the path leads.
+    /// The links form a cycle, are too many or cannot be read: it is not known where the path leads.
     pub lost: bool,
 }
 
@@ -99,13 +99,14 @@ pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
         }
         let candidate = format!("{real}/{component}");
         let is_last = rest.iter().all(|part| part == ".");
-        let target = if is_last && follow == Follow::NotLast { None } else { link_at(&candidate, world) };
-        match target {
-            None => real = candidate,
-            Some(_) if links >= LINKS => {
+        let step = if is_last && follow == Follow::NotLast { Step::Stays } else { step_at(&candidate, world) };
+        match step {
+            Step::Stays => real = candidate,
+            Step::Lost => return Resolved { lexical: lexical_path, real: candidate, linked: true, lost: true },
+            Step::Leads(_) if links >= LINKS => {
                 return Resolved { lexical: lexical_path, real: candidate, linked: true, lost: true };
             }
-            Some(target) => {
+            Step::Leads(target) => {
                 links += 1;
                 if target.starts_with('/') {
                     real.clear();
@@ -127,9 +128,18 @@ pub enum Follow {
     NotLast,
 }
 
-fn link_at(path: &str, world: &dyn World) -> Option<String> {
+/// What one component of a path does to the way.
+enum Step {
+    Stays,
+    Leads(String),
+    /// A link whose text cannot be read, or something that cannot be looked at: it may lead anywhere.
+    Lost,
+}
+
+fn step_at(path: &str, world: &dyn World) -> Step {
     match world.look(path).kind {
-        Kind::Link => world.link(path),
-        Kind::Missing | Kind::File | Kind::Directory | Kind::Special | Kind::Unlisted | Kind::Unreadable => None,
+        Kind::Link => world.link(path).map_or(Step::Lost, Step::Leads),
+        Kind::Unreadable => Step::Lost,
+        Kind::Missing | Kind::File | Kind::Directory | Kind::Special | Kind::Unlisted => Step::Stays,
     }
 }

@@ -7,18 +7,33 @@ use super::bounds;
 pub enum Fit {
     Yes,
     No,
-    /// The pattern takes more steps than it is worth.
+    /// The pattern takes more steps than it is worth, or is of a kind that only git reads right.
     Unsure,
 }
 
 /// Fits a whole path to a pattern.
 pub fn fits(pattern: &str, text: &str) -> Fit {
+    if is_odd(pattern.as_bytes()) {
+        return Fit::Unsure;
+    }
     let mut steps = bounds::MATCHING;
     match matches(pattern.as_bytes(), text.as_bytes(), &mut steps) {
         Some(true) => Fit::Yes,
         Some(false) => Fit::No,
         None => Fit::Unsure,
     }
+}
+
+/// Classes by name, with escapes or of longer characters; `**` beside something else than a slash; an escape of nothing.
+fn is_odd(pattern: &[u8]) -> bool {
+    let class = pattern.iter().position(|byte| *byte == b'[').and_then(|at| pattern.get(at..)).unwrap_or_default();
+    let odd_class = class.windows(2).any(|pair| pair == b"[:" || pair == b"[." || pair == b"[=")
+        || class.iter().any(|byte| *byte == b'\\' || !byte.is_ascii());
+    let stars = pattern.windows(2).any(|pair| pair == b"**");
+    let odd_stars = stars
+        && pattern.split(|byte| *byte == b'/').any(|part| part.windows(2).any(|pair| pair == b"**") && part != b"**");
+    let escapes = pattern.iter().rev().take_while(|byte| **byte == b'\\').count();
+    odd_class || odd_stars || escapes % 2 == 1
 }
 
 /// `None` if the steps are used up.

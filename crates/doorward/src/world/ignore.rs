@@ -33,6 +33,7 @@ pub enum Ignored {
 
 impl Ignores {
     pub fn parse(base: &str, text: &str) -> Ignores {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Ignores { base: base.to_owned(), rules: text.lines().filter_map(rule).collect() }
     }
 

@@ -1,10 +1,16 @@
 //! The machine that doorward runs on, asked read-only and within bounds. No program is ever started.
 
+#[cfg(test)]
+mod against_oracles;
 mod bounds;
+#[cfg(test)]
+mod chance;
 mod disk;
 mod files;
 mod git_config;
 mod glob;
+#[cfg(test)]
+mod hostile;
 mod ignore;
 mod index;
 mod program;

@@ -242,7 +242,10 @@ impl Observer<'_> {
             effect.sensitivity = effect.sensitivity.max(said.sensitivity);
         }
         if resolved.lost {
-            self.lower(Degree::Opaque, format!("`{}`: the links of this path have no end", resolved.lexical));
+            self.lower(
+                Degree::Opaque,
+                format!("`{}`: it is not known where the links of this path end", resolved.lexical),
+            );
         }
         if touch.is_tree() {
             effect.marks.add(Mark::Recursive);

@@ -78,6 +78,9 @@ impl Runner<'_, '_> {
             return Identity::Unlisted(name.to_owned());
         };
         let resolved = crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last);
+        if resolved.lost {
+            return Identity::Unlisted(resolved.lexical);
+        }
         if state.written.contains_key(&resolved.real) {
             return Identity::Changed(resolved.real);
         }

@@ -234,7 +234,11 @@ impl Runner<'_, '_> {
             self.out.unknown(Operation::Execute, &by, Marks::default());
             return;
         };
-        let real = path::resolve(&absolute, self.out.world, path::Follow::Last).real;
+        let resolved = path::resolve(&absolute, self.out.world, path::Follow::Last);
+        if resolved.lost {
+            self.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));
+        }
+        let real = resolved.real;
         if crate::place::classify(&real, self.out.world).sensitivity > crate::effect::Sensitivity::None {
             self.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
         }

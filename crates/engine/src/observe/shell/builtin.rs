@@ -105,7 +105,7 @@ impl Runner<'_, '_> {
             self.out.world.look(&resolved.real).kind == Kind::Missing && !state.written.contains_key(&resolved.real)
         });
         state.previous_cwd = state.cwd.take();
-        state.cwd = resolved.filter(|_| !missing).map(|resolved| Rc::from(resolved.real));
+        state.cwd = resolved.filter(|resolved| !missing && !resolved.lost).map(|resolved| Rc::from(resolved.real));
         Some(Stream::empty())
     }
 
