@@ -22,6 +22,7 @@ mod rules;
 mod screen;
 mod session;
 mod setup;
+mod status;
 mod trust;
 mod trusted;
 mod world;
