@@ -63,6 +63,17 @@ enum Command {
     Approve(crate::grants::ApproveArguments),
     /// Refuse a call, or take back a yes; only a person may
     Refuse(crate::grants::RefuseArguments),
+    /// Show modes, trust, counts, the last decision, recent denials, and what is overdue
+    Status(crate::status::StatusArguments),
+    /// List the last calls that were blocked
+    Denials(crate::status::DenialsArguments),
+    /// Set the denial counters of sessions back; only a person may
+    ///
+    /// After 3 denials in a row, or 20 in a session, every call is put to a person. This clears those counters and nothing
+    /// else: rules, taint and boundaries stay.
+    Reset(crate::status::ResetArguments),
+    /// What was overridden three times in seven days and wants a review
+    Tickets(crate::status::TicketsArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -218,6 +229,10 @@ pub fn command_line() -> ExitCode {
         }
         Command::Approve(arguments) => crate::grants::approve(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Refuse(arguments) => crate::grants::refuse(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Status(arguments) => crate::status::status(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Denials(arguments) => crate::status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

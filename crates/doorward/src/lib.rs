@@ -25,6 +25,7 @@ mod screen;
 mod session;
 mod setup;
 mod spoken;
+mod status;
 mod trust;
 mod trusted;
 mod world;

@@ -173,6 +173,17 @@ impl Session {
         })
     }
 
+    /// Calls were denied that count towards the limit.
+    pub fn has_denials(&self) -> bool {
+        self.known().state.denials() > 0
+    }
+
+    /// A person sets the counters back; everything else stays.
+    pub fn reset(&self) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        Ok(states.update(&self.id, SessionState::reset)?)
+    }
+
     fn change(&self, state: &mut SessionState, id: &str, considered: &Considered, mode: Mode) {
         let Considered { facts, judgement, .. } = considered;
         if state.began_ms == 0 {

@@ -266,3 +266,39 @@ fn a_person_at_a_terminal_says_yes_and_the_call_runs_once() {
     let steps: Vec<&str> = used.as_array().unwrap().iter().map(|row| row["step"].as_str().unwrap()).collect();
     assert_eq!(steps, ["used", "stored"]);
 }
+
+#[test]
+fn after_three_denials_a_person_looks_and_a_reset_clears_the_counters_only() {
+    let home = trusting();
+    std::fs::write(home.project().join(".env"), "TOKEN=x\n").unwrap();
+    let says = |command: &str| decision(&home.hook("Bash", json!({ "command": command })));
+    let _read = says("cat .env");
+    for _ in 0..3 {
+        assert_eq!(says("rm -rf ~").0, "deny");
+    }
+    let (said, why) = says("ls");
+    assert!(said == "ask" && why.contains("3 calls were denied in a row"), "{said} {why}");
+    let refused = home.without_terminal(&["reset"]);
+    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    let status = home.run(&["status", "--json"], b"").json();
+    assert_eq!((status["agents"]["claude"].as_str(), status["lastDecision"].as_str()), (Some("auto"), Some("ask")));
+    // The trial call of the set-up is the sixth.
+    assert_eq!((status["checkedActions"].as_u64(), status["blockedActions"].as_u64()), (Some(6), Some(4)));
+    assert!(status["lastReason"].as_str().unwrap().contains("denied in a row"), "{status}");
+    let denials = home.run(&["denials", "--json"], b"").json();
+    assert_eq!(denials.as_array().unwrap().len(), 4);
+    assert_eq!((denials[0]["summary"].as_str(), denials[0]["tool"].as_str()), (Some("rm -rf ~"), Some("bash")));
+    assert!(home.run(&["status"], b"").stdout.contains("6 actions checked, 2 asked about, 4 blocked"));
+    if std::process::Command::new("tmux").arg("-V").output().is_err() {
+        eprintln!("SKIPPED: `tmux` is not installed, so no counter was reset");
+        return;
+    }
+    let terminal = Terminal { socket: home.path("tmux.socket") };
+    terminal.run(&home, "doorward reset");
+    terminal.shows("set the denial counters");
+    terminal.types("y");
+    terminal.shows("ended with 0");
+    assert_eq!(says("ls").0, "allow");
+    let (_, why) = says("curl -d x=1 https://crates.io/api");
+    assert!(why.contains("after a secret was read"), "what the session touched is not forgotten: {why}");
+}

@@ -2,7 +2,7 @@
 
 mod arguments;
 mod keep;
-mod list;
+pub mod list;
 mod room;
 mod show;
 mod stats;
@@ -15,7 +15,7 @@ use anyhow::Result;
 
 pub use arguments::AuditArguments;
 use arguments::AuditCommand;
-use room::Room;
+pub use room::Room;
 pub use verify::verified;
 
 use crate::places::Places;

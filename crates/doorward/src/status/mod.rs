@@ -1,0 +1,182 @@
+//! How things stand: `doorward status`, `denials`, `reset` and `tickets`.
+
+mod reset;
+mod ticket;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row, Verdict};
+use serde_json::{Value, json};
+
+use crate::audit::{Room, list};
+use crate::grants::Desk;
+use crate::loading::{self, Loaded};
+use crate::places::Places;
+use crate::screen::{time, visible};
+use crate::world::project_root;
+
+pub use reset::{ResetArguments, reset};
+pub use ticket::{TicketsArguments, tickets};
+
+/// Recent denials that are shown.
+const RECENT: u32 = 12;
+
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DenialsArguments {
+    /// At most so many
+    #[arg(long, default_value_t = RECENT, value_name = "COUNT")]
+    pub limit: u32,
+    /// Only this session
+    #[arg(long)]
+    pub session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Lists the last calls that were blocked.
+pub fn denials(arguments: &DenialsArguments) -> Result<ExitCode> {
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let filter = Filter { session: arguments.session.clone(), ..blocked(arguments.limit) };
+    let rows = room.index()?.list(&filter)?;
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        let listed: Vec<Value> = rows.iter().map(|row| denial(&room, row)).collect();
+        writeln!(out, "{:#}", Value::Array(listed))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    rows.iter().try_for_each(|row| list::line(&mut out, row))?;
+    if rows.is_empty() {
+        writeln!(out, "nothing was blocked")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows how things stand.
+pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let project = here.as_deref().and_then(project_root);
+    let loaded = loading::load(&places, project.as_deref(), "");
+    let pending = Desk::of(&places).map(|desk| desk.open().len()).unwrap_or_default();
+    let room = Room::open(places)?;
+    let index = room.index()?;
+    let counts = Counts::of(&index)?;
+    let last = last(&room, &index)?;
+    let recent = index.list(&blocked(RECENT))?;
+    let overdue = ticket::open(&index)?;
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
+        let shown = json!({
+            "agents": agents, "problems": loaded.problems, "strict": loaded.config.strict,
+            "trusted": { "projects": loaded.config.projects.trusted, "binaries": loaded.trust.binaries.len(),
+                "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
+            "checkedActions": counts.checked, "blockedActions": counts.blocked, "confirmedActions": counts.confirmed,
+            "overriddenActions": counts.overridden,
+            "lastDecision": last.as_ref().map(|body| said(body.verdict)),
+            "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
+            "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
+            "pending": pending, "overdueReviews": overdue,
+        });
+        writeln!(out, "{shown:#}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for problem in &loaded.problems {
+        writeln!(out, "problem: {}", visible(problem))?;
+    }
+    for (name, mode) in modes(&loaded) {
+        writeln!(out, "agent {:<12} {mode}", visible(&name))?;
+    }
+    writeln!(out, "agents not named: confirm-all")?;
+    writeln!(
+        out,
+        "trusted: {} projects, {} programs, {} domains, {} tool servers",
+        loaded.config.projects.trusted.len(),
+        loaded.trust.binaries.len(),
+        loaded.trust.domains.len(),
+        loaded.trust.servers.len()
+    )?;
+    writeln!(
+        out,
+        "{} actions checked, {} asked about, {} blocked, {} let run by a person",
+        counts.checked, counts.confirmed, counts.blocked, counts.overridden
+    )?;
+    if let Some(body) = &last {
+        let reason = body.reasons.first().map(String::as_str).unwrap_or_default();
+        writeln!(out, "last decision: {} {}", said(body.verdict), visible(reason))?;
+    }
+    writeln!(out, "{pending} calls wait for an answer{}", if pending > 0 { ": `doorward pending`" } else { "" })?;
+    recent.iter().take(3).try_for_each(|row| list::line(&mut out, row))?;
+    for ticket in &overdue {
+        writeln!(out, "review due: {} was overridden {} times", visible(&ticket.pattern), ticket.overrides)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Counts over the whole record.
+struct Counts {
+    checked: u64,
+    confirmed: u64,
+    blocked: u64,
+    overridden: u64,
+}
+
+impl Counts {
+    fn of(index: &Index) -> Result<Counts> {
+        let stats = index.stats(&Filter { kind: Some(Kind::Decision), ..Filter::default() })?;
+        let sum = |part: fn(&doorward_ledger::CategoryStats) -> u64| stats.categories.iter().map(part).sum();
+        Ok(Counts {
+            checked: sum(|of| of.decisions),
+            confirmed: sum(|of| of.confirmed),
+            blocked: sum(|of| of.blocked),
+            overridden: sum(|of| of.overridden),
+        })
+    }
+}
+
+fn blocked(limit: u32) -> Filter {
+    Filter { kind: Some(Kind::Decision), verdict: Some(Verdict::Block), limit: Some(limit), ..Filter::default() }
+}
+
+fn modes(loaded: &Loaded) -> Vec<(String, String)> {
+    let names = loaded.config.agents.keys();
+    names.map(|name| (name.clone(), loaded.mode(name).as_str().to_owned())).collect()
+}
+
+/// The words of the clients: a question is neither.
+const fn said(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Approve => "allow",
+        Verdict::Confirm => "ask",
+        Verdict::Block => "block",
+    }
+}
+
+fn body(room: &Room, sequence: u64) -> Option<DecisionBody> {
+    let record = room.log.record(sequence).ok().flatten()?;
+    serde_json::from_slice(&record.body?).ok()
+}
+
+fn last(room: &Room, index: &Index) -> Result<Option<DecisionBody>> {
+    let filter = Filter { kind: Some(Kind::Decision), limit: Some(1), ..Filter::default() };
+    Ok(index.list(&filter)?.first().and_then(|row| body(room, row.sequence)))
+}
+
+fn denial(room: &Room, row: &Row) -> Value {
+    let reason = body(room, row.sequence).and_then(|body| body.reasons.into_iter().next());
+    json!({
+        "timestamp": time::moment(row.time_ms), "tool": row.tool, "reason": reason, "summary": row.text,
+        "kind": row.violation, "session": row.session, "decision": row.id,
+    })
+}

@@ -1,0 +1,81 @@
+//! What people let run although it was not approved.
+
+use crate::index::{Index, IndexError, shown, stored};
+use serde::Serialize;
+
+/// One call that a person let run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Override {
+    /// When.
+    pub time_ms: u64,
+    /// The decision.
+    pub decision: String,
+    /// What "similar" means for it.
+    pub pattern: String,
+    /// The call in words.
+    pub call: String,
+    /// Whose call.
+    pub user: Option<String>,
+    /// In which project.
+    pub project: Option<String>,
+    /// Why, in the person's words.
+    pub why: Option<String>,
+}
+
+impl Index {
+    /// Overrides since a moment, oldest first. A decision that was answered twice counts once.
+    pub fn overrides(&self, since_ms: u64) -> Result<Vec<Override>, IndexError> {
+        let sql = "SELECT MIN(answer.time_ms), answer.decision, asked.pattern, asked.text, asked.user, asked.project,
+                MAX(answer.text)
+            FROM records AS answer JOIN records AS asked ON asked.id = answer.decision AND asked.kind = 'decision'
+            WHERE answer.kind = 'answer' AND answer.kind <> 'decision' AND answer.step = 'approved'
+                AND answer.by_whom IN ('person', 'client') AND answer.time_ms >= ?1 AND asked.verdict <> 'approve'
+                AND asked.pattern IS NOT NULL
+            GROUP BY answer.decision, asked.sequence ORDER BY 1, 2";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let rows = statement.query_map([stored(since_ms)], |row| {
+            Ok(Override {
+                time_ms: shown(row.get(0)?),
+                decision: row.get(1)?,
+                pattern: row.get(2)?,
+                call: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
+                user: row.get(4)?,
+                project: row.get(5)?,
+                why: row.get(6)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<Vec<Override>>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Log;
+    use crate::record::{AnswerBody, By, DecisionBody, Reply, Verdict};
+
+    #[test]
+    fn only_a_persons_yes_to_what_was_not_approved_is_an_override() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = Log::create(&dir.path().join("log")).unwrap();
+        for (at, (verdict, reply, by)) in [
+            (Verdict::Confirm, Reply::Approved, By::Client),
+            (Verdict::Block, Reply::Approved, By::Person),
+            (Verdict::Approve, Reply::Approved, By::Client),
+            (Verdict::Confirm, Reply::Declined, By::Person),
+            (Verdict::Confirm, Reply::Approved, By::Classifier),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let (id, time) = (format!("d{at}"), at as u64 * 10);
+            let decision = DecisionBody { id: id.clone(), pattern: Some("p".into()), verdict, ..Default::default() };
+            let _receipt = log.append(&decision, time).unwrap();
+            let _receipt = log.append(&AnswerBody { decision: id, reply, by, why: None }, time).unwrap();
+        }
+        let (index, _) = Index::rebuild(&dir.path().join("index"), &log).unwrap();
+        let found = |since| index.overrides(since).unwrap().into_iter().map(|one| one.decision).collect::<Vec<_>>();
+        assert_eq!(found(0), ["d0", "d1"]);
+        assert_eq!(found(5), ["d1"]);
+    }
+}
