@@ -229,7 +229,11 @@ impl Session {
         self.known.get_or_init(|| match &self.states {
             Ok(states) => match states.find(&self.id) {
                 Ok(Some(state)) => Known { state, found: Found::Kept },
-                Ok(None) => self.recalled(None),
+                Ok(None) => match (self.recalled(None), states.find(&self.id)) {
+                    // Another call of the session wrote it while we looked into the log.
+                    (Known { found: Found::Again(_), .. }, Ok(Some(state))) => Known { state, found: Found::Kept },
+                    (recalled, _) => recalled,
+                },
                 Err(error) => self.recalled(Some(&error)),
             },
             Err(problem) => Known { state: SessionState::default(), found: Found::Again(problem.clone()) },

@@ -26,7 +26,7 @@ use crate::world::{DiskWorld, project_root};
 use waiting::Asking;
 
 /// The longest payload that is read.
-const LIMIT: u64 = 64 << 20;
+pub const LIMIT: u64 = 64 << 20;
 
 /// Where a payload comes from.
 #[derive(Debug)]
@@ -166,6 +166,7 @@ fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn 
 /// Who can answer a question about a call.
 fn asking(proposed: &Proposed, agent: Agent) -> Asking {
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
+        (false, _) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
         (false, _) => Asking::Nobody,
         (true, false) => Asking::Elsewhere,
         (true, true) => Asking::Here,
