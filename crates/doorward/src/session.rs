@@ -164,9 +164,9 @@ impl Session {
     /// Keeps the user's latest words. Words that cannot be kept must not leave older ones in their place.
     pub fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        states.replace(&self.id, spoken).or_else(|error| {
+        states.replace(&self.id, spoken).map_err(|error| {
             states.forget::<SpokenState>(&self.id);
-            Err(error.into())
+            error.into()
         })
     }
 

@@ -69,7 +69,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>) -> Result<Reply> {
     if payload.len() as u64 > LIMIT {
         bail!("the payload is longer than {LIMIT} bytes");
     }
-    let attended = agent.attendance_variable().and_then(|name| std::env::var_os(name)).is_none_or(|value| value != "0");
+    let attended = agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0");
     let places = Places::find().map_err(anyhow::Error::msg)?;
     answer(&payload, &Surroundings { agent, places, attended })
 }
