@@ -43,6 +43,10 @@ enum Command {
     ///
     /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
     Hook { agent: String },
+    /// Answer agents on a unix socket: one JSON object per line in, one out
+    ///
+    /// Speaks the words of `doorward hook generic` and answers nobody but the same user.
+    Serve(ServeArguments),
     /// Show the configuration in force, where each value comes from, and what is the matter with it
     Config(crate::config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
@@ -130,6 +134,14 @@ pub struct TestArguments {
     /// Markdown files
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+}
+
+/// Where to answer.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// The socket, in a directory that belongs to you alone
+    #[arg(long, value_name = "PATH")]
+    pub socket: PathBuf,
 }
 
 /// Which agents to set up, and how.
@@ -220,6 +232,7 @@ pub fn command_line() -> ExitCode {
         }
         Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
+        Command::Serve(arguments) => crate::serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Config(arguments) => crate::config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => crate::trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => crate::trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -22,6 +22,7 @@ mod places;
 mod record;
 mod rules;
 mod screen;
+mod serve;
 mod session;
 mod setup;
 mod spoken;

@@ -167,9 +167,9 @@ impl Session {
     /// Keeps the user's latest words. Words that cannot be kept must not leave older ones in their place.
     pub fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        states.replace(&self.id, spoken).or_else(|error| {
+        states.replace(&self.id, spoken).map_err(|error| {
             states.forget::<SpokenState>(&self.id);
-            Err(error.into())
+            error.into()
         })
     }
 
@@ -244,7 +244,11 @@ impl Session {
         self.known.get_or_init(|| match &self.states {
             Ok(states) => match states.find(&self.id) {
                 Ok(Some(state)) => Known { state, found: Found::Kept },
-                Ok(None) => self.recalled(None),
+                Ok(None) => match (self.recalled(None), states.find(&self.id)) {
+                    // Another call of the session wrote it while we looked into the log.
+                    (Known { found: Found::Again(_), .. }, Ok(Some(state))) => Known { state, found: Found::Kept },
+                    (recalled, _) => recalled,
+                },
                 Err(error) => self.recalled(Some(&error)),
             },
             Err(problem) => Known { state: SessionState::default(), found: Found::Again(problem.clone()) },

@@ -39,13 +39,14 @@ fn calls_are_allowed_asked_about_or_denied() {
 }
 
 #[test]
-fn where_nobody_can_answer_a_question_is_a_refusal() {
+fn where_nobody_seems_to_be_there_the_question_says_how_a_person_can_let_it_pass() {
     let home = trusting();
     let payload = home.payload("Bash", json!({"command": "git push origin main"})).to_string();
     let mut command = home.command(&["hook", "claude"]);
     let ran = feed(command.env("CLAUDE_CODE_SESSION_ATTENDED", "0"), payload.as_bytes());
-    assert_eq!(decision(&ran), "deny");
-    assert!(ran.stdout.contains("a person can run it"));
+    // The agent refuses by itself what nobody answers; but a program may be there that asks its user.
+    assert_eq!(decision(&ran), "ask");
+    assert!(ran.stdout.contains("if nobody answers, the call does not run; a person can run it"));
 }
 
 #[test]

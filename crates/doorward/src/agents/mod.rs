@@ -91,6 +91,15 @@ impl Agent {
         }
     }
 
+    /// Where nobody can answer, the agent itself turns a question into a refusal, in every mode of its own.
+    pub const fn refuses_what_nobody_answers(self) -> bool {
+        match self {
+            // It calls a session unattended although a program may be there to ask its user.
+            Agent::Claude => true,
+            Agent::Codex | Agent::Pi | Agent::Generic => false,
+        }
+    }
+
     /// A refusal by exit code alone, without a word, does not stop this agent.
     pub const fn wants_words(self) -> bool {
         match self {

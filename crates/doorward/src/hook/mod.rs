@@ -28,7 +28,7 @@ use crate::world::{DiskWorld, project_root};
 use waiting::Asking;
 
 /// The longest payload that is read.
-const LIMIT: u64 = 64 << 20;
+pub const LIMIT: u64 = 64 << 20;
 
 /// Where a payload comes from.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>) -> Result<Reply> {
     if payload.len() as u64 > LIMIT {
         bail!("the payload is longer than {LIMIT} bytes");
     }
-    let attended = agent.attendance_variable().and_then(|name| std::env::var_os(name)).is_none_or(|value| value != "0");
+    let attended = agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0");
     let places = Places::find().map_err(anyhow::Error::msg)?;
     answer(&payload, &Surroundings { agent, places, attended })
 }
@@ -179,6 +179,7 @@ fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn 
 /// Who can answer a question about a call.
 fn asking(proposed: &Proposed, agent: Agent) -> Asking {
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
+        (false, _) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
         (false, _) => Asking::Nobody,
         (true, false) => Asking::Elsewhere,
         (true, true) => Asking::Here,

@@ -33,7 +33,9 @@ pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
             Decision::Deny(format!("doorward needs more than a key: {why}"))
         }
         (Verdict::Confirm, Asking::Here) => Decision::Ask(format!("doorward asks: {why}")),
-        (Verdict::Confirm, Asking::Elsewhere | Asking::Nobody) => waiting::wait_for_a_person(&why, terms.asking),
+        (Verdict::Confirm, Asking::Perhaps | Asking::Elsewhere | Asking::Nobody) => {
+            waiting::wait_for_a_person(&why, terms.asking)
+        }
         (Verdict::Block, _) => Decision::Deny(format!("doorward blocks: {why}")),
     }
 }
@@ -92,6 +94,7 @@ mod tests {
             (Verdict::Confirm, Mode::Auto, Asking::Here, "ask"),
             (Verdict::Confirm, Mode::Auto, Asking::Nobody, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Elsewhere, "deny"),
+            (Verdict::Confirm, Mode::Auto, Asking::Perhaps, "ask"),
             (Verdict::Block, Mode::Auto, Asking::Here, "deny"),
             (Verdict::Block, Mode::ConfirmAll, Asking::Here, "deny"),
             (Verdict::Block, Mode::Shadow, Asking::Here, "silent"),

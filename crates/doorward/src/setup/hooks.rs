@@ -8,6 +8,9 @@ use crate::agents::Agent;
 /// Seconds after which the client gives up; doorward answers long before.
 const TIMEOUT: u32 = 60;
 
+/// Nobody waits longer for the end of a session.
+const LAST_TIMEOUT: u32 = 3;
+
 /// Which events an agent shall send.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {
@@ -127,8 +130,15 @@ impl Hooks {
     }
 }
 
+/// One group with one hook. Clients that hash what they trust drop or change what does not fit an event, so it must fit.
+fn group(event: &str, command: &str) -> Value {
+    let timeout = if event == "SessionEnd" { LAST_TIMEOUT } else { TIMEOUT };
+    let hooks = json!([{ "type": "command", "command": command, "timeout": timeout }]);
+    if event == "UserPromptSubmit" { json!({ "hooks": hooks }) } else { json!({ "matcher": "*", "hooks": hooks }) }
+}
+
 fn with_group(text: &str, event: &str, command: &str) -> Result<String, String> {
-    let group = json!({ "matcher": "*", "hooks": [{ "type": "command", "command": command, "timeout": TIMEOUT }] });
+    let group = group(event, command);
     let top = top(text)?;
     let Some(hooks) = top.member("hooks") else {
         return Ok(top.with(text, "hooks", &json!({ event: [group] })));
