@@ -14,6 +14,7 @@ use super::desk::{Desk, Grant, LASTS_MS};
 use super::pending::Pending;
 use super::repeat::{LASTS_MS as SESSION_MS, USES};
 use super::settle::{Door, Found};
+use crate::agents::Agent;
 use crate::hook::{Surroundings, answer as hook};
 use crate::places::Places;
 use crate::record::{self, Ledger};
@@ -23,6 +24,7 @@ use crate::screen::time::now_ms;
 struct Room {
     base: tempfile::TempDir,
     attended: bool,
+    agent: Agent,
 }
 
 const ASKED: &str = "git push origin main";
@@ -31,7 +33,7 @@ const SCRIPT: &str = "sh run.sh < input.txt";
 impl Room {
     fn new() -> Room {
         let base = tempfile::tempdir().unwrap();
-        let room = Room { base, attended: true };
+        let room = Room { base, attended: true, agent: Agent::Claude };
         room.put("home/.config/doorward/config.toml", "[agents.claude]\nmode = \"auto\"\n");
         room.put("project/.git/HEAD", "ref: refs/heads/main\n");
         room.put("project/.git/refs/heads/main", &format!("{}\n", "1".repeat(40)));
@@ -79,8 +81,7 @@ impl Room {
             "session_id": "s", "cwd": self.at(directory), "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_input": input, "tool_use_id": format!("t{}", now_ms()),
         });
-        let surroundings =
-            Surroundings { agent: crate::agents::Agent::Claude, places: self.places(), attended: self.attended };
+        let surroundings = Surroundings { agent: self.agent, places: self.places(), attended: self.attended };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
         let said = |key: &str| said["hookSpecificOutput"][key].as_str().unwrap().to_owned();
@@ -148,15 +149,22 @@ fn a_yes_lets_exactly_this_call_run_once_and_is_recorded() {
 }
 
 #[test]
-fn a_refusal_names_the_way_to_a_yes_where_nobody_can_answer() {
-    let room = Room { attended: false, ..Room::new() };
+fn a_refusal_names_the_way_to_a_yes_where_the_agent_cannot_ask() {
+    let room = Room { agent: Agent::Codex, ..Room::new() };
+    room.put("home/.config/doorward/config.toml", "[agents.codex]\nmode = \"auto\"\n");
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
     let pending = room.only_pending();
     assert_eq!(said, "deny");
     assert!(why.contains(&format!("`doorward approve {}`", pending.id)), "{why}");
-    room.approve(&pending);
+}
+
+#[test]
+fn a_yes_counts_where_nobody_seems_to_attend_the_session() {
+    let room = Room { attended: false, ..Room::new() };
+    assert_eq!(room.bash(ASKED), "ask");
+    room.approve(&room.only_pending());
     assert_eq!(room.bash(ASKED), "allow");
-    assert_eq!(room.bash(ASKED), "deny");
+    assert_eq!(room.bash(ASKED), "ask");
 }
 
 #[test]

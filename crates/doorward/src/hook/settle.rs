@@ -29,7 +29,7 @@ pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
     let why = why(judgement, terms);
     match (verdict, terms.asking) {
         (Verdict::AutoApprove, _) => Decision::Allow(format!("doorward approves: {why}")),
-        (Verdict::Confirm, Asking::Here) if !crate::grants::is_for_one_key(judgement) => {
+        (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::grants::is_for_one_key(judgement) => {
             Decision::Deny(format!("doorward needs more than a key: {why}"))
         }
         (Verdict::Confirm, Asking::Here) => Decision::Ask(format!("doorward asks: {why}")),
