@@ -21,7 +21,7 @@ pub enum Language {
 /// Longer texts are not read.
 pub const TEXT_LIMIT: usize = 64 * 1024;
 
-/// Lists every import, call and handed-on function of a text. What cannot be followed is said in [`Reading::unclear`].
+/// Lists every import, call and handed-on function of a text. What cannot be followed is said in `unclear`.
 pub fn read(text: &str, language: Language) -> Reading {
     if text.len() > TEXT_LIMIT {
         return Reading::not_read("the code is too long");

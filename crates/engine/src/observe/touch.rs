@@ -386,6 +386,8 @@ impl Observer<'_> {
                 }
                 Reversibility::Irreversible
             }
+            // Too much to count, but a build makes it again.
+            Tally::More { .. } if self.world.tracking(real) == Tracking::Rebuildable => Reversibility::Rebuildable,
             Tally::More { .. } => {
                 effect.marks.add(Mark::Bulk);
                 effect.marks.add(Mark::CountUnknown);

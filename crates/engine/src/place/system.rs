@@ -353,8 +353,8 @@ pub fn is_harmless_device(path: &str) -> bool {
     }
     match path {
         "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/random" | "/dev/urandom" | "/dev/tty" | "/dev/stdin"
-        | "/dev/stdout" | "/dev/stderr" | "/dev/fd" | "/dev/ptmx" | "nul" => true,
-        _ => ["/dev/fd/", "/proc/self/fd/", "/dev/pts/"].iter().any(|directory| {
+        | "/dev/stdout" | "/dev/stderr" | "/dev/fd" | "nul" => true,
+        _ => ["/dev/fd/", "/proc/self/fd/"].iter().any(|directory| {
             path.strip_prefix(directory)
                 .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
         }),

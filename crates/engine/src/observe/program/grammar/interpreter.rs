@@ -135,7 +135,10 @@ impl Runner<'_, '_> {
                 invocation.does.push(does);
             }
             ("venv" | "virtualenv", _) => self.virtual_environment(invocation, state),
-            ("unittest" | "doctest", _) => invocation.does.push(executes(Mark::Test)),
+            ("unittest" | "doctest", _) => {
+                invocation.does.push(executes(Mark::Test));
+                self.named_files(invocation, state);
+            }
             (name, _) if PRINTING.contains(&name) => {}
             (_, Some(entry)) => {
                 let words = invocation.args.operands.clone();
@@ -149,6 +152,14 @@ impl Runner<'_, '_> {
                 does.reversibility = crate::effect::Reversibility::Irreversible;
                 invocation.does.push(does);
             }
+        }
+    }
+
+    /// Files among the operands are run, wherever they lie.
+    fn named_files(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let is_file = |field: &Field| field.dynamic || field.text.contains('/') || field.text.ends_with(".py");
+        for field in invocation.args.operands.clone().iter().filter(|field| is_file(field)) {
+            self.script_file(field, Role::Script, invocation, state);
         }
     }
 
