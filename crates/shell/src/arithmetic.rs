@@ -41,13 +41,10 @@ impl Parser<'_> {
     }
 
     /// In text between `((` that is no arithmetic bash writes substitutions out on lines of their own, so that a comment
-    /// around one ends too early, and resolves `$'…'` before it reads the text again.
+    /// around one ends too early.
     pub(crate) fn no_rewritten_comment(&mut self, start: usize, end: usize) -> Parsed<()> {
         self.spend(end.saturating_sub(start))?;
         let text = self.slice(start, end);
-        if text.contains("$'") && text.contains('\\') {
-            return self.fail(ErrorKind::Ambiguous("a `$'` in `((`"));
-        }
         match substitutes(text) && has_comment(text) {
             true => self.fail(ErrorKind::Ambiguous("a comment in `((`")),
             false => Ok(()),

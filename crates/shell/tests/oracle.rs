@@ -28,8 +28,13 @@ const BUILTINS: [&str; 16] = [
     "hash", "set", "shopt",
 ];
 
-const HANDLER: &str = "command_not_found_handle() { printf '%s\\0' \"$1\" >>\"$QLOG\"; return 0; }\nFUNCNEST=30\nshopt -s extglob\n\
-    ulimit -f 1000\nulimit -t 1\n";
+/// bash writes line by line, and the commands of a pipeline write at the same time: a name goes out without line ends, in
+/// one piece.
+const HANDLER: &str = "command_not_found_handle() { printf '%s\\0' \"${1//$'\\n'/$'\\x1e\\x1f'}\" >>\"$QLOG\"; return 0; }\nFUNCNEST=30\n\
+    shopt -s extglob\nulimit -f 1000\nulimit -t 1\n";
+
+/// Stands for the end of a line in the log.
+const LINE_END: &str = "\x1e\x1f";
 
 #[derive(Default)]
 struct Tally {
@@ -94,8 +99,8 @@ fn run(programs: usize, seed: u64) {
     );
     assert!(total.misses.is_empty(), "{}", total.misses.join("\n"));
     // Half of the programs are mutated, and the generator likes what hardly anybody writes: here documents, comments
-    // and `case` inside `$((…))`, and `$'…'` inside `((` that is no arithmetic, are more than half of these.
-    assert!(percent < 8.5, "{percent:.2} % rejected");
+    // and `case` inside `$((…))` alone are two of these five in a hundred.
+    assert!(percent < 5.5, "{percent:.2} % rejected");
 }
 
 fn work(programs: usize, seed: u64) -> Tally {
@@ -221,7 +226,9 @@ fn bash(program: &str, folder: &Path) -> (BTreeSet<String>, String) {
         .unwrap_or_default();
     let _ = fs::remove_dir_all(&work);
     let names = ran.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    let names =
-        names.map(|name| String::from_utf8_lossy(name).into_owned()).filter(|name| !files.contains(name)).collect();
+    let names = names
+        .map(|name| String::from_utf8_lossy(name).replace(LINE_END, "\n"))
+        .filter(|name| !files.contains(name))
+        .collect();
     (names, String::from_utf8_lossy(&fs::read(&errors).unwrap_or_default()).into_owned())
 }
