@@ -75,3 +75,19 @@ pub fn each<'t>(node: Node<'t>, visit: &mut impl FnMut(Node<'t>)) {
         each(child, visit);
     }
 }
+
+/// Some use of a name, anywhere in the text, does not pass `test`.
+pub fn any_other_use<'t>(source: &Source<'t>, name: Node<'t>, test: impl Fn(Node<'t>) -> bool) -> bool {
+    let wanted = source.of(name);
+    let mut root = name;
+    while let Some(parent) = root.parent() {
+        root = parent;
+    }
+    let mut found = false;
+    each(root, &mut |node| {
+        if node.kind() == "identifier" && source.of(node) == wanted {
+            found |= !test(node);
+        }
+    });
+    found
+}

@@ -71,6 +71,8 @@ impl<'t> Binder<'_, 't> {
                 (Some(member), Some(alias)) => (self.source.of(member), self.source.of(alias)),
                 _ => (self.source.of(name), self.source.of(name)),
             };
+            // What is imported from a package may be a module of its own.
+            self.reading.import(format!("{module}.{member}"));
             self.names.bind(alias, Binding::Import(format!("{module}.{member}")));
         }
     }

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::Reader;
 use crate::names::{Binding, Meaning};
-use crate::tree::{children, each, field};
+use crate::tree::{any_other_use, children, field};
 use crate::value::{HOME, UNKNOWN, Value};
 
 /// Names that stand for names are followed this far.
@@ -117,18 +117,7 @@ impl<'t> Reader<'t> {
 
     /// A list with a name may have been changed before it is used.
     fn may_change(&self, name: Node<'t>) -> bool {
-        let wanted = self.source.of(name);
-        let mut root = name;
-        while let Some(parent) = root.parent() {
-            root = parent;
-        }
-        let mut changed = false;
-        each(root, &mut |node| {
-            if node.kind() == "identifier" && self.source.of(node) == wanted {
-                changed |= !self.only_looks(node);
-            }
-        });
-        changed
+        any_other_use(&self.source, name, |place| self.only_looks(place))
     }
 
     /// The place where a name stands only looks at its value.

@@ -2,13 +2,11 @@
 
 use doorward_code::Use;
 
-use super::act::{
-    APPEND, Act, COPY, CREATE, DELETE, DELETE_TREE, LIST, METADATA, MOVE, READ, SELF_READ, SEND, WRITE, listed,
-};
+use super::act::{APPEND, Act, COPY, CREATE, DELETE, DELETE_TREE, LIST, METADATA, MOVE, READ, SEND, WRITE, listed};
 
 pub fn act(used: &Use) -> Option<Act> {
     match used.name.strip_prefix('.') {
-        Some(method) => method_act(method, used),
+        Some(method) => listed(method, METHODS),
         None => function_act(&used.name),
     }
 }
@@ -122,7 +120,6 @@ const METHODS: &[(&str, Act)] = &[
          equals readUInt8 readUInt32LE readUInt32BE subarray abort",
         Act::Nothing,
     ),
-    ("nothing", SELF_READ),
 ];
 
 fn function_act(name: &str) -> Option<Act> {
@@ -141,10 +138,6 @@ fn function_act(name: &str) -> Option<Act> {
 /// `fs/promises.readFile` and `fs.promises.readFile` are `fs.readFile`.
 fn canonical(name: &str) -> String {
     name.replacen("fs/promises.", "fs.", 1).replacen("fs.promises.", "fs.", 1)
-}
-
-fn method_act(method: &str, _used: &Use) -> Option<Act> {
-    listed(method, METHODS)
 }
 
 #[cfg(test)]

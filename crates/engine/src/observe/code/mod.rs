@@ -1,11 +1,14 @@
 //! Code of other languages: what its calls do, with literal arguments as targets.
 
 mod act;
+mod imports;
 mod javascript;
 mod python;
+mod standard;
+mod start;
 mod values;
 
-use doorward_code::{Language, Reading, Use, Value};
+use doorward_code::{Language, Use, Value};
 
 use crate::coverage::Degree;
 use crate::effect::Operation;
@@ -14,12 +17,10 @@ use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::program::args::Args;
-use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;
-use crate::world::Kind;
 use act::{Act, At};
 
 pub fn name(language: Option<Language>) -> &'static str {
@@ -61,6 +62,8 @@ struct Code<'c> {
     invocation: &'c mut Invocation,
     /// The directory in which imports are looked for first.
     beside: Option<String>,
+    /// Imported modules of the project, judged when they were imported.
+    modules: Vec<String>,
 }
 
 impl Runner<'_, '_> {
@@ -113,12 +116,13 @@ impl Runner<'_, '_> {
             stored: Vec::new(),
             done: true,
         };
-        let mut code = Code { language, invocation: &mut invocation, beside };
+        let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
         self.imports(&reading, &mut code, state);
         // What comes in is known before what goes out, whatever the order of the text.
-        let (first, then): (Vec<&Use>, Vec<&Use>) = reading.uses.iter().partition(|used| comes_in(language, used));
-        for used in first.into_iter().chain(then) {
-            self.used(used, &mut code, state);
+        let acts = reading.uses.iter().map(|used| (used, act_of(language, used)));
+        let (first, then): (Vec<_>, Vec<_>) = acts.partition(|(used, act)| comes_in(*act, used));
+        for (used, act) in first.into_iter().chain(then) {
+            self.used(act, used, &mut code, state);
         }
         self.note_downloads(&invocation, state);
         let origin = invocation.output.origin;
@@ -132,75 +136,19 @@ impl Runner<'_, '_> {
         Stream::default()
     }
 
-    /// Modules of the library are known by their members; modules of the project run as part of it.
-    fn imports(&mut self, reading: &Reading, code: &mut Code<'_>, state: &mut State<'_>) {
-        for module in &reading.imports {
-            if module.split('.').any(|part| part == "__main__") {
-                self.out.lower(Degree::Opaque, format!("the program `{module}`, run by importing it"));
-                self.out.unknown(Operation::Execute, &code.invocation.by, Marks::default().with(Mark::InlineCode));
-            }
-            let by = code.invocation.by.clone();
-            let Some(beside) = code.beside.clone() else {
-                self.out.lower(Degree::Opaque, format!("where `{module}` is imported from"));
-                continue;
-            };
-            if let Some(file) = self.local_module(module, code.language, &beside) {
-                if file.ends_with(".json") {
-                    let field = Field::literal(file, Default::default());
-                    self.role(&field, Role::Read, code.invocation, state);
-                } else {
-                    self.project_module(&file, state, &by);
-                }
-            }
-        }
-    }
-
-    /// The file that an import finds beside the code.
-    fn local_module(&self, module: &str, language: Language, cwd: &str) -> Option<String> {
-        let names: Vec<String> = match language {
-            Language::Python => {
-                let top = module.trim_start_matches('.').split('.').next().unwrap_or(module);
-                let whole = module.trim_start_matches('.').replace('.', "/");
-                let mut names = vec![format!("{whole}.py"), format!("{top}/__init__.py"), top.to_owned()];
-                names.extend(["py", "pyc", "so", "abi3.so"].iter().map(|ending| format!("{top}.{ending}")));
-                names
-            }
-            Language::JavaScript if module.starts_with(['.', '/']) => {
-                ["", ".js", ".mjs", ".cjs", "/index.js"].iter().map(|ending| format!("{module}{ending}")).collect()
-            }
-            Language::JavaScript => return None,
-        };
-        let is_there = |file: &String| matches!(self.out.world.look(file).kind, Kind::File | Kind::Directory);
-        let mut files = names.iter().map(|name| path::lexical(&path::join(cwd, name)));
-        match language {
-            Language::Python => files.find(is_there),
-            // A path can be nothing else than a file here, listed or not.
-            Language::JavaScript => files.clone().find(is_there).or_else(|| files.next()),
-        }
-    }
-
-    fn project_module(&mut self, file: &str, state: &mut State<'_>, by: &By) {
-        let inside = self.out.world.project().is_some_and(|project| path::under(file, project));
-        if inside {
-            return self.project_program(file, &[], state, &Stream::unknown(Origin::default()), by);
-        }
-        self.out.lower(Degree::Opaque, format!("the module `{}` outside the project", path::name(file)));
-        self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::OutsideProject));
-    }
-
-    fn used(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    fn used(&mut self, act: Option<Act>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
         if !self.out.spend(1) {
             return;
         }
         let handed_on = used.arguments.is_none();
         let is_member = used.name.starts_with('.');
-        match act_of(code.language, used) {
+        match act {
             Some(Act::Nothing) => {}
             Some(Act::Environment) => self.environment_used(code),
             Some(Act::Variable) => self.looks_up(used, code),
             // A member that is looked at, not called: only what could do something when it is called matters.
             None if handed_on && is_member && !used.may_be_called && !is_inner(&used.name) => {}
-            None if self.is_of_project(used, code) => {}
+            None if code.is_of_project(used) => {}
             None => self.not_known(used, code),
             Some(Act::Roles(_) | Act::Open(..) | Act::Run | Act::Shell | Act::Spawn | Act::Request)
                 if handed_on || used.spread =>
@@ -216,25 +164,12 @@ impl Runner<'_, '_> {
                 let role = opened_for(value_at(used, mode).or_else(|| used.named("mode")), used);
                 self.on(used, path, role, code, state);
             }
-            Some(Act::Shell | Act::Run | Act::Spawn) => self.started(used, code, state),
+            Some(act @ (Act::Shell | Act::Run | Act::Spawn)) => self.started(act, used, code, state),
             Some(Act::Request) => {
                 let role = if only_asks(used, code.language) { Role::Url } else { Role::UrlUpload };
                 self.on(used, act::FIRST, role, code, state);
             }
         }
-    }
-
-    /// A member of a module of the project, which was judged when it was imported.
-    fn is_of_project(&self, used: &Use, code: &Code<'_>) -> bool {
-        let Some(beside) = code.beside.as_deref() else { return false };
-        let module = match code.language {
-            Language::Python => used.name.split('.').next().unwrap_or_default(),
-            Language::JavaScript if used.name.starts_with("./") || used.name.starts_with("../") => {
-                used.name.rsplit_once('.').map_or(used.name.as_str(), |(module, _)| module)
-            }
-            Language::JavaScript => return false,
-        };
-        !module.is_empty() && self.local_module(module, code.language, beside).is_some()
     }
 
     fn not_known(&mut self, used: &Use, code: &Code<'_>) {
@@ -254,88 +189,6 @@ impl Runner<'_, '_> {
         }
         for field in values::fields(value, self.out.world.home()) {
             self.role(&field, role, code.invocation, state);
-        }
-    }
-
-    /// A program started from inside other code always asks; what it would do still counts.
-    fn started(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let by = code.invocation.by.clone();
-        self.out.lower(Degree::Unknown, format!("a program that {} code starts", name(Some(code.language))));
-        self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
-        match act_of(code.language, used) {
-            Some(Act::Shell) => self.shell_text(used, code, state),
-            Some(Act::Run) => self.starts(used, code, state),
-            Some(Act::Spawn) => self.spawns(used, code, state),
-            Some(Act::Nothing | Act::Roles(_) | Act::Open(..) | Act::Request | Act::Variable | Act::Environment)
-            | None => self.not_known(used, code),
-        }
-    }
-
-    fn shell_text(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        match used.argument(0) {
-            Some(Value::Text(_)) if plain_options(used) => {
-                for field in used.argument(0).map(|value| values::fields(value, None)).unwrap_or_default() {
-                    self.role(&field, Role::CodeSh, code.invocation, state);
-                }
-            }
-            Some(_) | None => self.not_known(used, code),
-        }
-    }
-
-    /// `subprocess.run`: a list is a command, a text is one only for a shell.
-    fn starts(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let command = used.argument(0).or_else(|| used.named("args"));
-        let shell = used.named("shell").is_some_and(|value| *value != Value::Plain("False".into()));
-        if !plain_options(used) {
-            return self.not_known(used, code);
-        }
-        let home = self.out.world.home().map(str::to_owned);
-        match (command, shell) {
-            (Some(Value::Text(_)), true) => {
-                for field in command.map(|value| values::fields(value, None)).unwrap_or_default() {
-                    self.role(&field, Role::CodeSh, code.invocation, state);
-                }
-            }
-            (Some(value), false) => match values::words(value, home.as_deref()) {
-                Some(words) => self.starts_words(words, used, code, state),
-                None => self.not_known(used, code),
-            },
-            (Some(_) | None, _) => self.not_known(used, code),
-        }
-    }
-
-    fn starts_words(&mut self, words: Vec<Field>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let outer = code.invocation.cwd.clone();
-        if let Some(directory) = used.named("cwd") {
-            code.invocation.cwd = match (directory, &outer) {
-                (Value::Text(text), _) if text.starts_with('/') => Some(text.clone()),
-                (Value::Text(text), Some(cwd)) if !text.contains([doorward_code::UNKNOWN, doorward_code::HOME]) => {
-                    Some(path::lexical(&path::join(cwd, text)))
-                }
-                _ => None,
-            };
-        }
-        let before = code.invocation.output.origin;
-        self.inner_command(words, code.invocation, state);
-        code.invocation.output = Stream::unknown(before.and(code.invocation.output.origin));
-        code.invocation.cwd = outer;
-    }
-
-    /// `spawnSync('git', ['status'], options)`.
-    fn spawns(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let home = self.out.world.home().map(str::to_owned);
-        let program = used.argument(0).map(|value| values::fields(value, home.as_deref())).unwrap_or_default();
-        let rest = match used.argument(1) {
-            None => Some(Vec::new()),
-            Some(value) => values::words(value, home.as_deref()),
-        };
-        let options = used.arguments.as_deref().unwrap_or_default().get(2..).unwrap_or_default();
-        match (program.as_slice(), rest, options.iter().all(plain_record)) {
-            ([program], Some(rest), true) => {
-                let words = std::iter::once(program.clone()).chain(rest).collect();
-                self.starts_words(words, used, code, state);
-            }
-            _ => self.not_known(used, code),
         }
     }
 
@@ -364,8 +217,8 @@ fn act_of(language: Language, used: &Use) -> Option<Act> {
     }
 }
 
-fn comes_in(language: Language, used: &Use) -> bool {
-    match act_of(language, used) {
+fn comes_in(act: Option<Act>, used: &Use) -> bool {
+    match act {
         Some(Act::Request | Act::Variable | Act::Environment) => true,
         Some(Act::Roles(roles)) => {
             roles.iter().all(|(_, role)| matches!(role, Role::Read | Role::List | Role::ReadTree | Role::Url))
@@ -404,39 +257,6 @@ fn opened_for(mode: Option<&Value>, used: &Use) -> Role {
         }
         Some(Value::Text(mode)) if mode.chars().all(|letter| matches!(letter, 'a' | 'b' | 't')) => Role::Append,
         Some(_) => Role::Write,
-    }
-}
-
-/// Nothing among the named arguments changes which program is run or what surrounds it.
-fn plain_options(used: &Use) -> bool {
-    const PLAIN: &[&str] = &[
-        "args",
-        "shell",
-        "cwd",
-        "capture_output",
-        "text",
-        "check",
-        "timeout",
-        "stdout",
-        "stderr",
-        "stdin",
-        "input",
-        "encoding",
-        "universal_newlines",
-        "errors",
-    ];
-    let named = used.named.iter().all(|(name, _)| PLAIN.contains(&name.as_str()));
-    let rest = used.arguments.as_deref().unwrap_or_default().get(1..).unwrap_or_default();
-    named && !used.spread && rest.iter().all(plain_record)
-}
-
-/// Options of Node that change neither the program nor its surroundings.
-fn plain_record(value: &Value) -> bool {
-    const PLAIN: &[&str] = &["encoding", "stdio", "timeout", "maxBuffer", "windowsHide"];
-    match value {
-        Value::Record(members) => members.iter().all(|(name, _)| PLAIN.contains(&name.as_str())),
-        Value::Text(_) | Value::Plain(_) => true,
-        Value::Unknown | Value::List(_) | Value::OneOf(_) | Value::Matches(_) | Value::Below(_) | Value::Name => false,
     }
 }
 

@@ -1,0 +1,171 @@
+//! What code imports: modules of the language, of the project, of installed packages.
+
+use doorward_code::{Language, Reading, Use};
+
+use super::{Code, standard};
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::{Origin, Stream};
+use crate::path;
+use crate::world::Kind;
+
+impl Code<'_> {
+    /// A member of a module of the project, which was judged when it was imported.
+    /// A module of the language may be loaded already and hide a file of its name: its members count by themselves.
+    pub(super) fn is_of_project(&self, used: &Use) -> bool {
+        let inner = used.name.contains("__") || used.name.ends_with("constructor");
+        !inner
+            && self.modules.iter().any(|module| match used.name.strip_prefix(module.as_str()) {
+                // Only a path cannot be the name of a built-in as well.
+                Some("") => module.starts_with(['.', '/']),
+                Some(member) => member.starts_with('.'),
+                None => false,
+            })
+    }
+}
+
+impl Runner<'_, '_> {
+    /// Modules of the language are known by their members; modules of the project run as part of it.
+    pub(super) fn imports(&mut self, reading: &Reading, code: &mut Code<'_>, state: &mut State<'_>) {
+        for module in &reading.imports {
+            match code.language {
+                Language::Python => self.python_import(module, code, state),
+                Language::JavaScript => self.javascript_import(module, code, state),
+            }
+        }
+    }
+
+    fn python_import(&mut self, module: &str, code: &mut Code<'_>, state: &mut State<'_>) {
+        if module.split('.').any(|part| part == "__main__") {
+            return self.not_found(format!("the program `{module}`, run by importing it"), code);
+        }
+        let name = module.strip_prefix('.').unwrap_or(module);
+        let standard = name.len() == module.len() && standard::python(name);
+        let (Some(beside), false) = (code.beside.clone(), name.starts_with('.')) else {
+            return self.not_found(format!("where `{module}` is imported from"), code);
+        };
+        let files = self.python_files(name, &beside, state);
+        for file in &files {
+            self.project_module(file, code, state);
+        }
+        match (files.is_empty(), standard) {
+            (true, false) => self.package(name.split('.').next().unwrap_or(name), code, state),
+            // `import a.b` makes everything of `a` reachable; `a` itself was run first.
+            (false, false) => {
+                code.modules.push(module.split('.').next().filter(|top| !top.is_empty()).unwrap_or(module).to_owned())
+            }
+            (_, true) => {}
+        }
+    }
+
+    /// Every file that is run on the way to a module: the packages around it, then the module.
+    fn python_files(&self, module: &str, beside: &str, state: &State<'_>) -> Vec<String> {
+        let mut files = Vec::new();
+        let mut at = beside.to_owned();
+        for part in module.split('.').filter(|part| !part.is_empty()) {
+            let stem = path::join(&at, part);
+            let endings = ["/__init__.py", ".py", ".pyc", ".so", ".abi3.so", ".pyd"];
+            let found = endings.iter().map(|ending| path::lexical(&format!("{stem}{ending}")));
+            files.extend(found.filter(|file| self.is_there(file, state)));
+            at = stem;
+        }
+        if files.is_empty() && self.is_there(&path::lexical(&path::join(beside, module)), state) {
+            files.push(path::lexical(&path::join(beside, module)));
+        }
+        files
+    }
+
+    fn javascript_import(&mut self, module: &str, code: &mut Code<'_>, state: &mut State<'_>) {
+        if standard::node(module) {
+            return;
+        }
+        if module.contains(':') || module.starts_with('#') {
+            return self.not_found(format!("where `{module}` is imported from"), code);
+        }
+        if !module.starts_with(['.', '/']) {
+            let mut parts = module.splitn(3, '/');
+            let scope = parts.next().unwrap_or(module);
+            let name = match (scope.starts_with('@'), parts.next()) {
+                (true, Some(name)) => format!("{scope}/{name}"),
+                (true, None) | (false, _) => scope.to_owned(),
+            };
+            return self.package(&name, code, state);
+        }
+        let Some(beside) = code.beside.clone() else {
+            return self.not_found(format!("where `{module}` is imported from"), code);
+        };
+        let endings = ["", ".js", ".mjs", ".cjs", ".json", "/index.js"];
+        let files = endings.iter().map(|ending| path::lexical(&path::join(&beside, &format!("{module}{ending}"))));
+        // A path can be nothing else than a file here, listed or not.
+        let found = files.clone().find(|file| self.is_there(file, state)).or_else(|| files.clone().next());
+        let Some(file) = found else { return };
+        if file.ends_with(".json") {
+            return self.role(&Field::literal(file, Default::default()), Role::Read, code.invocation, state);
+        }
+        self.project_module(&file, code, state);
+        code.modules.push(module.to_owned());
+    }
+
+    fn is_there(&self, file: &str, state: &State<'_>) -> bool {
+        state.written.contains_key(file) || matches!(self.out.world.look(file).kind, Kind::File | Kind::Directory)
+    }
+
+    fn project_module(&mut self, file: &str, code: &mut Code<'_>, state: &mut State<'_>) {
+        let by = code.invocation.by.clone();
+        let inside = self.out.world.project().is_some_and(|project| path::under(file, project));
+        if inside {
+            return self.project_program(file, &[], state, &Stream::unknown(Origin::default()), &by);
+        }
+        self.out.lower(Degree::Opaque, format!("the module `{}` outside the project", path::name(file)));
+        self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::OutsideProject));
+    }
+
+    /// An installed package runs its own code when it is imported: part of a project that is trusted.
+    fn package(&mut self, name: &str, code: &Code<'_>, state: &State<'_>) {
+        if let Some(changed) = self.changed_package(name, state) {
+            return self.not_found(format!("`{changed}`, which `{name}` is made of and which changed"), code);
+        }
+        let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
+        effect.scope = Scope::Project;
+        effect.reach = Reach::Project;
+        effect.reversibility = Reversibility::Tracked;
+        effect.marks = Marks::default().with(Mark::RunsProject);
+        effect.by.clone_from(&code.invocation.by.name);
+        effect.part = code.invocation.by.part;
+        // Packages of Python that belong to no project are those of the machine.
+        let of_machine = code.language == Language::Python && self.out.world.project().is_none();
+        if self.out.world.project_trusted() || of_machine {
+            self.out.lower(Degree::Delegated, format!("the package `{name}`"));
+        } else {
+            effect.marks.add(Mark::UntrustedProject);
+            self.out.lower(Degree::Opaque, format!("the package `{name}` of a project that nobody has trusted"));
+        }
+        self.out.effect(effect);
+    }
+
+    /// A file of an installed package that was written or changed.
+    fn changed_package(&self, name: &str, state: &State<'_>) -> Option<String> {
+        let changed = self.out.world.changed_files();
+        let inside = |file: &&str| {
+            let below = |directory: &str| file.contains(&format!("/{directory}/{name}/"));
+            ["node_modules", "site-packages", "dist-packages"].iter().any(|directory| below(directory))
+                || file.ends_with(&format!("-packages/{name}.py"))
+        };
+        changed
+            .iter()
+            .chain(state.written.keys())
+            .map(String::as_str)
+            .find(inside)
+            .map(|file| path::name(file).to_owned())
+    }
+
+    fn not_found(&mut self, what: String, code: &Code<'_>) {
+        self.out.lower(Degree::Opaque, what);
+        self.out.unknown(Operation::Execute, &code.invocation.by, Marks::default().with(Mark::InlineCode));
+    }
+}

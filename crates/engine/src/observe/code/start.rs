@@ -1,0 +1,133 @@
+//! Programs that code starts.
+
+use doorward_code::{Use, Value};
+
+use super::act::Act;
+use super::{Code, name, values};
+use crate::coverage::Degree;
+use crate::effect::Operation;
+use crate::knowledge::schema::Role;
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+use crate::path;
+
+impl Runner<'_, '_> {
+    /// A program started from inside other code always asks; what it would do still counts.
+    pub(super) fn started(&mut self, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+        let by = code.invocation.by.clone();
+        self.out.lower(Degree::Unknown, format!("a program that {} code starts", name(Some(code.language))));
+        self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+        match act {
+            Act::Shell => self.shell_text(used, code, state),
+            Act::Run => self.starts(used, code, state),
+            Act::Spawn => self.spawns(used, code, state),
+            Act::Nothing | Act::Roles(_) | Act::Open(..) | Act::Request | Act::Variable | Act::Environment => {
+                self.not_known(used, code);
+            }
+        }
+    }
+
+    fn shell_text(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+        match used.argument(0) {
+            Some(Value::Text(_)) if plain_options(used) => {
+                for field in used.argument(0).map(|value| values::fields(value, None)).unwrap_or_default() {
+                    self.role(&field, Role::CodeSh, code.invocation, state);
+                }
+            }
+            Some(_) | None => self.not_known(used, code),
+        }
+    }
+
+    /// `subprocess.run`: a list is a command, a text is one only for a shell.
+    fn starts(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+        let command = used.argument(0).or_else(|| used.named("args"));
+        let shell = used.named("shell").is_some_and(|value| *value != Value::Plain("False".into()));
+        if !plain_options(used) {
+            return self.not_known(used, code);
+        }
+        let home = self.out.world.home().map(str::to_owned);
+        match (command, shell) {
+            (Some(Value::Text(_)), true) => {
+                for field in command.map(|value| values::fields(value, None)).unwrap_or_default() {
+                    self.role(&field, Role::CodeSh, code.invocation, state);
+                }
+            }
+            (Some(value), false) => match values::words(value, home.as_deref()) {
+                Some(words) => self.starts_words(words, used, code, state),
+                None => self.not_known(used, code),
+            },
+            (Some(_) | None, _) => self.not_known(used, code),
+        }
+    }
+
+    fn starts_words(&mut self, words: Vec<Field>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+        let outer = code.invocation.cwd.clone();
+        if let Some(directory) = used.named("cwd") {
+            code.invocation.cwd = match (directory, &outer) {
+                (Value::Text(text), _) if text.starts_with('/') => Some(text.clone()),
+                (Value::Text(text), Some(cwd)) if !text.contains([doorward_code::UNKNOWN, doorward_code::HOME]) => {
+                    Some(path::lexical(&path::join(cwd, text)))
+                }
+                _ => None,
+            };
+        }
+        let before = code.invocation.output.origin;
+        self.inner_command(words, code.invocation, state);
+        code.invocation.output = Stream::unknown(before.and(code.invocation.output.origin));
+        code.invocation.cwd = outer;
+    }
+
+    /// `spawnSync('git', ['status'], options)`.
+    fn spawns(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+        let home = self.out.world.home().map(str::to_owned);
+        let program = used.argument(0).map(|value| values::fields(value, home.as_deref())).unwrap_or_default();
+        let rest = match used.argument(1) {
+            None => Some(Vec::new()),
+            Some(value) => values::words(value, home.as_deref()),
+        };
+        let options = used.arguments.as_deref().unwrap_or_default().get(2..).unwrap_or_default();
+        match (program.as_slice(), rest, options.iter().all(plain_record)) {
+            ([program], Some(rest), true) => {
+                let words = std::iter::once(program.clone()).chain(rest).collect();
+                self.starts_words(words, used, code, state);
+            }
+            _ => self.not_known(used, code),
+        }
+    }
+}
+
+/// Nothing among the named arguments changes which program is run or what surrounds it.
+fn plain_options(used: &Use) -> bool {
+    const PLAIN: &[&str] = &[
+        "args",
+        "shell",
+        "cwd",
+        "capture_output",
+        "text",
+        "check",
+        "timeout",
+        "stdout",
+        "stderr",
+        "stdin",
+        "input",
+        "encoding",
+        "universal_newlines",
+        "errors",
+    ];
+    let named = used.named.iter().all(|(name, _)| PLAIN.contains(&name.as_str()));
+    let rest = used.arguments.as_deref().unwrap_or_default().get(1..).unwrap_or_default();
+    named && !used.spread && rest.iter().all(plain_record)
+}
+
+/// Options of Node that change neither the program nor its surroundings.
+fn plain_record(value: &Value) -> bool {
+    const PLAIN: &[&str] = &["encoding", "stdio", "timeout", "maxBuffer", "windowsHide"];
+    match value {
+        Value::Record(members) => members.iter().all(|(name, _)| PLAIN.contains(&name.as_str())),
+        Value::Text(_) | Value::Plain(_) => true,
+        Value::Unknown | Value::List(_) | Value::OneOf(_) | Value::Matches(_) | Value::Below(_) | Value::Name => false,
+    }
+}
