@@ -163,7 +163,7 @@ fn every_flag_with_an_effect_fires() {
     for (name, file) in parsed() {
         for entry in &file.entries {
             let style = entry.style.or(file.entries[0].style).unwrap_or(Style::Gnu);
-            for flag in &entry.flags {
+            for flag in &entry.flags.all() {
                 let Some(words) = words_of(flag, style) else { continue };
                 let shown = format!("{} {}", entry.key, flag.name);
                 if TOGETHER.contains(&shown.as_str()) {

@@ -6,6 +6,7 @@ pub mod notation;
 pub mod pack;
 pub mod packed;
 pub mod program;
+mod rows;
 pub mod rule;
 pub mod schema;
 pub mod tool;

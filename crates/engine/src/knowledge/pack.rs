@@ -3,7 +3,7 @@
 //! Layout: `u32` counts and offsets in little endian, a sorted key table for programs, then length-prefixed records.
 
 use super::rule::{Mask, Rule, When};
-use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Operand, Takes};
+use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Named, Operand, Takes};
 use super::tool::ToolEntry;
 use crate::marks::Marks;
 
@@ -42,6 +42,26 @@ impl Writer {
         for item in items.iter().take(usize::from(length)) {
             write(self, item);
         }
+    }
+
+    /// A table of offsets in front of the records, so that one is found without reading the others.
+    pub fn named<T>(&mut self, items: &Named<T>, mut write: impl FnMut(&mut Writer, &T)) {
+        let items = match items {
+            Named::Listed(items) => items.as_slice(),
+            // INVARIANT: only what a file lists is packed.
+            Named::Packed(_) => &[],
+        };
+        let mut records = Writer::default();
+        let mut table = Writer::default();
+        let length = u16::try_from(items.len()).unwrap_or(u16::MAX);
+        for item in items.iter().take(usize::from(length)) {
+            table.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
+            write(&mut records, item);
+        }
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        self.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
+        self.bytes.extend_from_slice(&table.bytes);
+        self.bytes.extend_from_slice(&records.bytes);
     }
 
     /// An optional word: 0 for none, otherwise its number plus one.
@@ -101,7 +121,7 @@ fn entry(out: &mut Writer, entry: &Entry) {
     out.bool(entry.stops);
     out.bool(entry.numbers);
     out.bool(entry.inherits);
-    out.list(&entry.flags, flag);
+    out.named(&entry.flags, flag);
     out.list(&entry.operands, operand);
     out.bool(entry.default.is_some());
     if let Some(default) = &entry.default {
@@ -112,9 +132,10 @@ fn entry(out: &mut Writer, entry: &Entry) {
         out.text(name);
         does(out, item);
     });
-    for list in [&entry.delegates, &entry.env, &entry.subs] {
+    for list in [&entry.delegates, &entry.env] {
         out.list(list, |out, text| out.text(text));
     }
+    out.named(&entry.subs, |out, text| out.text(text));
 }
 
 fn flag(out: &mut Writer, flag: &Flag) {

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::rule::{Mask, Rule, Stage, When};
-use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Grammar, Operand, Role, Style, Takes, Text};
+use super::schema::{
+    Changes, Condition, Count, Does, Entry, Flag, Grammar, Named, Operand, Role, Rows, Style, Takes, Text,
+};
 use super::tool::{Risk, ToolEntry};
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::Marks;
@@ -29,13 +31,13 @@ pub struct Packed {
 
 /// Reads on from a place in the bytes. Every method yields `None` past the end.
 #[derive(Clone, Copy, Debug)]
-struct Reader {
-    bytes: &'static [u8],
-    at: usize,
+pub(super) struct Reader {
+    pub(super) bytes: &'static [u8],
+    pub(super) at: usize,
 }
 
 impl Reader {
-    fn take(&mut self, length: usize) -> Option<&'static [u8]> {
+    pub(super) fn take(&mut self, length: usize) -> Option<&'static [u8]> {
         let end = self.at.checked_add(length)?;
         let taken = self.bytes.get(self.at..end)?;
         self.at = end;
@@ -50,11 +52,11 @@ impl Reader {
         Some(self.byte()? != 0)
     }
 
-    fn short(&mut self) -> Option<usize> {
+    pub(super) fn short(&mut self) -> Option<usize> {
         Some(usize::from(u16::from_le_bytes(self.take(2)?.try_into().ok()?)))
     }
 
-    fn number(&mut self) -> Option<u32> {
+    pub(super) fn number(&mut self) -> Option<u32> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
 
@@ -67,7 +69,7 @@ impl Reader {
         std::str::from_utf8(self.take(length)?).ok()
     }
 
-    fn string(&mut self) -> Option<Text> {
+    pub(super) fn string(&mut self) -> Option<Text> {
         self.text().map(Cow::Borrowed)
     }
 
@@ -79,6 +81,15 @@ impl Reader {
             items.push(read(self)?);
         }
         Some(items)
+    }
+
+    /// Leaves the records where they are.
+    fn named<T>(&mut self) -> Option<Named<T>> {
+        let count = self.short()?;
+        let length = usize::try_from(self.number()?).ok()?;
+        let table = self.at;
+        self.take(count.checked_mul(4)?.checked_add(length)?)?;
+        Some(Named::Packed(Rows { bytes: self.bytes, table, count }))
     }
 
     fn word<T: Copy>(&mut self, all: &[T]) -> Option<T> {
@@ -200,18 +211,18 @@ fn entry(reader: &mut Reader) -> Option<Entry> {
         stops: reader.bool()?,
         numbers: reader.bool()?,
         inherits: reader.bool()?,
-        flags: reader.list(flag)?,
+        flags: reader.named()?,
         operands: reader.list(operand)?,
         default: if reader.bool()? { Some(operand(reader)?) } else { None },
         does: reader.list(does)?,
         extras: reader.list(|reader| Some((reader.string()?, does(reader)?)))?,
         delegates: reader.list(Reader::string)?,
         env: reader.list(Reader::string)?,
-        subs: reader.list(Reader::string)?,
+        subs: reader.named()?,
     })
 }
 
-fn flag(reader: &mut Reader) -> Option<Flag> {
+pub(super) fn flag(reader: &mut Reader) -> Option<Flag> {
     Some(Flag {
         name: reader.string()?,
         takes: match reader.byte()? {

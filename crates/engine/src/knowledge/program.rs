@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::file::{Complaint, File};
 use super::notation;
-use super::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes, Text};
+use super::schema::{Changes, Entry, Flag, Grammar, Named, Role, Style, Takes, Text};
 
 /// A program file: its names, its entries (the program first) and its examples.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,15 +94,18 @@ fn example<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Example, 
 fn command<'a>(file: File<'a>, table: &DeTable<'a>, key: &str, entries: &mut Vec<Entry>) -> Result<(), Complaint> {
     let is_program = entries.is_empty();
     let mut entry = Entry { key: key.to_owned().into(), inherits: true, ..Entry::default() };
+    let mut listed = Vec::new();
     let mut subs = None;
     for (name, value) in table.iter() {
         match name.get_ref().as_ref() {
             "name" | "aliases" | "example" if is_program => {}
             "sub" => subs = Some(file.inner(value)?),
+            "flags" => flags(file, &mut listed, value)?,
             other => field(file, &mut entry, other, name, value)?,
         }
     }
-    check_extras(file, &entry)?;
+    check_extras(file, &entry, &listed)?;
+    entry.flags = Named::Listed(listed);
     let at = entries.len();
     entries.push(entry);
     let Some(subs) = subs else { return Ok(()) };
@@ -115,7 +118,7 @@ fn command<'a>(file: File<'a>, table: &DeTable<'a>, key: &str, entries: &mut Vec
     }
     names.sort_unstable();
     if let Some(entry) = entries.get_mut(at) {
-        entry.subs = names;
+        entry.subs = Named::Listed(names);
     }
     Ok(())
 }
@@ -162,7 +165,6 @@ fn field<'a>(
                 entry.extras.push((name.get_ref().to_string().into(), does));
             }
         }
-        "flags" => flags(file, entry, value)?,
         other => return Err(file.at(name, format!("`{other}` is not a key of a program"))),
     }
     Ok(())
@@ -172,38 +174,38 @@ fn texts(list: Vec<String>) -> Vec<Text> {
     list.into_iter().map(Text::Owned).collect()
 }
 
-fn flags<'a>(file: File<'a>, entry: &mut Entry, value: &Spanned<DeValue<'a>>) -> Result<(), Complaint> {
+fn flags<'a>(file: File<'a>, listed: &mut Vec<Flag>, value: &Spanned<DeValue<'a>>) -> Result<(), Complaint> {
     for (key, value) in file.inner(value)?.iter() {
         let text = file.string(value)?;
         if key.get_ref().as_ref() == "plain" {
             for name in text.split_whitespace() {
-                flag(entry, name, Takes::Nothing, Vec::new(), Changes::default())
+                flag(listed, name, Takes::Nothing, Vec::new(), Changes::default())
                     .map_err(|message| file.at(value, message))?;
             }
             continue;
         }
         let (takes, more, changes) = notation::flag(text).map_err(|message| file.at(value, message))?;
         for name in key.get_ref().split_whitespace() {
-            flag(entry, name, takes, more.clone(), changes.clone()).map_err(|message| file.at(key, message))?;
+            flag(listed, name, takes, more.clone(), changes.clone()).map_err(|message| file.at(key, message))?;
         }
     }
-    entry.flags.sort_by(|a, b| a.name.cmp(&b.name));
+    listed.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(())
 }
 
-fn flag(entry: &mut Entry, name: &str, takes: Takes, more: Vec<Role>, changes: Changes) -> Result<(), String> {
+fn flag(listed: &mut Vec<Flag>, name: &str, takes: Takes, more: Vec<Role>, changes: Changes) -> Result<(), String> {
     if !name.starts_with(['-', '+']) {
         return Err(format!("`{name}` does not look like a flag"));
     }
-    if entry.flags.iter().any(|flag| flag.name == name) {
+    if listed.iter().any(|flag| flag.name == name) {
         return Err(format!("`{name}` is listed twice"));
     }
-    entry.flags.push(Flag { name: name.to_owned().into(), takes, more, changes });
+    listed.push(Flag { name: name.to_owned().into(), takes, more, changes });
     Ok(())
 }
 
-fn check_extras(file: File<'_>, entry: &Entry) -> Result<(), Complaint> {
-    for flag in &entry.flags {
+fn check_extras(file: File<'_>, entry: &Entry, flags: &[Flag]) -> Result<(), Complaint> {
+    for flag in flags {
         if let Some(extra) = &flag.changes.extra
             && !entry.extras.iter().any(|(name, _)| name == extra)
         {

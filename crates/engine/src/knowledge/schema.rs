@@ -113,7 +113,7 @@ pub struct Entry {
     pub numbers: bool,
     /// Flags of the parent command are accepted as well.
     pub inherits: bool,
-    pub flags: Vec<Flag>,
+    pub flags: Named<Flag>,
     pub operands: Vec<Operand>,
     /// What is done to the current directory if no operand names a path.
     pub default: Option<Operand>,
@@ -125,7 +125,31 @@ pub struct Entry {
     /// Environment variables that may be set for it without effect.
     pub env: Vec<Text>,
     /// Names of subcommands.
-    pub subs: Vec<Text>,
+    pub subs: Named<Text>,
+}
+
+/// Things with names, in the order of their names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Named<T> {
+    /// As a program file lists them.
+    Listed(Vec<T>),
+    /// Left in the pack until one of them is asked for.
+    Packed(Rows),
+}
+
+impl<T> Default for Named<T> {
+    fn default() -> Named<T> {
+        Named::Listed(Vec::new())
+    }
+}
+
+/// A table of records in a pack; each record begins with its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    pub bytes: &'static [u8],
+    /// Where the offsets of the records stand.
+    pub table: usize,
+    pub count: usize,
 }
 
 /// One spelling of a flag.

@@ -65,13 +65,11 @@ impl Args {
     }
 
     /// Finds a flag in the innermost table, then outward as far as tables inherit.
-    fn find(&self, name: &str) -> Option<&Flag> {
+    fn find(&self, name: &str) -> Option<Flag> {
         for entry in self.chain.iter().rev() {
-            if let Ok(at) = entry.flags.binary_search_by(|flag| (*flag.name).cmp(name)) {
-                return entry.flags.get(at);
-            }
-            if !entry.inherits {
-                return None;
+            let found = entry.flags.find(name);
+            if found.is_some() || !entry.inherits {
+                return found;
             }
         }
         None
@@ -130,7 +128,7 @@ fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
         args.operands.push(word.clone());
         return false;
     }
-    let sub = word.exact().filter(|name| entry.subs.iter().any(|sub| sub == name));
+    let sub = word.exact().filter(|name| entry.subs.has(name));
     match sub.and_then(|name| knowledge.entry(&format!("{} {name}", entry.key))) {
         Some(found) => {
             args.chain.push(found);
@@ -164,7 +162,7 @@ fn bare_cluster(args: &Args, text: &str) -> bool {
 fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
     let text = word.text.as_str();
     if text.starts_with('+') && args.find(text).is_none() {
-        if let Some(found) = args.find("+").cloned() {
+        if let Some(found) = args.find("+") {
             give(args, &found, text.get(1..).map(|value| word.with_text(value)));
         }
         return 0;
@@ -172,7 +170,7 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
     if let Some((name, value)) =
         text.split_once('=').filter(|(name, _)| name.starts_with("--") || args.style() == Style::SingleDash)
     {
-        match args.find(name).cloned() {
+        match args.find(name) {
             // A flag without a value that gets one means something else.
             Some(found) if found.takes == Takes::Nothing => args.unknown.push(word.shown()),
             Some(found) => {
@@ -183,7 +181,7 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         }
         return 0;
     }
-    if let Some(found) = args.find(text).cloned() {
+    if let Some(found) = args.find(text) {
         return take(args, &found, next);
     }
     if args.style() == Style::SingleDash || text.starts_with("--") {
@@ -233,7 +231,7 @@ fn take(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
 fn cluster(args: &mut Args, word: &Field, next: &[Field]) -> usize {
     let letters: Vec<(usize, char)> = word.text.char_indices().skip(1).collect();
     for (index, (at, letter)) in letters.iter().enumerate() {
-        let Some(found) = args.find(&format!("-{letter}")).cloned() else {
+        let Some(found) = args.find(&format!("-{letter}")) else {
             args.unknown.push(if letters.len() == 1 { word.shown() } else { format!("-{letter}") });
             return 0;
         };

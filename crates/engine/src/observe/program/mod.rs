@@ -187,10 +187,9 @@ impl Runner<'_, '_> {
             effect.part = invocation.by.part;
             self.out.effect(effect);
         }
-        let harmless_flags = invocation.args.chain.iter().all(|entry| {
-            entry.flags.iter().all(|flag| !flag.changes.has_effect() && flag_role_is_harmless(flag.takes))
-        });
-        if let (Some(word), false) = (invocation.args.unreadable.first(), harmless_flags) {
+        if let Some(word) = invocation.args.unreadable.first()
+            && !invocation.args.chain.iter().all(flags_are_harmless)
+        {
             self.out.lower(Degree::Opaque, format!("`{word}` may be a flag of `{name}`"));
         }
         for given in &invocation.args.given {
@@ -384,6 +383,11 @@ impl Runner<'_, '_> {
         }
         output
     }
+}
+
+/// No flag of a program could do anything, whichever it is.
+fn flags_are_harmless(entry: &Entry) -> bool {
+    entry.flags.all().iter().all(|flag| !flag.changes.has_effect() && flag_role_is_harmless(flag.takes))
 }
 
 fn flag_role_is_harmless(takes: crate::knowledge::schema::Takes) -> bool {

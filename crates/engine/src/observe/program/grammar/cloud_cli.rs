@@ -285,14 +285,14 @@ pub fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<F
         if !text.starts_with('-') {
             let next = chain
                 .last()
-                .filter(|last| last.subs.iter().any(|sub| sub == text))
+                .filter(|last| last.subs.has(text))
                 .and_then(|last| knowledge.entry(&format!("{} {text}", last.key)));
             chain.extend(next);
             all.push(word.clone());
             continue;
         }
         all.push(word.clone());
-        let known = chain.iter().flat_map(|entry| &entry.flags).find(|flag| flag.name == text).map(|flag| flag.takes);
+        let known = chain.iter().find_map(|entry| entry.flags.find(text)).map(|flag| flag.takes);
         let is_value = |value: &&Field| {
             !value.text.starts_with('-')
                 && !value.may_be_flag()

@@ -60,7 +60,8 @@ impl Runner<'_, '_> {
         let entry = first.exact().filter(|_| !chosen).and_then(|name| self.out.knowledge.entry(name));
         let knowledge = self.out.knowledge;
         let known = entry.filter(|entry| {
-            let mut subs = entry.subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
+            let mut subs =
+                entry.subs.all().into_iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
             works_on_packages(entry) || subs.any(|sub| works_on_packages(&sub))
         });
         let known = known.filter(|_| self.is_installed(&first.text, invocation));

@@ -49,9 +49,7 @@ impl Runner<'_, '_> {
         let mut changed = false;
         for _ in 0..ALIASES {
             let Some(at) = subcommand_at(&all) else { break };
-            let Some(name) =
-                all.get(at).and_then(Field::exact).filter(|name| !entry.subs.iter().any(|sub| sub == name))
-            else {
+            let Some(name) = all.get(at).and_then(Field::exact).filter(|name| !entry.subs.has(name)) else {
                 break;
             };
             let Some(text) = config.get(&format!("alias.{}", name.to_ascii_lowercase())) else { break };
@@ -168,7 +166,7 @@ fn old_cluster(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
     let mut all = Vec::new();
     for letter in letters.chars() {
         let name = format!("-{letter}");
-        let flag = entry.flags.iter().find(|flag| flag.name == name)?;
+        let flag = entry.flags.find(&name)?;
         all.push(first.with_text(name));
         match flag.takes {
             Takes::Value(_) => all.extend(rest.next().cloned()),

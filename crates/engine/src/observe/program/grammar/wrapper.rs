@@ -47,7 +47,7 @@ fn split(field: &Field) -> Option<Vec<Field>> {
 /// Writes `flock FILE -c LINE` with its flag in front.
 pub fn flock(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
     let takes_value = |word: &Field| {
-        let flag = entry.flags.iter().find(|flag| flag.name == word.text);
+        let flag = entry.flags.find(&word.text);
         flag.is_some_and(|flag| matches!(flag.takes, Takes::Value(_)))
     };
     let mut at = 0;
