@@ -72,6 +72,7 @@ impl fmt::Debug for CheckpointKey {
 }
 
 /// Authenticates state files and grants.
+#[derive(Clone)]
 pub struct StateKey([u8; 32]);
 
 impl StateKey {

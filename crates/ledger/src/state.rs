@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Why there is no state.
 #[derive(Debug, thiserror::Error)]
@@ -103,6 +104,29 @@ impl States {
     pub fn forget<T: State>(&self, of: &str) {
         // A file that stays is found damaged again and treated as such.
         let _ = std::fs::remove_file(self.dir.join(file_name::<T>(of)));
+    }
+
+    /// Takes away what was not changed for so long, and the oldest beyond a number, without reading any.
+    pub fn forget_old<T: State>(&self, kept: usize, age: Duration) {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
+        let start = format!("{}-", T::NAME);
+        let of_kind = entries.flatten().filter(|entry| {
+            entry.file_name().to_str().is_some_and(|name| name.starts_with(&start) && name.ends_with(".state"))
+        });
+        let now = SystemTime::now();
+        let aged = of_kind.filter_map(|entry| {
+            let changed = entry.metadata().and_then(|found| found.modified()).ok()?;
+            // A clock that was set back makes nothing old.
+            Some((now.duration_since(changed).unwrap_or_default(), entry.path()))
+        });
+        let mut aged: Vec<(Duration, PathBuf)> = aged.collect();
+        aged.sort();
+        for (place, (since, path)) in aged.iter().enumerate() {
+            if place >= kept || *since > age {
+                // What stays is tried again with the next.
+                let _ = std::fs::remove_file(path);
+            }
+        }
     }
 
     fn put<T: State>(&self, of: &str, state: &T, existing: Existing) -> Result<(), StateError> {

@@ -1,6 +1,6 @@
 //! What a yes is bound to: the exact call, where it runs, what it would touch, and the rules it was judged by.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use doorward_engine::{Effect, Facts, Mode, Operation, Target, Tool, ToolCall};
@@ -14,6 +14,9 @@ use crate::trust::pin;
 
 /// Words of a command that are looked up as files; what lies beyond is known by its effects only.
 const WORDS: usize = 4_096;
+
+/// Larger directories are not listed.
+const NAMES: usize = 500;
 
 /// A call in its surroundings.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +45,9 @@ pub struct Bound {
 impl Bound {
     /// What a yes to this call is bound to; `None` if nobody knows what exactly would run.
     pub fn of(subject: Subject<'_>) -> Option<Bound> {
-        let call = subject.call;
-        let is_known = !matches!(call.tool, Tool::Malformed { .. });
-        if !is_known || call.truncated || call.cancelled {
-            return None;
-        }
         let facts = &subject.considered.facts;
         Some(Bound {
-            call: hash(&(&call.agent, &call.tool, &call.cwd))?,
+            call: exact_call(subject.call)?,
             effects: hash(&(&facts.effects, &facts.flows, &facts.coverage))?,
             policy: policy(subject)?,
             operands: prints(&operands(subject)),
@@ -70,6 +68,15 @@ impl Bound {
         }
         (self.effects != now.effects).then(|| "it would now do something else".to_owned())
     }
+}
+
+/// The name of exactly this call: agent, tool, input and directory; `None` if nobody knows what exactly would run.
+pub fn exact_call(call: &ToolCall) -> Option<String> {
+    let is_known = !matches!(call.tool, Tool::Malformed { .. });
+    if !is_known || call.truncated || call.cancelled {
+        return None;
+    }
+    hash(&(&call.agent, &call.tool, &call.cwd))
 }
 
 /// The rules that a call was judged by.
@@ -142,16 +149,33 @@ fn named(subject: Subject<'_>) -> Vec<String> {
     let whole = |word: &'_ str| word.trim_matches(['"', '\'', '`', ';', '(', ')']).to_owned();
     let ends = |character: char| character.is_whitespace() || "\"'`;|&<>()=,:@{}$".contains(character);
     let words = text.split_whitespace().map(whole).chain(text.split(ends).map(str::to_owned)).take(WORDS);
-    let mut found: Vec<String> = words
-        .chain(edited(&subject.call.tool))
-        .filter(|word| !word.is_empty())
-        .map(|word| absolute(&word, subject))
+    let words: BTreeSet<String> = words.chain(edited(&subject.call.tool)).filter(|word| !word.is_empty()).collect();
+    let here = Here::of(Path::new(&subject.call.cwd));
+    let paths = words.iter().filter(|word| here.may_have(word)).map(|word| absolute(word, subject));
+    let found: BTreeSet<String> = paths
         .filter(|path| path.symlink_metadata().is_ok())
         .filter_map(|path| path.into_os_string().into_string().ok())
         .collect();
-    found.sort();
-    found.dedup();
-    found
+    found.into_iter().collect()
+}
+
+/// The names in a directory, so that not every word of a long command must be looked up.
+struct Here(Option<BTreeSet<String>>);
+
+impl Here {
+    fn of(directory: &Path) -> Here {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().take(NAMES + 1);
+        let names: Option<BTreeSet<String>> =
+            entries.map(|entry| entry.ok()?.file_name().into_string().ok().map(|name| name.to_lowercase())).collect();
+        Here(names.filter(|names| !names.is_empty() && names.len() <= NAMES))
+    }
+
+    /// Some file may be meant: a path that begins elsewhere, or a name that is there, however it is spelled.
+    fn may_have(&self, word: &str) -> bool {
+        let Here(Some(names)) = self else { return true };
+        let first = word.trim_start_matches("./").split('/').next().unwrap_or(word);
+        !word.is_ascii() || word.starts_with(['/', '~', '.']) || names.contains(&first.to_lowercase())
+    }
 }
 
 fn edited(tool: &Tool) -> Vec<String> {

@@ -3,6 +3,7 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use doorward_engine::Clearance;
@@ -60,19 +61,17 @@ impl Desk {
     pub fn of(places: &Places) -> Result<Desk> {
         let state = places.state();
         let path = state.join("grants.key");
-        let key = || -> Result<StateKey> {
-            StateKey::load(&path)
-                .or_else(|_| {
-                    // Whatever is wrong with the directory shows when the key is made in it.
-                    let _ = DirBuilder::new().recursive(true).mode(0o700).create(&state);
-                    StateKey::load_or_create(&path)
-                })
-                .context("grants cannot be read")
-        };
+        let key = StateKey::load(&path)
+            .or_else(|_| {
+                // Whatever is wrong with the directory shows when the key is made in it.
+                let _ = DirBuilder::new().recursive(true).mode(0o700).create(&state);
+                StateKey::load_or_create(&path)
+            })
+            .context("grants cannot be read")?;
         Ok(Desk {
-            grants: Grants::at(&state.join("grants"), key()?),
-            states: States::at(&state.join("pending"), key()?),
-            key: key()?,
+            grants: Grants::at(&state.join("grants"), key.clone()),
+            states: States::at(&state.join("pending"), key.clone()),
+            key,
             log: record::directory(places),
             now_ms: now_ms(),
         })
@@ -156,18 +155,7 @@ impl Desk {
     }
 
     fn forget_old(&self) {
-        let mut all = self.states.all::<Pending>();
-        if all.len() <= PENDING && all.iter().all(|pending| self.now_ms.saturating_sub(pending.asked_ms) <= WAITS_MS) {
-            return;
-        }
-        all.sort_by_key(|pending| std::cmp::Reverse(pending.asked_ms));
-        let is_old =
-            |at: usize, pending: &Pending| at >= PENDING || self.now_ms.saturating_sub(pending.asked_ms) > WAITS_MS;
-        for (at, pending) in all.iter().enumerate() {
-            if is_old(at, pending) {
-                self.states.forget::<Pending>(&pending.id);
-            }
-        }
+        self.states.forget_old::<Pending>(PENDING, Duration::from_millis(WAITS_MS));
     }
 }
 

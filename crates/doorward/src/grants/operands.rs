@@ -38,7 +38,7 @@ pub struct Print {
 
 /// The fingerprints of some paths as they are now.
 pub fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Print> {
-    let mut printer = Printer { bytes: BYTES, entries: ENTRIES };
+    let mut printer = Printer { bytes: BYTES, entries: ENTRIES, real: BTreeMap::new() };
     let one = |(path, depth): (&String, &Depth)| {
         (path.clone(), Print { depth: *depth, print: printer.print(Path::new(path), *depth, LINKS) })
     };
@@ -55,6 +55,8 @@ pub fn changed(known: &BTreeMap<String, Print>) -> Vec<String> {
 struct Printer {
     bytes: u64,
     entries: usize,
+    /// Directories and where their links lead.
+    real: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl Printer {
@@ -64,7 +66,7 @@ impl Printer {
             Err(error) => return format!("nothing ({})", error.kind()),
         };
         // Links above the file move it as well as links to it.
-        let real = path.parent().and_then(|parent| parent.canonicalize().ok()).unwrap_or_default();
+        let real = self.real(path.parent().unwrap_or(path));
         let what = if metadata.is_symlink() {
             self.link(path, depth, links)
         } else if metadata.is_file() {
@@ -75,6 +77,15 @@ impl Printer {
             format!("special {}", stamp(&metadata))
         };
         format!("{what} in {}", real.display())
+    }
+
+    fn real(&mut self, directory: &Path) -> PathBuf {
+        if let Some(known) = self.real.get(directory) {
+            return known.clone();
+        }
+        let real = directory.canonicalize().unwrap_or_default();
+        self.real.insert(directory.to_owned(), real.clone());
+        real
     }
 
     fn link(&mut self, path: &Path, depth: Depth, links: usize) -> String {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
 
-use super::bound::{Bound, Subject, policy};
+use super::bound::{Bound, Subject, exact_call, policy};
 use super::desk::{Desk, Grant, LASTS_MS};
 use super::pending::{Pending, Status, needed};
 use super::repeat::{Repeat, Shape, USES};
@@ -109,9 +109,8 @@ impl Door<'_> {
         if !any || !self.is_shut(considered) {
             return Found::Nothing(None);
         }
-        let Some(bound) = Bound::of(self.subject(considered)) else { return Found::Nothing(None) };
         let Ok(desk) = Desk::of(self.places) else { return Found::Nothing(None) };
-        match self.redeem_one(&desk, considered, &bound, decision) {
+        match self.redeem_one(&desk, considered, decision) {
             Found::Nothing(why) => match self.redeem_repeat(&desk, considered, decision) {
                 Some(cleared) => Found::Cleared(Box::new(cleared)),
                 None => Found::Nothing(why),
@@ -120,24 +119,26 @@ impl Door<'_> {
         }
     }
 
-    fn redeem_one(&self, desk: &Desk, considered: &Considered, bound: &Bound, decision: &str) -> Found {
-        let look = desk.grants.look::<Grant>(&bound.call);
+    fn redeem_one(&self, desk: &Desk, considered: &Considered, decision: &str) -> Found {
+        let Some(call) = exact_call(self.call) else { return Found::Nothing(None) };
+        let look = desk.grants.look::<Grant>(&call);
         let Ok(Some(seen)) = look else {
             return Found::Nothing(look.err().map(|error| format!("a grant cannot be used: {error}")));
         };
         if !seen.is_current(desk.now_ms) {
-            return match desk.grants.take::<Grant>(&bound.call) {
+            return match desk.grants.take::<Grant>(&call) {
                 Ok(Some(old)) if old.grant == seen.grant => {
                     Found::Expired(Box::new(self.body(GrantStep::Expired, &old, decision)))
                 }
                 Ok(_) | Err(_) => Found::Nothing(None),
             };
         }
-        if let Err(why) = fits(desk, &seen, considered, bound) {
+        let Some(bound) = Bound::of(self.subject(considered)) else { return Found::Nothing(None) };
+        if let Err(why) = fits(desk, &seen, considered, &bound) {
             return Found::Nothing(Some(format!("a person's yes to this call does not count: {why}")));
         }
         // INVARIANT: from here on nobody else can use it, whatever happens to this process.
-        match desk.grants.take::<Grant>(&bound.call) {
+        match desk.grants.take::<Grant>(&call) {
             Ok(Some(grant)) if grant == seen => {}
             Ok(_) | Err(_) => return Found::Nothing(Some("the grant was used up by another call".to_owned())),
         }

@@ -92,7 +92,9 @@ pub fn recipes(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in ["", "scripts", "bin", ".husky", ".githooks", ".git/hooks"] {
         let Ok(entries) = std::fs::read_dir(root.join(directory)) else { continue };
-        let files = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file());
+        // Git brings examples of hooks and runs none of them.
+        let is_example = |path: &Path| directory == ".git/hooks" && path.extension().is_some_and(|end| end == "sample");
+        let files = entries.flatten().map(|entry| entry.path()).filter(|path| !is_example(path) && path.is_file());
         found.extend(files.take(RECIPES.saturating_sub(found.len())));
     }
     found.sort();
