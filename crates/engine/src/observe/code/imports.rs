@@ -7,6 +7,7 @@ use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
+use crate::observe::program::recipe::How;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -119,7 +120,7 @@ impl Runner<'_, '_> {
         let by = code.invocation.by.clone();
         let inside = self.out.world.project().is_some_and(|project| path::under(file, project));
         if inside {
-            return self.project_program(file, &[], state, &Stream::unknown(Origin::default()), &by);
+            return self.project_program(file, &[], state, &Stream::unknown(Origin::default()), &by, How::Read);
         }
         self.out.lower(Degree::Opaque, format!("the module `{}` outside the project", path::name(file)));
         self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::OutsideProject));

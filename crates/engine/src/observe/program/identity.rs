@@ -1,6 +1,7 @@
 //! Who is run: which file a name stands for, and what its identity alone settles.
 
 use super::WRAPPERS;
+use super::recipe::How;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Reversibility, Target};
 use crate::flow::FlowKind;
@@ -100,15 +101,15 @@ impl Runner<'_, '_> {
         match identity {
             Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
             Identity::Project(path) => {
-                self.project_program(&path, words, state, input, by);
+                self.project_program(&path, words, state, input, by, How::Itself);
                 None
             }
             Identity::Changed(path) => {
-                self.run_file(&path, state, input, by, Mark::ChangedBinary);
+                self.run_file(&path, state, input, by, Mark::ChangedBinary, How::Itself);
                 None
             }
             Identity::Unlisted(path) => {
-                self.run_file(&path, state, input, by, Mark::UnlistedBinary);
+                self.run_file(&path, state, input, by, Mark::UnlistedBinary, How::Itself);
                 None
             }
             Identity::Missing => {

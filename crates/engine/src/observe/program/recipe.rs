@@ -107,10 +107,18 @@ impl Runner<'_, '_> {
     }
 
     /// A program that lies in the project.
-    pub fn project_program(&mut self, file: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) {
+    pub fn project_program(
+        &mut self,
+        file: &str,
+        words: &[Field],
+        state: &mut State<'_>,
+        input: &Stream,
+        by: &By,
+        how: How,
+    ) {
         let look = self.out.world.look(file);
         if look.changed_since_trust || look.created_this_session || state.written.contains_key(file) {
-            return self.run_file(file, state, input, by, Mark::SessionFile);
+            return self.run_file(file, state, input, by, Mark::SessionFile, how);
         }
         if let Some(changed) = self.changed_beside(file) {
             self.out.lower(
@@ -140,28 +148,28 @@ impl Runner<'_, '_> {
                 self.out.lower(Degree::Opaque, format!("`{}` of a project that nobody has trusted", path::name(file)));
             }
             Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
-                return self.run_file(file, state, input, by, Mark::ProjectBinary);
+                return self.run_file(file, state, input, by, Mark::ProjectBinary, how);
             }
         }
         self.executes_file(file, by, marks);
     }
 
     /// A file of uncertain origin is run: looked through if it is a shell script, otherwise not understood.
-    pub fn run_file(&mut self, file: &str, state: &mut State<'_>, input: &Stream, by: &By, mark: Mark) {
+    pub fn run_file(&mut self, file: &str, state: &mut State<'_>, input: &Stream, by: &By, mark: Mark, how: How) {
         let marks = Marks::default().with(mark);
         if let Some(written) = state.written.get(file).cloned() {
             if written.origin.download {
                 self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
             }
             if let (Some(text), false) = (written.content, written.origin.download) {
-                self.file_text(file, &text, state, input, by);
+                self.file_text(file, &text, state, input, by, how);
                 self.executes_file(file, by, marks.with(Mark::SessionFile));
                 return;
             }
         }
         match self.out.world.content(file, SCRIPT_LIMIT) {
             Content::Text(text) => {
-                self.file_text(file, &text, state, input, by);
+                self.file_text(file, &text, state, input, by, how);
                 self.executes_file(file, by, marks);
             }
             Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
@@ -172,8 +180,12 @@ impl Runner<'_, '_> {
     }
 
     /// The content of a file, in the language in which it is run.
-    fn file_text(&mut self, file: &str, text: &str, state: &mut State<'_>, input: &Stream, by: &By) {
-        match written_in(text, file, &by.name) {
+    fn file_text(&mut self, file: &str, text: &str, state: &mut State<'_>, input: &Stream, by: &By, how: How) {
+        let written = match how {
+            How::Itself => says_itself(text),
+            How::Read => read_as(file, &by.name),
+        };
+        match written {
             Some(Written::Shell) => {
                 self.subshell_text(text, state, input.clone(), by.part);
             }
@@ -251,7 +263,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));
             self.executes_file(&real, &by, Marks::default().with(Mark::OutsideProject));
         } else {
-            self.run_file(&real, state, &input, &by, Mark::OutsideProject);
+            self.run_file(&real, state, &input, &by, Mark::OutsideProject, How::Read);
         }
     }
 
@@ -263,12 +275,12 @@ impl Runner<'_, '_> {
             matches!(self.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
         if changed || !tracked {
             if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
-                return self.run_file(real, state, input, by, Mark::SessionFile);
+                return self.run_file(real, state, input, by, Mark::SessionFile, How::Read);
             }
             self.out.lower(Degree::Opaque, format!("`{}`, which is not part of the trusted project", path::name(real)));
             return self.executes_file(real, by, Marks::default().with(Mark::SessionFile));
         }
-        self.project_program(real, words, state, input, by);
+        self.project_program(real, words, state, input, by, How::Read);
     }
 }
 
@@ -280,15 +292,86 @@ fn decides(pattern: &str, file: &str) -> bool {
     wildcard(pattern, path::name(file))
 }
 
+/// How a file is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// As a program: its own first line says by whom.
+    Itself,
+    /// Another program reads it.
+    Read,
+}
+
 /// What a file is written in.
 enum Written {
     Shell,
     In(Language),
 }
 
-/// Whoever runs the file decides; if it is run by itself, its first line does.
-fn written_in(text: &str, file: &str, by: &str) -> Option<Written> {
-    const SHELLS: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "ash", "source", "."];
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "ash", "source", "."];
+
+/// Programs that read every file as their own language, whatever its name says.
+const OTHER_LANGUAGES: &[&str] = &[
+    "perl",
+    "ruby",
+    "irb",
+    "php",
+    "lua",
+    "luajit",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "sed",
+    "tclsh",
+    "wish",
+    "expect",
+    "Rscript",
+    "R",
+    "julia",
+    "elixir",
+    "erl",
+    "escript",
+    "swift",
+    "osascript",
+    "ghc",
+    "runghc",
+    "runhaskell",
+    "java",
+    "scala",
+    "kotlin",
+    "groovy",
+    "guile",
+    "racket",
+    "sbcl",
+    "clojure",
+    "psql",
+    "mysql",
+    "sqlite3",
+    "gdb",
+    "fish",
+    "pwsh",
+];
+
+/// The language of a program by its first line; without one, a shell runs it.
+fn says_itself(text: &str) -> Option<Written> {
+    let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
+        return Some(Written::Shell);
+    };
+    let mut words = first.split_whitespace().skip_while(|word| path::name(word) == "env" || *word == "-S");
+    let program = path::name(words.next()?);
+    // Other options could make it run something else than the text.
+    let is_plain = |word: &str| {
+        word == "pipefail"
+            || word.strip_prefix('-').is_some_and(|flags| flags.chars().all(|flag| "euxfvEBIo".contains(flag)))
+    };
+    if !words.all(is_plain) {
+        return None;
+    }
+    if SHELLS.contains(&program) { Some(Written::Shell) } else { code::of_program(program).map(Written::In) }
+}
+
+/// Whoever reads a file decides what it is; a tool for several languages goes by the name of the file.
+fn read_as(file: &str, by: &str) -> Option<Written> {
     let by = path::name(by.split(' ').next().unwrap_or(by));
     if SHELLS.contains(&by) {
         return Some(Written::Shell);
@@ -296,17 +379,13 @@ fn written_in(text: &str, file: &str, by: &str) -> Option<Written> {
     if let Some(language) = code::of_program(by) {
         return Some(Written::In(language));
     }
-    if let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) {
-        let words = || first.split(['/', ' ']);
-        return if words().any(|word| SHELLS.contains(&word)) {
-            Some(Written::Shell)
-        } else {
-            words().find_map(code::of_program).map(Written::In)
-        };
+    let stem = by.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    if OTHER_LANGUAGES.contains(&by) || OTHER_LANGUAGES.contains(&stem) {
+        return None;
     }
     match code::of_file(file) {
         Some(language) => Some(Written::In(language)),
-        None if file.ends_with(".sh") || file.ends_with(".bash") || by == path::name(file) => Some(Written::Shell),
+        None if file.ends_with(".sh") || file.ends_with(".bash") => Some(Written::Shell),
         None => None,
     }
 }
