@@ -2,6 +2,8 @@
 //!
 //! Layout: `u32` counts and offsets in little endian, a sorted key table for programs, then length-prefixed records.
 
+use std::collections::BTreeMap;
+
 use super::rule::{Mask, Rule, When};
 use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Named, Operand, Takes};
 use super::tool::ToolEntry;
@@ -44,26 +46,6 @@ impl Writer {
         }
     }
 
-    /// A table of offsets in front of the records, so that one is found without reading the others.
-    pub fn named<T>(&mut self, items: &Named<T>, mut write: impl FnMut(&mut Writer, &T)) {
-        let items = match items {
-            Named::Listed(items) => items.as_slice(),
-            // INVARIANT: only what a file lists is packed.
-            Named::Packed(_) => &[],
-        };
-        let mut records = Writer::default();
-        let mut table = Writer::default();
-        let length = u16::try_from(items.len()).unwrap_or(u16::MAX);
-        for item in items.iter().take(usize::from(length)) {
-            table.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
-            write(&mut records, item);
-        }
-        self.bytes.extend_from_slice(&length.to_le_bytes());
-        self.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
-        self.bytes.extend_from_slice(&table.bytes);
-        self.bytes.extend_from_slice(&records.bytes);
-    }
-
     /// An optional word: 0 for none, otherwise its number plus one.
     pub fn option(&mut self, value: Option<u8>) {
         self.byte(value.map_or(0, |value| value.saturating_add(1)));
@@ -76,18 +58,60 @@ impl Writer {
     }
 }
 
-/// Packs everything. `entries` are pairs of a key and an entry, so that aliases share a record.
+/// Bytes that are written once, however often they are needed.
+#[derive(Debug, Default)]
+struct Pool {
+    bytes: Vec<u8>,
+    known: BTreeMap<Vec<u8>, u32>,
+}
+
+impl Pool {
+    /// Where these bytes stand.
+    fn place(&mut self, bytes: Vec<u8>) -> u32 {
+        if let Some(known) = self.known.get(&bytes) {
+            return *known;
+        }
+        let at = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        self.bytes.extend_from_slice(&bytes);
+        self.known.insert(bytes, at);
+        at
+    }
+
+    /// A table of offsets in front of the records, so that one is found without reading the others.
+    fn named<T>(&mut self, items: &Named<T>, mut write: impl FnMut(&mut Writer, &T)) -> u32 {
+        let items = match items {
+            Named::Listed(items) => items.as_slice(),
+            // INVARIANT: only what a file lists is packed.
+            Named::Packed(_) => &[],
+        };
+        let mut records = Writer::default();
+        let mut all = Writer::default();
+        let length = u16::try_from(items.len()).unwrap_or(u16::MAX);
+        all.bytes.extend_from_slice(&length.to_le_bytes());
+        for item in items.iter().take(usize::from(length)) {
+            all.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
+            write(&mut records, item);
+        }
+        all.bytes.extend_from_slice(&records.bytes);
+        self.place(all.bytes)
+    }
+}
+
+/// Packs everything. `entries` are pairs of a key and an entry; what is said twice is stored once.
 pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -> Vec<u8> {
     let mut sorted: Vec<&(String, &Entry)> = entries.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut records = Writer::default();
-    let mut keys = Writer::default();
+    let (mut records, mut keys, mut pool) = (Pool::default(), Pool::default(), Pool::default());
     let mut table = Writer::default();
     for (key, item) in sorted {
-        table.number(u32::try_from(keys.bytes.len()).unwrap_or(u32::MAX));
-        table.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
-        keys.text(key);
-        entry(&mut records, item);
+        for text in [key, &*item.key] {
+            let mut written = Writer::default();
+            written.text(text);
+            table.number(keys.place(written.bytes));
+        }
+        let mut record = Writer::default();
+        entry(&mut record, item, &mut pool);
+        table.number(records.place(record.bytes));
     }
     let mut packed_rules = Writer::default();
     for item in rules {
@@ -102,26 +126,26 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -
         packed_tools.bool(item.harness);
     }
     let mut out = Writer::default();
-    for count in
-        [entries.len(), rules.len(), tools.len(), keys.bytes.len(), records.bytes.len(), packed_tools.bytes.len()]
-    {
+    let parts = [keys.bytes, records.bytes, pool.bytes, packed_tools.bytes];
+    for count in [entries.len(), rules.len(), tools.len()].into_iter().chain(parts.iter().map(Vec::len)) {
         out.number(u32::try_from(count).unwrap_or(u32::MAX));
     }
-    for part in [table, keys, records, packed_tools, packed_rules] {
-        out.bytes.extend_from_slice(&part.bytes);
+    out.bytes.extend_from_slice(&table.bytes);
+    for part in parts {
+        out.bytes.extend_from_slice(&part);
     }
+    out.bytes.extend_from_slice(&packed_rules.bytes);
     out.bytes
 }
 
-fn entry(out: &mut Writer, entry: &Entry) {
-    out.text(&entry.key);
+fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {
     out.text(&entry.what);
     out.option(entry.style.map(|word| word as u8));
     out.option(entry.grammar.map(|word| word as u8));
     out.bool(entry.stops);
     out.bool(entry.numbers);
     out.bool(entry.inherits);
-    out.named(&entry.flags, flag);
+    out.number(pool.named(&entry.flags, flag));
     out.list(&entry.operands, operand);
     out.bool(entry.default.is_some());
     if let Some(default) = &entry.default {
@@ -135,7 +159,7 @@ fn entry(out: &mut Writer, entry: &Entry) {
     for list in [&entry.delegates, &entry.env] {
         out.list(list, |out, text| out.text(text));
     }
-    out.named(&entry.subs, |out, text| out.text(text));
+    out.number(pool.named(&entry.subs, |out, text| out.text(text)));
 }
 
 fn flag(out: &mut Writer, flag: &Flag) {

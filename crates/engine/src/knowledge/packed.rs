@@ -11,8 +11,11 @@ use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::marks::Marks;
 use crate::verdict::{Clearance, Verdict};
 
-/// Six counts stand before everything else.
-const HEADER: usize = 24;
+/// Seven counts stand before everything else.
+const HEADER: usize = 28;
+
+/// Where the key, the name and the record of an entry stand.
+const ROW: usize = 12;
 
 /// Packed knowledge.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +25,7 @@ pub struct Packed {
     rules: usize,
     keys: usize,
     records: usize,
+    pool: usize,
     tools: usize,
     tools_at: usize,
     rules_at: usize,
@@ -83,13 +87,12 @@ impl Reader {
         Some(items)
     }
 
-    /// Leaves the records where they are.
-    fn named<T>(&mut self) -> Option<Named<T>> {
-        let count = self.short()?;
-        let length = usize::try_from(self.number()?).ok()?;
-        let table = self.at;
-        self.take(count.checked_mul(4)?.checked_add(length)?)?;
-        Some(Named::Packed(Rows { bytes: self.bytes, table, count }))
+    /// Leaves the records where they are, in the pool.
+    fn named<T>(&mut self, pool: usize) -> Option<Named<T>> {
+        let at = pool.checked_add(usize::try_from(self.number()?).ok()?)?;
+        let mut there = Reader { bytes: self.bytes, at };
+        let count = there.short()?;
+        Some(Named::Packed(Rows { bytes: self.bytes, table: there.at, count }))
     }
 
     fn word<T: Copy>(&mut self, all: &[T]) -> Option<T> {
@@ -119,12 +122,13 @@ impl Packed {
         let mut reader = Reader { bytes, at: 0 };
         let mut count = || reader.number().and_then(|value| usize::try_from(value).ok());
         let (entries, rules, tools) = (count()?, count()?, count()?);
-        let (keys_length, records_length, tools_length) = (count()?, count()?, count()?);
-        let keys = HEADER + entries * 8;
+        let (keys_length, records_length, pool_length, tools_length) = (count()?, count()?, count()?, count()?);
+        let keys = HEADER + entries * ROW;
         let records = keys + keys_length;
-        let tools_at = records + records_length;
+        let pool = records + records_length;
+        let tools_at = pool + pool_length;
         let rules_at = tools_at + tools_length;
-        Some(Packed { bytes, entries, rules, keys, records, tools, tools_at, rules_at, beside: &[] })
+        Some(Packed { bytes, entries, rules, keys, records, pool, tools, tools_at, rules_at, beside: &[] })
     }
 
     /// The same knowledge, and that of another pack about programs that this one does not know.
@@ -141,6 +145,7 @@ impl Packed {
             rules: 0,
             keys: 0,
             records: 0,
+            pool: 0,
             tools: 0,
             tools_at: 0,
             rules_at: 0,
@@ -152,11 +157,15 @@ impl Packed {
         Reader { bytes: self.bytes, at }
     }
 
-    fn row(&self, index: usize) -> Option<(&'static str, usize)> {
-        let mut row = self.reader(HEADER + index * 8);
-        let key = usize::try_from(row.number()?).ok()?;
-        let record = usize::try_from(row.number()?).ok()?;
-        Some((self.reader(self.keys + key).text()?, self.records + record))
+    fn row(&self, index: usize) -> Reader {
+        self.reader(HEADER + index * ROW)
+    }
+
+    /// The key that a row begins with, as bytes.
+    fn key(&self, row: &mut Reader) -> Option<&'static [u8]> {
+        let mut key = self.reader(self.keys + usize::try_from(row.number()?).ok()?);
+        let length = key.short()?;
+        key.take(length)
     }
 
     /// The entry of a program or subcommand, by its words.
@@ -164,9 +173,9 @@ impl Packed {
         let (mut low, mut high) = (0, self.entries);
         while low < high {
             let middle = usize::midpoint(low, high);
-            let (found, record) = self.row(middle)?;
-            match found.cmp(key) {
-                std::cmp::Ordering::Equal => return entry(&mut self.reader(record)),
+            let mut row = self.row(middle);
+            match self.key(&mut row)?.cmp(key.as_bytes()) {
+                std::cmp::Ordering::Equal => return self.read(row),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
@@ -174,9 +183,16 @@ impl Packed {
         if self.beside.is_empty() { None } else { Packed::open(self.beside)?.entry(key) }
     }
 
+    /// The rest of a row, behind its key.
+    fn read(&self, mut row: Reader) -> Option<Entry> {
+        let name = self.reader(self.keys + usize::try_from(row.number()?).ok()?).string()?;
+        let record = self.records + usize::try_from(row.number()?).ok()?;
+        entry(name, &mut self.reader(record), self.pool)
+    }
+
     /// The keys of all entries, in order.
     pub fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
-        (0..self.entries).filter_map(|index| self.row(index).map(|(key, _)| key))
+        (0..self.entries).filter_map(|index| std::str::from_utf8(self.key(&mut self.row(index))?).ok())
     }
 
     /// All tools of all agents.
@@ -202,23 +218,23 @@ fn tool(reader: &mut Reader) -> Option<ToolEntry> {
     })
 }
 
-fn entry(reader: &mut Reader) -> Option<Entry> {
+fn entry(key: Text, reader: &mut Reader, pool: usize) -> Option<Entry> {
     Some(Entry {
-        key: reader.string()?,
+        key,
         what: reader.string()?,
         style: reader.option(Style::ALL)?,
         grammar: reader.option(Grammar::ALL)?,
         stops: reader.bool()?,
         numbers: reader.bool()?,
         inherits: reader.bool()?,
-        flags: reader.named()?,
+        flags: reader.named(pool)?,
         operands: reader.list(operand)?,
         default: if reader.bool()? { Some(operand(reader)?) } else { None },
         does: reader.list(does)?,
         extras: reader.list(|reader| Some((reader.string()?, does(reader)?)))?,
         delegates: reader.list(Reader::string)?,
         env: reader.list(Reader::string)?,
-        subs: reader.named()?,
+        subs: reader.named(pool)?,
     })
 }
 
