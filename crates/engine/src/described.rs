@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::path::{join, lexical, under};
-use crate::world::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
+use crate::world::{
+    Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Tally, Tracking, World,
+};
 
 /// The description. Every key is optional; what is left out is an ordinary, trusted, clean machine.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -94,31 +96,6 @@ pub struct FileDescription {
     pub changed_since_trust: bool,
     pub created_this_session: bool,
 }
-
-/// Directories that builds make, whatever the language.
-const REBUILDABLE: &[&str] = &[
-    "target",
-    "node_modules",
-    "dist",
-    "build",
-    "__pycache__",
-    ".next",
-    "coverage",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".turbo",
-    ".nuxt",
-    "out",
-    ".gradle",
-    ".tox",
-    ".nyc_output",
-    ".parcel-cache",
-    ".vite",
-    ".svelte-kit",
-    ".venv",
-    "venv",
-];
 
 /// A [`Description`] with its relative keys resolved.
 #[derive(Clone, Debug)]

@@ -3,6 +3,31 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// Directories that builds make, whatever the language.
+pub const REBUILDABLE: &[&str] = &[
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "__pycache__",
+    ".next",
+    "coverage",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".turbo",
+    ".nuxt",
+    "out",
+    ".gradle",
+    ".tox",
+    ".nyc_output",
+    ".parcel-cache",
+    ".vite",
+    ".svelte-kit",
+    ".venv",
+    "venv",
+];
+
 /// What lies at a path, without following a link in its last component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {

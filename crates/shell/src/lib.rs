@@ -39,7 +39,7 @@ mod word;
 pub use ast::*;
 pub use dialect::Dialect;
 pub use error::{ErrorKind, Other, ParseError};
-pub use hidden::{Hidden, HiddenKind, hidden, visible};
+pub use hidden::{Hidden, HiddenKind, hidden};
 pub use lookalike::lookalike;
 pub use names::command_names;
 pub use outline::{OutlineLine, outline};

@@ -4,36 +4,13 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use doorward_engine::{Git, Tracking};
+use doorward_engine::{Git, REBUILDABLE, Tracking};
 
 use super::bounds;
 use super::git_config::{self, Around, GitConfig};
 use super::ignore::{Ignored, Ignores, ignored};
 use super::index::{Index, Known};
 use crate::trusted;
-
-/// Directories that builds make, whatever the language.
-const REBUILDABLE: &[&str] = &[
-    "target",
-    "node_modules",
-    "dist",
-    "build",
-    "__pycache__",
-    ".next",
-    "coverage",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".turbo",
-    ".nuxt",
-    "out",
-    ".gradle",
-    ".tox",
-    ".nyc_output",
-    ".parcel-cache",
-    ".vite",
-    ".svelte-kit",
-];
 
 /// Variables that make git look elsewhere than where we look.
 const REDIRECTS: &[&str] = &[

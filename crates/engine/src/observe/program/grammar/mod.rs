@@ -30,6 +30,7 @@ mod sed_script;
 mod shell;
 mod sql;
 mod sql_text;
+mod sql_words;
 mod ssh;
 mod tar;
 mod tmux;
