@@ -2,6 +2,7 @@
 
 mod change;
 mod command;
+pub mod inventory;
 pub mod mcp;
 pub mod person;
 pub mod pin;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, DEFAULTS};
 use crate::places::Places;
 
-pub use command::{TrustArguments, UntrustArguments, reload, trust, untrust};
+pub use command::{TrustArguments, UntrustArguments, reload, tools, trust, untrust};
 pub use pin::{PinnedFile, PinnedProject};
 
 /// Everything trusted by name.
@@ -29,6 +30,8 @@ pub struct Trust {
     pub domains: BTreeSet<String>,
     /// Tool servers, with the hash of how they were configured.
     pub servers: BTreeMap<String, String>,
+    /// Programs of tool chains were listed one by one; from then on one that is not on the list asks.
+    pub is_inventoried: bool,
 }
 
 impl State for Trust {

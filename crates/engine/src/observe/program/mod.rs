@@ -116,6 +116,9 @@ impl Runner<'_, '_> {
         input: Stream,
         by: By,
     ) -> Stream {
+        if let Some(extra) = self.git_extra_named(&entry, words, state) {
+            return self.program_named(&extra, words.get(1..).unwrap_or_default(), state, input, by.part);
+        }
         self.depth += 1;
         let started = self.out.effects.len();
         let prepared = self.prepare(&entry, words, state);

@@ -187,7 +187,7 @@ impl Runner<'_, '_> {
     }
 
     /// Whether the repository itself makes this command run something.
-    fn git_repository(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &State<'_>) {
+    pub fn git_repository(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &State<'_>) {
         let world = self.out.world;
         let Some(cwd) = invocation.cwd.as_deref() else {
             return self.out.lower(Degree::Opaque, "git in a directory that is not known");

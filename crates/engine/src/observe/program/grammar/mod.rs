@@ -14,6 +14,7 @@ mod fzf;
 mod gh_api;
 mod git;
 mod git_config;
+mod git_extra;
 mod git_paths;
 mod git_remote;
 #[cfg(test)]
@@ -78,6 +79,7 @@ impl Runner<'_, '_> {
             Grammar::GhApi => self.gh_api(invocation, state),
             Grammar::Fzf => self.fzf(invocation),
             Grammar::Tmux => self.tmux(invocation),
+            Grammar::GitExtra => self.git_extra(invocation, state),
             // The interpreter of the shell has dealt with these.
             Grammar::Cd | Grammar::Builtin => {}
             // Their words were put in order before they were read.
