@@ -320,7 +320,7 @@ fn uses(sub: &str, invocation: &Invocation) -> Vec<Use> {
     let picks = args.has_any(&["-p", "--patch", "-i", "--interactive"])
         && matches!(sub, "add" | "checkout" | "restore" | "reset" | "stash" | "stash push" | "commit");
     let table = [
-        (Use::Network, NETWORK.contains(&sub) || sub.starts_with("lfs ")),
+        (Use::Network, NETWORK.contains(&sub) || sub.starts_with("lfs ") || (sub == "archive" && args.has("--remote"))),
         (Use::ExternalDiff, ext),
         (Use::TextConversion, converts && !args.has("--no-textconv")),
         (Use::Content, !NETWORK.contains(&sub) || sub == "pull"),

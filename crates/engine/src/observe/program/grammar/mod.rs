@@ -3,7 +3,7 @@
 mod awk;
 mod awk_program;
 #[cfg(test)]
-mod check;
+pub mod check;
 mod chmod;
 mod cloud_cli;
 mod curl;
@@ -50,9 +50,9 @@ impl Runner<'_, '_> {
         let mut entries = invocation.args.chain.iter().rev();
         let own = entries.next().and_then(|entry| entry.grammar);
         // A subcommand has the language of its program only where that language is about subcommands.
-        let inherited = entries
-            .find_map(|entry| entry.grammar)
-            .filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux));
+        let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| {
+            matches!(grammar, Grammar::Git | Grammar::GitExtra | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux)
+        });
         let Some(grammar) = own.or(inherited) else { return };
         match grammar {
             Grammar::Echo => self.echo(invocation),
