@@ -181,13 +181,15 @@ fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the programs of tool chains as they are now, unless that was done before: a change since then is to be seen.
+/// Lists the programs of tool chains as they are now.
 fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
-    if crate::trust::Trust::load(places).map_err(anyhow::Error::msg)?.is_inventoried {
-        return Ok(());
+    let listed = crate::trust::tools(places)?;
+    if listed > 0 {
+        writeln!(
+            out,
+            "listed {listed} programs of tool chains; `doorward trust tools` lists them again after an update"
+        )?;
     }
-    let tools = crate::trust::tools(places)?;
-    writeln!(out, "listed {tools} programs of tool chains; `doorward trust tools` lists them again after an update")?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use doorward_ledger::PolicyBody;
 
 use super::change::Change;
+use super::inventory::Inventory;
 use super::{Trust, mcp, person};
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
@@ -78,12 +79,25 @@ pub fn reload() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the programs of tool chains, recorded; says how many. For `setup`, which a person runs.
+/// Lists the programs of tool chains for `setup`, which a person runs; says how many.
+///
+/// What was listed before stays: a change since then is to be seen.
 pub fn tools(places: &Places) -> Result<usize> {
+    if Inventory::of(places).is_made() {
+        return Ok(0);
+    }
     let change = change(&What::Tools, true, places)?;
-    let Change::Tools { programs } = &change else { return Ok(0) };
-    let count = programs.len();
-    change.apply(places, &mut Ledger::of(places))?;
+    let count = match &change {
+        Change::Tools { programs } => programs.len(),
+        Change::Project { .. }
+        | Change::Binary { .. }
+        | Change::Domain { .. }
+        | Change::Server { .. }
+        | Change::Agent { .. } => 0,
+    };
+    if count > 0 {
+        change.apply(places, &mut Ledger::of(places))?;
+    }
     Ok(count)
 }
 
@@ -139,7 +153,7 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
         let since = if pinned.is_same(Path::new(path)) { "" } else { "  changed since" };
         writeln!(out, "binary   {}{since}", crate::screen::visible(path))?;
     }
-    if trust.is_inventoried {
+    if Inventory::of(&places).is_made() {
         writeln!(out, "tools    programs of tool chains, each as it was when it was listed")?;
     }
     for domain in &trust.domains {

@@ -2,7 +2,7 @@
 //!
 //! One sealed file per program, so that a call reads the entries of the programs that it runs and no others.
 
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use doorward_ledger::{State, StateKey, States};
@@ -67,7 +67,12 @@ pub struct Inventory {
 
 impl Inventory {
     pub fn of(places: &Places) -> Inventory {
-        Inventory { directory: places.state().join("programs"), key: super::key_file(places) }
+        Inventory { directory: places.state().join("programs"), key: places.state().join("programs.key") }
+    }
+
+    /// Somebody listed the programs; from then on one that is not on the list asks.
+    pub fn is_made(&self) -> bool {
+        self.directory.is_dir()
     }
 
     /// The program is the one that was listed under this path. Nothing is hashed while the file system says that the
@@ -95,6 +100,11 @@ impl Inventory {
     pub fn make(&self, programs: &[PathBuf]) -> Result<usize, String> {
         let key = StateKey::load_or_create(&self.key).map_err(|error| error.to_string())?;
         self.clear()?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.directory)
+            .map_err(|error| format!("`{}` cannot be made: {error}", self.directory.display()))?;
         let states = States::at(&self.directory, key);
         let mut count = 0;
         for path in programs {
@@ -105,8 +115,7 @@ impl Inventory {
         Ok(count)
     }
 
-    /// Takes every program off the list.
-    pub fn clear(&self) -> Result<(), String> {
+    fn clear(&self) -> Result<(), String> {
         match std::fs::remove_dir_all(&self.directory) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(format!("`{}` cannot be emptied: {error}", self.directory.display()))
@@ -192,7 +201,7 @@ mod tests {
         symlink(&cargo, &link).unwrap();
         let found = programs(home.to_str().unwrap(), &[]);
         assert_eq!(found, [cargo.clone(), link.clone(), node.clone()]);
-        assert!(!knows(&inventory, &cargo), "nothing is listed yet");
+        assert!(!inventory.is_made() && !knows(&inventory, &cargo), "nothing is listed yet");
         assert_eq!(inventory.make(&found), Ok(3));
         assert!([&cargo, &node, &link].iter().all(|path| knows(&inventory, path)));
 
@@ -208,8 +217,8 @@ mod tests {
         assert!(!knows(&inventory, &new));
         assert_eq!(inventory.make(&programs(home.to_str().unwrap(), &[])), Ok(4));
         assert!(knows(&inventory, &new) && knows(&inventory, &cargo));
-        inventory.clear().unwrap();
-        assert!(!knows(&inventory, &cargo));
+        assert_eq!(inventory.make(&[]), Ok(0));
+        assert!(inventory.is_made() && !knows(&inventory, &cargo), "an empty list knows nothing");
     }
 
     #[test]

@@ -30,8 +30,6 @@ pub struct Trust {
     pub domains: BTreeSet<String>,
     /// Tool servers, with the hash of how they were configured.
     pub servers: BTreeMap<String, String>,
-    /// Programs of tool chains were listed one by one; from then on one that is not on the list asks.
-    pub is_inventoried: bool,
 }
 
 impl State for Trust {

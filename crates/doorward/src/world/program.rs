@@ -45,8 +45,8 @@ pub struct Known<'a> {
     /// Programs that a person trusted, by their real path.
     pub binaries: &'a BTreeMap<String, PinnedFile>,
     pub system: &'a SystemDirectories,
-    /// The list of the programs in tool chains, if one was made.
-    pub inventory: Option<&'a Inventory>,
+    /// The list of the programs in tool chains.
+    pub inventory: &'a Inventory,
 }
 
 /// Which directories belong to the system, asked once each.
@@ -129,9 +129,10 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     if !is_named && !known.home.is_some_and(|home| is_tool_chain(path, &real, home)) {
         return Identity::Unlisted(shown());
     }
-    let is_same = match known.inventory {
-        Some(inventory) => inventory.knows(path, &real),
-        None => !is_named || is_as_listed(&[path.to_owned(), real], known.listed_at),
+    let is_same = if known.inventory.is_made() {
+        known.inventory.knows(path, &real)
+    } else {
+        !is_named || is_as_listed(&[path.to_owned(), real], known.listed_at)
     };
     if is_same { Identity::Trusted(shown()) } else { Identity::Changed(shown()) }
 }
@@ -191,6 +192,9 @@ mod tests {
         let own = tool(project.path(), "cat");
         let directories = [home.path().to_str().unwrap().to_owned()];
         let project_path = project.path().to_str().unwrap();
+        let places = crate::places::Places::at(home.path().to_str().unwrap());
+        std::fs::create_dir_all(places.state()).unwrap();
+        let inventory = Inventory::of(&places);
         let mut known = Known {
             cwd: "/",
             project: Some(project_path),
@@ -199,7 +203,7 @@ mod tests {
             listed_at: Some(SystemTime::now()),
             system: &SystemDirectories::default(),
             binaries: &BTreeMap::new(),
-            inventory: None,
+            inventory: &inventory,
         };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);
@@ -217,10 +221,7 @@ mod tests {
         let cargo = tool(&chain, "cargo");
         known.home = home.path().to_str();
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
-        let places = crate::places::Places::at(home.path().to_str().unwrap());
-        std::fs::create_dir_all(places.state()).unwrap();
-        let inventory = Inventory::of(&places);
-        known.inventory = Some(&inventory);
+        assert_eq!(inventory.make(&[]), Ok(0));
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()));
         assert_eq!(inventory.make(&[cargo.clone().into()]), Ok(1));
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
