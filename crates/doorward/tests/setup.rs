@@ -167,3 +167,36 @@ fn without_a_name_the_agents_that_are_there_are_set_up_or_none() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("found: Claude Code, Codex") && home.read(".codex/hooks.json").is_some());
 }
+
+fn verdict_on(home: &Home, program: &std::path::Path) -> String {
+    let ran = home.hook("Bash", serde_json::json!({ "command": format!("{} -c x notes.md", program.display()) }));
+    let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn programs_of_tool_chains_are_listed_and_a_change_of_one_asks() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let put = |name: &str, text: &str| {
+        home.write(name, text);
+        let path = home.path(name).canonicalize().unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    };
+    let listed = put(".cargo/bin/rg", "#!/bin/sh\n");
+    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
+    assert!(ran.code == 0 && ran.stdout.contains("listed 1 programs"), "{} {}", ran.stdout, ran.stderr);
+    assert_eq!(verdict_on(&home, &listed), "allow");
+    let new = put(".cargo/bin/grep", "#!/bin/sh\n");
+    assert_eq!(verdict_on(&home, &new), "ask", "nobody listed this one");
+    put(".cargo/bin/rg", "#!/bin/sh\necho other\n");
+    assert_eq!(verdict_on(&home, &listed), "ask", "its bytes changed");
+    let again = home.run(&["setup", "claude", "--yes"], b"");
+    assert!(again.code == 0 && !again.stdout.contains("listed"), "setting up again hides no change: {}", again.stdout);
+    assert_eq!(verdict_on(&home, &listed), "ask");
+    put(".cargo/bin/rg", "#!/bin/sh\n");
+    assert_eq!(verdict_on(&home, &listed), "allow", "the old bytes are back");
+    let elsewhere = put("Downloads/rg", "#!/bin/sh\n");
+    assert_eq!(verdict_on(&home, &elsewhere), "deny", "a program elsewhere is on no list");
+}

@@ -59,12 +59,19 @@ fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table> {
     item.as_table_mut().with_context(|| format!("`{name}` is not a table of its own in the configuration"))
 }
 
+/// Where Homebrew keeps what it installs for the user.
+const HOMEBREW: &[&str] = &["/opt/homebrew", "/home/linuxbrew/.linuxbrew"];
+
 /// The directories on the search path that belong to the user: where tool chains put their programs.
 pub fn tool_chains(path: &str, home: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for directory in path.split(':').map(|directory| directory.trim_end_matches('/')) {
-        let is_below_home = directory.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'));
-        if is_below_home && std::path::Path::new(directory).is_dir() && !found.iter().any(|known| known == directory) {
+        let is_below = |parent: &str| directory.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'));
+        let found_there = std::fs::metadata(directory).ok().filter(std::fs::Metadata::is_dir);
+        // On some machines Homebrew has `/usr/local` to itself; elsewhere that belongs to the system.
+        let is_users = || found_there.as_ref().is_some_and(|there| std::os::unix::fs::MetadataExt::uid(there) != 0);
+        let is_homebrew = HOMEBREW.iter().any(|prefix| is_below(prefix)) || (is_below("/usr/local") && is_users());
+        if (is_below(home) || is_homebrew) && found_there.is_some() && !found.iter().any(|known| known == directory) {
             found.push(directory.to_owned());
         }
     }

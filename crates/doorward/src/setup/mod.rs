@@ -143,6 +143,7 @@ fn install(
         writeln!(out, "installed for {} in mode `{mode}`: {}", agent.title(), mode.what())?;
         prove(&mut out, agent, places, program, mode)?;
     }
+    list_tools(&mut out, places)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -176,7 +177,20 @@ fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Resul
         settle(places, *agent, mode)?;
         writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings are as they were", agent.title())?;
     }
+    list_tools(&mut anstream::stdout(), places)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lists the programs of tool chains as they are now.
+fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
+    let listed = crate::trust::tools(places)?;
+    if listed > 0 {
+        writeln!(
+            out,
+            "listed {listed} programs of tool chains; `doorward trust tools` lists them again after an update"
+        )?;
+    }
+    Ok(())
 }
 
 fn settle(places: &Places, agent: Agent, mode: Mode) -> Result<()> {

@@ -1,11 +1,12 @@
 //! One change of trust: what it says to a person, what it records, what it does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use doorward_ledger::PolicyBody;
 
+use super::inventory::{self, Inventory};
 use super::pin::{PinnedFile, PinnedProject};
 use super::{Trust, mcp};
 use crate::places::Places;
@@ -20,6 +21,7 @@ pub enum Change {
     Domain { name: String, is_trusted: bool },
     Server { name: String, definition: Option<String> },
     Agent { name: String, mode: Mode },
+    Tools { programs: Vec<PathBuf> },
 }
 
 impl Change {
@@ -62,6 +64,12 @@ impl Change {
         Change::Agent { name: name.to_owned(), mode: if trusts { Mode::Auto } else { Mode::ConfirmAll } }
     }
 
+    /// The programs of tool chains; to trust them no longer is to list none.
+    pub fn tools(places: &Places, directories: &[String], trusts: bool) -> Change {
+        let programs = if trusts { inventory::programs(places.home(), directories) } else { Vec::new() };
+        Change::Tools { programs }
+    }
+
     /// What a person is asked.
     pub fn question(&self) -> String {
         match self {
@@ -83,6 +91,12 @@ impl Change {
             }
             Change::Server { name, definition: None } => format!("ask again about every call to `{name}`?"),
             Change::Agent { name, mode } => format!("run `{name}` in mode `{mode}` ({})?", mode.what()),
+            Change::Tools { programs } if programs.is_empty() => {
+                "ask about every program of the tool chains in your home?".to_owned()
+            }
+            Change::Tools { programs } => {
+                format!("let agents run the {} programs of your tool chains, as they are now?", programs.len())
+            }
         }
     }
 
@@ -98,11 +112,18 @@ impl Change {
             Change::Domain { name, is_trusted } => (format!("domain `{name}`"), is_trusted.then(|| name.clone())),
             Change::Server { name, definition } => (format!("tool server `{name}`"), definition.clone()),
             Change::Agent { name, mode } => (format!("agent `{name}`"), Some(mode.as_str().to_owned())),
+            Change::Tools { programs } => {
+                ("what tool chains hold".to_owned(), Some(format!("{} programs", programs.len())))
+            }
         };
         let verb = if self.trusts() { "trusted" } else { "no longer trusted" };
         let project = match self {
             Change::Project { root, .. } => Some(root.clone()),
-            Change::Binary { .. } | Change::Domain { .. } | Change::Server { .. } | Change::Agent { .. } => None,
+            Change::Binary { .. }
+            | Change::Domain { .. }
+            | Change::Server { .. }
+            | Change::Agent { .. }
+            | Change::Tools { .. } => None,
         };
         let user = Some(rustix::process::geteuid().as_raw().to_string());
         PolicyBody { what: format!("{what} is {verb}"), before: None, after, user, project }
@@ -115,6 +136,7 @@ impl Change {
             Change::Domain { is_trusted, .. } => *is_trusted,
             Change::Server { definition, .. } => definition.is_some(),
             Change::Agent { mode, .. } => *mode == Mode::Auto,
+            Change::Tools { programs } => !programs.is_empty(),
         }
     }
 
@@ -125,6 +147,9 @@ impl Change {
             .context("the change cannot be recorded, so nothing was changed")?;
         if let Change::Agent { name, mode } = &self {
             return setup::set_mode(places, name, *mode);
+        }
+        if let Change::Tools { programs } = &self {
+            return Inventory::of(places).make(programs).map(|_| ()).map_err(anyhow::Error::msg);
         }
         Trust::update(places, |trust| self.enter(trust)).map_err(anyhow::Error::msg)
     }
@@ -155,7 +180,7 @@ impl Change {
             Change::Server { name, definition: None } => {
                 trust.servers.remove(&name);
             }
-            Change::Agent { .. } => {}
+            Change::Agent { .. } | Change::Tools { .. } => {}
         }
     }
 }

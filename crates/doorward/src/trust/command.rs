@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use doorward_ledger::PolicyBody;
 
 use super::change::Change;
+use super::inventory::Inventory;
 use super::{Trust, mcp, person};
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
@@ -41,6 +42,8 @@ pub enum What {
     Agent { name: String },
     /// A program, as its bytes are now
     Binary { path: PathBuf },
+    /// The programs of tool chains outside the directories of the system, as their bytes are now
+    Tools,
     /// A host and its subdomains
     Domain { name: String },
     /// A tool server, as it is configured now
@@ -76,6 +79,28 @@ pub fn reload() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Lists the programs of tool chains for `setup`, which a person runs; says how many.
+///
+/// What was listed before stays: a change since then is to be seen.
+pub fn tools(places: &Places) -> Result<usize> {
+    if Inventory::of(places).is_made() {
+        return Ok(0);
+    }
+    let change = change(&What::Tools, true, places)?;
+    let count = match &change {
+        Change::Tools { programs } => programs.len(),
+        Change::Project { .. }
+        | Change::Binary { .. }
+        | Change::Domain { .. }
+        | Change::Server { .. }
+        | Change::Agent { .. } => 0,
+    };
+    if count > 0 {
+        change.apply(places, &mut Ledger::of(places))?;
+    }
+    Ok(count)
+}
+
 fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
@@ -96,6 +121,10 @@ fn change(what: &What, trusts: bool, places: &Places) -> Result<Change> {
         }
         What::Agent { name } => Ok(Change::agent(name, trusts)),
         What::Binary { path } => Change::binary(path, trusts),
+        What::Tools => {
+            let directories = crate::loading::load(places, None, "").config.programs.directories;
+            Ok(Change::tools(places, &directories, trusts))
+        }
         What::Domain { name } => Change::domain(name, trusts),
         What::Mcp { server } => Ok(Change::server(server, trusts, places, here().as_deref())),
     }
@@ -123,6 +152,9 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
     for (path, pinned) in &trust.binaries {
         let since = if pinned.is_same(Path::new(path)) { "" } else { "  changed since" };
         writeln!(out, "binary   {}{since}", crate::screen::visible(path))?;
+    }
+    if Inventory::of(&places).is_made() {
+        writeln!(out, "tools    programs of tool chains, each as it was when it was listed")?;
     }
     for domain in &trust.domains {
         writeln!(out, "domain   {domain}")?;

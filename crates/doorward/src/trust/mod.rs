@@ -2,6 +2,7 @@
 
 mod change;
 mod command;
+pub mod inventory;
 pub mod mcp;
 pub mod person;
 pub mod pin;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, DEFAULTS};
 use crate::places::Places;
 
-pub use command::{TrustArguments, UntrustArguments, reload, trust, untrust};
+pub use command::{TrustArguments, UntrustArguments, reload, tools, trust, untrust};
 pub use pin::{PinnedFile, PinnedProject};
 
 /// Everything trusted by name.

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
-/// A recipe or program larger than this is not hashed again on every call.
-const HASHED: u64 = 64 << 20;
+/// A recipe larger than this is not hashed.
+const RECIPE: u64 = 64 << 20;
+
+/// A program larger than this is not hashed.
+const PROGRAM: u64 = 1 << 30;
 
 /// More recipes than a project has.
 const RECIPES: usize = 1_000;
@@ -21,6 +24,20 @@ pub struct PinnedFile {
     inode: u64,
     /// Nobody but the system can set this time back.
     changed: (i64, i64),
+    #[serde(default)]
+    device: u64,
+    #[serde(default)]
+    modified: (i64, i64),
+}
+
+/// What became of a pinned file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sameness {
+    /// The file system says that nobody touched it, so nothing was read.
+    Untouched,
+    /// Touched, with the same bytes as before; it is pinned like this now.
+    SameBytes(PinnedFile),
+    Different,
 }
 
 /// A project as it was.
@@ -35,15 +52,26 @@ pub struct PinnedProject {
 impl PinnedFile {
     pub fn of(path: &Path) -> Option<PinnedFile> {
         let found = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        let hash = hash_of(path)?;
+        let hash = hash_within(path, PROGRAM)?;
         Some(PinnedFile { hash, ..stamp(&found) })
     }
 
-    /// The file is the one that was pinned. Its bytes are read only if something about it changed.
-    pub fn is_same(&self, path: &Path) -> bool {
-        let Ok(found) = path.metadata() else { return false };
+    /// Looks whether the file is the one that was pinned. Its bytes are read only if something about it changed.
+    pub fn compare(&self, path: &Path) -> Sameness {
+        let Ok(found) = path.metadata() else { return Sameness::Different };
         let now = PinnedFile { hash: self.hash.clone(), ..stamp(&found) };
-        now == *self || (found.len() == self.size && hash_of(path).is_some_and(|hash| hash == self.hash))
+        if now == *self {
+            Sameness::Untouched
+        } else if found.len() == self.size && hash_within(path, PROGRAM).is_some_and(|hash| hash == self.hash) {
+            Sameness::SameBytes(now)
+        } else {
+            Sameness::Different
+        }
+    }
+
+    /// The file has the bytes that were pinned.
+    pub fn is_same(&self, path: &Path) -> bool {
+        self.compare(path) != Sameness::Different
     }
 }
 
@@ -53,12 +81,18 @@ fn stamp(found: &std::fs::Metadata) -> PinnedFile {
         size: found.len(),
         inode: found.ino(),
         changed: (found.ctime(), found.ctime_nsec()),
+        device: found.dev(),
+        modified: (found.mtime(), found.mtime_nsec()),
     }
 }
 
 /// The hash of a file's bytes; `None` if it cannot be read or is too long.
 pub fn hash_of(path: &Path) -> Option<String> {
-    crate::trusted::bytes_of(path, HASHED).map(|bytes| Hash::of(&bytes).to_string())
+    hash_within(path, RECIPE)
+}
+
+fn hash_within(path: &Path, limit: u64) -> Option<String> {
+    crate::trusted::bytes_of(path, limit).map(|bytes| Hash::of(&bytes).to_string())
 }
 
 impl PinnedProject {

@@ -15,6 +15,7 @@ use super::{bounds, files, session, temporary};
 use crate::loading::Loaded;
 use crate::places::Places;
 use crate::session::Session;
+use crate::trust::inventory::Inventory;
 use crate::trust::{Trust, mcp};
 
 /// This machine, as one call sees it.
@@ -30,6 +31,7 @@ pub struct DiskWorld {
     is_trusted: bool,
     directories: Vec<String>,
     trust: Trust,
+    inventory: Inventory,
     /// When the user listed the directories of tool chains.
     listed_at: Option<SystemTime>,
     /// When the user last decided about this project.
@@ -69,6 +71,7 @@ impl DiskWorld {
             listed_at: configured(),
             trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(configured),
             trust: trust.clone(),
+            inventory: Inventory::of(places),
             key: OnceCell::new(),
             state: places.state(),
             repositories: RefCell::default(),
@@ -235,6 +238,7 @@ impl World for DiskWorld {
             listed_at: self.listed_at,
             system: &self.system,
             binaries: &self.trust.binaries,
+            inventory: &self.inventory,
         };
         let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
         self.programs.borrow_mut().insert(name.to_owned(), identity.clone());

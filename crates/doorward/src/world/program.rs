@@ -11,6 +11,7 @@ use doorward_engine::Identity;
 
 use super::files;
 use crate::trust::PinnedFile;
+use crate::trust::inventory::{Inventory, TOOL_CHAINS};
 
 /// Directories whose programs belong to the system, if nobody but the system can change them.
 const SYSTEM: &[&str] = &[
@@ -32,30 +33,6 @@ const SYSTEM: &[&str] = &[
     "/run/current-system/sw/bin",
 ];
 
-/// Directories below the home where tool chains put their programs. Whoever can write there can already run code as
-/// the user; a listed directory additionally notices when a program changes.
-const TOOL_CHAINS: &[&str] = &[
-    ".cargo/bin",
-    ".rustup/toolchains",
-    ".nvm/versions",
-    ".local/bin",
-    "go/bin",
-    ".bun/bin",
-    ".deno/bin",
-    ".volta",
-    ".pyenv",
-    ".rbenv",
-    ".asdf",
-    ".local/share/mise",
-    ".local/share/pnpm",
-    ".npm-global",
-    ".dotnet",
-    ".sdkman",
-    ".ghcup/bin",
-    ".juliaup/bin",
-    ".opam",
-];
-
 /// What decides about a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
@@ -68,6 +45,8 @@ pub struct Known<'a> {
     /// Programs that a person trusted, by their real path.
     pub binaries: &'a BTreeMap<String, PinnedFile>,
     pub system: &'a SystemDirectories,
+    /// The list of the programs in tool chains.
+    pub inventory: &'a Inventory,
 }
 
 /// Which directories belong to the system, asked once each.
@@ -146,17 +125,16 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     if is_plain(path) && [path, real.as_path()].iter().all(|path| is_system(path)) {
         return Identity::Trusted(shown());
     }
-    if known.directories.iter().any(|directory| path.starts_with(directory)) {
-        return if is_as_listed(&[path.to_owned(), real], known.listed_at) {
-            Identity::Trusted(shown())
-        } else {
-            Identity::Changed(shown())
-        };
+    let is_named = is_plain(path) && known.directories.iter().any(|directory| path.starts_with(directory));
+    if !is_named && !known.home.is_some_and(|home| is_tool_chain(path, &real, home)) {
+        return Identity::Unlisted(shown());
     }
-    if known.home.is_some_and(|home| is_tool_chain(path, &real, home)) {
-        return Identity::Trusted(shown());
-    }
-    Identity::Unlisted(shown())
+    let is_same = if known.inventory.is_made() {
+        known.inventory.knows(path, &real)
+    } else {
+        !is_named || is_as_listed(&[path.to_owned(), real], known.listed_at)
+    };
+    if is_same { Identity::Trusted(shown()) } else { Identity::Changed(shown()) }
 }
 
 /// The program lies in a tool chain's directory of the user's own, and nobody else can change it.
@@ -214,6 +192,9 @@ mod tests {
         let own = tool(project.path(), "cat");
         let directories = [home.path().to_str().unwrap().to_owned()];
         let project_path = project.path().to_str().unwrap();
+        let places = crate::places::Places::at(home.path().to_str().unwrap());
+        std::fs::create_dir_all(places.state()).unwrap();
+        let inventory = Inventory::of(&places);
         let mut known = Known {
             cwd: "/",
             project: Some(project_path),
@@ -222,6 +203,7 @@ mod tests {
             listed_at: Some(SystemTime::now()),
             system: &SystemDirectories::default(),
             binaries: &BTreeMap::new(),
+            inventory: &inventory,
         };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);
@@ -238,6 +220,10 @@ mod tests {
         std::fs::create_dir_all(&chain).unwrap();
         let cargo = tool(&chain, "cargo");
         known.home = home.path().to_str();
+        assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
+        assert_eq!(inventory.make(&[]), Ok(0));
+        assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()));
+        assert_eq!(inventory.make(&[cargo.clone().into()]), Ok(1));
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
         std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o777)).unwrap();
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Unlisted(cargo));

@@ -90,6 +90,7 @@ words! {
         GhApi = "gh-api" : "requests to GitHub: the method, the fields and the query say whether they write",
         Env = "env" : "`-` and `-S` of env, which put words before the command",
         Flock = "flock" : "a lock, then a command or `-c` with a command line",
+        GitExtra = "git-extra" : "programs that extend git and call it in their turn",
         Fzf = "fzf" : "keys bound to actions, some of which run commands",
         Tmux = "tmux" : "formats, in which `#(…)` runs a command",
         Builtin = "builtin" : "a builtin that the interpreter of the shell handles itself",

@@ -79,6 +79,7 @@ const FUNCTIONS: &[(&str, Act)] = &[
         "crypto.createHash crypto.randomUUID crypto.randomBytes crypto.createHmac crypto.getHashes crypto.timingSafeEqual",
         Act::Nothing,
     ),
+    ("require.resolve Bun.semver Bun.semver.order Bun.semver.satisfies Bun.version", Act::Nothing),
     ("zlib.gzipSync zlib.gunzipSync zlib.inflateSync zlib.deflateSync zlib.brotliDecompressSync", Act::Nothing),
     ("readline.createInterface fs.existsSync fs.constants fs.constants.R_OK", Act::Nothing),
     ("fs.accessSync fs.access fs.statSync fs.stat fs.lstatSync fs.lstat fs.realpathSync fs.readlinkSync", LIST),

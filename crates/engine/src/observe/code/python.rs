@@ -167,7 +167,7 @@ const FUNCTIONS: &[(&str, Act)] = &[
          os.path.islink os.path.basename os.path.dirname os.path.splitext os.path.split os.path.abspath \
          os.path.normpath os.path.relpath os.path.realpath os.path.expanduser os.path.isabs os.path.commonpath \
          os.path.commonprefix os.path.getsize os.path.getmtime os.path.getctime os.path.sep os.path.samefile os.access \
-         os.R_OK os.W_OK os.X_OK os.get_terminal_size",
+         os.R_OK os.W_OK os.X_OK os.get_terminal_size os.urandom",
         Act::Nothing,
     ),
     ("os.listdir os.scandir os.walk os.stat os.lstat os.readlink", LIST),

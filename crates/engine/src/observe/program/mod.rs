@@ -7,13 +7,14 @@ mod identity;
 mod inner;
 mod notes;
 mod positions;
+mod reached;
 pub mod recipe;
 pub mod roles;
 
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};
 use crate::flow::FlowKind;
-use crate::knowledge::schema::{Does, Entry, Operand, Role};
+use crate::knowledge::schema::{Does, Entry, Grammar, Operand, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -116,6 +117,9 @@ impl Runner<'_, '_> {
         input: Stream,
         by: By,
     ) -> Stream {
+        if let Some(extra) = self.git_extra_named(&entry, words, state) {
+            return self.program_named(&extra, words.get(1..).unwrap_or_default(), state, input, by.part);
+        }
         self.depth += 1;
         let started = self.out.effects.len();
         let prepared = self.prepare(&entry, words, state);
@@ -142,6 +146,7 @@ impl Runner<'_, '_> {
         self.directory_flags(&mut invocation);
         self.grammar(&mut invocation, state);
         self.note_unknown(&invocation);
+        self.note_reached(&invocation);
         if !invocation.done {
             self.flag_values(&mut invocation, state);
             let at = self.out.effects.len();
@@ -225,7 +230,8 @@ impl Runner<'_, '_> {
             Some(first) if first.role == Role::Env => environment_first(&positions, &args.operands),
             Some(_) | None => match_positions(&positions, args.operands.len()),
         };
-        if entry.grammar.is_none() && roles.len() < args.operands.len() && args.unknown_sub.is_none() {
+        let tables_say_all = matches!(entry.grammar, None | Some(Grammar::GitExtra));
+        if tables_say_all && roles.len() < args.operands.len() && args.unknown_sub.is_none() {
             self.out.lower(Degree::Unknown, format!("so many operands of `{}`", invocation.by.name));
             roles.resize(args.operands.len(), Role::Resource);
         }

@@ -9,6 +9,12 @@ pub fn stays_inside(field: &Field) -> bool {
     !field.dynamic && !field.text.starts_with(['/', '-', '~']) && !field.text.split('/').any(|part| part == "..")
 }
 
+/// The word is spelt out from the root and can only become paths below the project.
+pub fn lies_in_project(field: &Field, world: &dyn World) -> bool {
+    let below = |project: &str| field.text.strip_prefix(project).is_some_and(|rest| rest.starts_with('/'));
+    !field.dynamic && !field.text.split('/').any(|part| part == "..") && world.project().is_some_and(below)
+}
+
 /// Directories where tool chains put their programs.
 const TOOL_DIRECTORIES: &[&str] = &[
     ".cargo/bin",

@@ -296,6 +296,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 if !fields.is_empty()
                     && fields.iter().all(|field| {
                         super::paths::stays_inside(field)
+                            || super::paths::lies_in_project(field, self.out.world)
                             || (field.shape == Shape::ProjectPaths && field.prefix().is_empty())
                     }) =>
             {

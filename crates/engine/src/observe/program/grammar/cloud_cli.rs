@@ -333,11 +333,12 @@ impl Runner<'_, '_> {
         if self.cloud_copy(invocation, state) {
             return;
         }
+        let bare = invocation.args.given.is_empty() && invocation.args.unknown.is_empty();
+        let words = &invocation.args.operands;
+        let is_help = |word: Option<&Field>| word.is_some_and(|word| word.text == "help");
         let asks_help = invocation.args.has_any(&["--help", "-h"])
-            || (invocation.args.given.is_empty()
-                && invocation.args.unknown.is_empty()
-                && invocation.args.operands.last().is_some_and(|word| word.text == "help")
-                && invocation.by.name.starts_with("aws"));
+            || (bare && is_help(words.last()) && invocation.by.name.starts_with("aws"))
+            || (bare && is_help(words.first()) && invocation.args.chain.len() == 1);
         if asks_help {
             invocation.args.unknown_sub = None;
             invocation.does.clear();

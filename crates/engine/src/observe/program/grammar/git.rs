@@ -187,7 +187,7 @@ impl Runner<'_, '_> {
     }
 
     /// Whether the repository itself makes this command run something.
-    fn git_repository(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &State<'_>) {
+    pub fn git_repository(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &State<'_>) {
         let world = self.out.world;
         let Some(cwd) = invocation.cwd.as_deref() else {
             return self.out.lower(Degree::Opaque, "git in a directory that is not known");
@@ -320,7 +320,7 @@ fn uses(sub: &str, invocation: &Invocation) -> Vec<Use> {
     let picks = args.has_any(&["-p", "--patch", "-i", "--interactive"])
         && matches!(sub, "add" | "checkout" | "restore" | "reset" | "stash" | "stash push" | "commit");
     let table = [
-        (Use::Network, NETWORK.contains(&sub) || sub.starts_with("lfs ")),
+        (Use::Network, NETWORK.contains(&sub) || sub.starts_with("lfs ") || (sub == "archive" && args.has("--remote"))),
         (Use::ExternalDiff, ext),
         (Use::TextConversion, converts && !args.has("--no-textconv")),
         (Use::Content, !NETWORK.contains(&sub) || sub == "pull"),

@@ -3,7 +3,7 @@
 use super::super::Invocation;
 use crate::coverage::Degree;
 use crate::effect::Operation;
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
 use crate::observe::shell::field::Field;
@@ -20,6 +20,11 @@ impl Runner<'_, '_> {
             "fetch" | "pull" | "ls-remote" | "remote show" | "remote update" | "remote prune" => {
                 let remote = invocation.operand(0).cloned();
                 self.git_contact(remote.as_ref(), Exchange::Fetch, git, invocation, state);
+            }
+            "archive" => {
+                let Some(remote) = invocation.args.value("--remote").cloned() else { return };
+                invocation.does.push(Does::usual(Operation::Network));
+                self.git_contact(Some(&remote), Exchange::Fetch, git, invocation, state);
             }
             "clone" => self.git_clone(invocation, state),
             "submodule add" => self.git_address_at(0, invocation, state),

@@ -3,7 +3,7 @@
 mod awk;
 mod awk_program;
 #[cfg(test)]
-mod check;
+pub mod check;
 mod chmod;
 mod cloud_cli;
 mod curl;
@@ -14,6 +14,7 @@ mod fzf;
 mod gh_api;
 mod git;
 mod git_config;
+mod git_extra;
 mod git_paths;
 mod git_remote;
 #[cfg(test)]
@@ -50,9 +51,9 @@ impl Runner<'_, '_> {
         let mut entries = invocation.args.chain.iter().rev();
         let own = entries.next().and_then(|entry| entry.grammar);
         // A subcommand has the language of its program only where that language is about subcommands.
-        let inherited = entries
-            .find_map(|entry| entry.grammar)
-            .filter(|grammar| matches!(grammar, Grammar::Git | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux));
+        let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| {
+            matches!(grammar, Grammar::Git | Grammar::GitExtra | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux)
+        });
         let Some(grammar) = own.or(inherited) else { return };
         match grammar {
             Grammar::Echo => self.echo(invocation),
@@ -79,6 +80,7 @@ impl Runner<'_, '_> {
             Grammar::GhApi => self.gh_api(invocation, state),
             Grammar::Fzf => self.fzf(invocation),
             Grammar::Tmux => self.tmux(invocation),
+            Grammar::GitExtra => self.git_extra(invocation, state),
             // The interpreter of the shell has dealt with these.
             Grammar::Cd | Grammar::Builtin => {}
             // Their words were put in order before they were read.

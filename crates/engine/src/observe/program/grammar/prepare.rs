@@ -37,6 +37,7 @@ impl Runner<'_, '_> {
             | Grammar::GhApi
             | Grammar::Fzf
             | Grammar::Tmux
+            | Grammar::GitExtra
             | Grammar::Builtin => None,
         }
     }
