@@ -159,6 +159,14 @@ impl Session {
         true
     }
 
+    /// A person has answered a question about a call, so that its running says nothing more.
+    pub fn answered(&self, id: &str) {
+        if let Ok(states) = &self.states {
+            // What stays open is taken for one more yes; the record of the answer is there in any case.
+            let _ = states.update(&self.id, |state: &mut SessionState| state.ran(id));
+        }
+    }
+
     /// The user's latest words, as far as they are kept.
     pub fn spoken(&self) -> Option<SpokenState> {
         self.states.as_ref().ok()?.find(&self.id).ok().flatten()

@@ -10,12 +10,15 @@ use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::agents::{Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step};
-use crate::grants::{Desk, Door};
+use crate::agents::{
+    Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step, Switched,
+};
+use crate::grants::{Desk, Door, changed_since};
 use crate::held;
 use crate::judging;
 use crate::key;
@@ -25,7 +28,7 @@ use crate::record::{Ledger, Recorder};
 use crate::session::Session;
 use crate::spoken;
 use crate::world::{DiskWorld, project_root};
-use waiting::Asking;
+use waiting::{Asking, Came};
 
 /// The longest payload that is read.
 pub const LIMIT: u64 = 64 << 20;
@@ -52,7 +55,8 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::named);
     deadline::start(known.is_some_and(Agent::wants_words));
     judging::silence_panics();
-    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known)));
+    let patience = patience(arguments);
+    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known, patience)));
     let reply = match outcome {
         Ok(Ok(reply)) => reply,
         Ok(Err(error)) => refusal(&format!("{error:#}")),
@@ -61,7 +65,13 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     send(&reply)
 }
 
-fn answer_input(name: Option<OsString>, known: Option<Agent>) -> Result<Reply> {
+/// How long the agent waits for an answer, if whoever installed the hook says so.
+fn patience(mut arguments: impl Iterator<Item = OsString>) -> Option<Duration> {
+    let seconds = arguments.find(|word| word == "--timeout").and_then(|_| arguments.next())?;
+    seconds.to_str()?.parse().ok().map(Duration::from_secs)
+}
+
+fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<Duration>) -> Result<Reply> {
     let all = || Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
     let Some(name) = name else { bail!("`doorward hook` wants the name of an agent: {}", all()) };
     let Some(agent) = known else { bail!("the agent `{}` is not known; known are {}", name.display(), all()) };
@@ -73,20 +83,27 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>) -> Result<Reply> {
     }
     let attended = agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0");
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    answer(&payload, &Surroundings { agent, places, attended })
+    answer_within(&payload, &Surroundings { agent, places, attended }, patience)
 }
 
-/// Answers one event.
+/// Answers one event at once.
 pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
+    answer_within(payload, surroundings, None)
+}
+
+/// Answers one event; where a person has to answer first, within the time that the agent waits.
+fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<Duration>) -> Result<Reply> {
     let payload = crate::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
     let mut ledger = Ledger::of(&surroundings.places);
     let told = match event {
-        Event::Proposed(proposed) => return decide(*proposed, surroundings, &mut ledger),
+        Event::Proposed(proposed) => return decide(*proposed, surroundings, &mut ledger, patience),
         Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
         Event::Said(said) => heard(&said, surroundings),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
+        // Whoever switched it waits for the record; a failure must not look like success.
+        Event::Switched(event) => return switched(event, &mut ledger),
         Event::Nothing => Ok(Reply::default()),
     };
     // Refusing here would throw away the user's words or keep a session from ending; there is no call to block.
@@ -104,11 +121,20 @@ fn heard(said: &Said, surroundings: &Surroundings) -> Result<Reply> {
 fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let has_run = match outcome.result {
         Ended::Ran | Ended::Failed => true,
-        Ended::Declined => false,
+        Ended::Declined | Ended::Refused => false,
     };
+    if outcome.result == Ended::Refused
+        && let Ok(desk) = Desk::of(&surroundings.places)
+    {
+        desk.answered(&outcome.id);
+    }
     if has_run && Session::of(&surroundings.places, &outcome.session).ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         if let Ok(desk) = Desk::of(&surroundings.places) {
+            // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
+            if let Some(path) = changed_since(&desk, &outcome.id).first() {
+                let _receipt = ledger.append(entry::exchanged(&outcome, path)?)?;
+            }
             desk.answered(&outcome.id);
         }
     }
@@ -137,39 +163,99 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     }
 }
 
-/// Judges a call, makes the record durable, and only then answers.
-fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
+    ledger.append(entry::switched(event)?).map(|_receipt| Reply::default())
+}
+
+/// One look at a call: what the record names it, and how long its agent waits for the answer.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    id: &'a str,
+    patience: Option<Duration>,
+}
+
+/// What is to be said about a call.
+struct Told {
+    decision: Decision,
+    /// A person elsewhere may still let the call run, within this time.
+    wait: Duration,
+    /// What went wrong without changing the answer.
+    trouble: String,
+}
+
+impl Told {
+    fn at_once(decision: Decision) -> Told {
+        Told { decision, wait: Duration::ZERO, trouble: String::new() }
+    }
+}
+
+/// Decides about a call. Where only a person elsewhere can answer, waits; after a yes everything is judged again as it is
+/// then, and the grant is used like that of a call that comes back.
+fn decide(
+    mut proposed: Proposed,
+    surroundings: &Surroundings,
+    ledger: &mut dyn Recorder,
+    patience: Option<Duration>,
+) -> Result<Reply> {
     let Surroundings { agent, places, .. } = surroundings;
+    let id = proposed.id.clone().unwrap_or_else(entry::own_name);
+    let look = Look { id: &id, patience };
+    let mut told = settled(&mut proposed, surroundings, ledger, look)?;
+    if !told.wait.is_zero() {
+        match waiting::wait(places, &id, told.wait) {
+            Came::Yes => {
+                Session::of(places, &proposed.call.session).answered(&id);
+                told = settled(&mut proposed, surroundings, ledger, look)?;
+            }
+            Came::No => {
+                told.decision = Decision::Deny("doorward blocks: a person refused exactly this call".to_owned())
+            }
+            Came::Nothing => {}
+        }
+    }
+    Ok(Reply { stderr: told.trouble, ..agent.reply(&proposed, &told.decision) })
+}
+
+/// Judges a call, makes the record durable, and only then says what the answer is.
+fn settled(
+    proposed: &mut Proposed,
+    surroundings: &Surroundings,
+    ledger: &mut dyn Recorder,
+    look: Look<'_>,
+) -> Result<Told> {
+    let (Surroundings { agent, places, .. }, Look { id, patience }) = (surroundings, look);
     let project = project_root(&proposed.call.cwd);
     let mut loaded = loading::load(places, project.as_deref(), agent.name());
     held::hold(places, &proposed.call.session, &mut loaded);
     let mode = loaded.mode(agent.name());
     if mode == Mode::Off {
-        return Ok(agent.reply(&proposed, &Decision::Silent));
+        return Ok(Told::at_once(Decision::Silent));
     }
     let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
     let session = Rc::new(Session::of(places, &proposed.call.session));
-    proposed.call.user_message = spoken::words(&session, &proposed, &places.state());
+    proposed.call.user_message = spoken::words(&session, proposed, &places.state());
     let call = &proposed.call;
     let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
         .with_programs(loaded.own.programs)
         .in_session(Rc::clone(&session));
     let mut considered = judging::consider(call, &world, &policy);
-    let id = proposed.id.clone().unwrap_or_else(entry::own_name);
     let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
-    let grant = door.redeem(&considered, &id);
+    let grant = door.redeem(&considered, id);
     considered.granted = grant.is_cleared();
-    let terms = settle::Terms { mode, asking: asking(&proposed, *agent), problems: &loaded.problems };
+    let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
-    let entry = entry::decision(&id, &proposed, &considered, mode, project.as_deref())?;
-    let noted = session.note(&id, &considered, mode);
+    let entry = entry::decision(id, proposed, &considered, mode, project.as_deref())?;
+    let noted = session.note(id, &considered, mode);
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
     match (recorded, mode) {
-        (Ok(()), _) => Ok(agent.reply(&proposed, &door.answer(decision, &grant, &considered, &id))),
-        // Shadow leaves everything as it was, a full disk included, but says so.
-        (Err(error), Mode::Shadow) => {
-            Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..agent.reply(&proposed, &decision) })
+        (Ok(()), _) => {
+            let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
+            let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience) } else { Duration::ZERO };
+            let decision = door.answer(decision, &grant, &considered, id);
+            Ok(Told { wait, ..Told::at_once(decision) })
         }
+        // Shadow leaves everything as it was, a full disk included, but says so.
+        (Err(error), Mode::Shadow) => Ok(Told { trouble: format!("doorward: {error:#}\n"), ..Told::at_once(decision) }),
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
             Err(error.context("the decision cannot be recorded"))
         }
