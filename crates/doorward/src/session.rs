@@ -19,6 +19,7 @@ use crate::judging::Considered;
 use crate::places::Places;
 use crate::record;
 use crate::screen::time::now_ms;
+use crate::underway::{Course, UnderWay};
 
 /// Clocks of file systems lag behind by a few milliseconds.
 const SLACK_MS: u64 = 20;
@@ -135,6 +136,27 @@ impl Session {
             self.note_pattern(states, &facts.pattern, PatternState::overridden)?;
         }
         Ok(())
+    }
+
+    /// Lets a call begin beside the others of the session; yields a file in doubt if they come in each other's way.
+    pub fn crosses(&self, call: Course) -> Option<String> {
+        let states = self.states.as_ref().ok()?;
+        let id = &self.id;
+        states.update(id, |state: &mut UnderWay| state.begin(call, self.now_ms)).unwrap_or_else(|_| {
+            // Nobody knows what is under way; the next call begins anew.
+            states.forget::<UnderWay>(id);
+            Some("a file of this session".to_owned())
+        })
+    }
+
+    /// Takes note of the end of a call.
+    pub fn ended(&self, id: &str) {
+        if let Ok(states) = &self.states
+            && matches!(states.find::<UnderWay>(&self.id), Ok(Some(_)))
+        {
+            // A call that stays under way only asks more, for a while.
+            let _ = states.update(&self.id, |state: &mut UnderWay| state.end(id));
+        }
     }
 
     /// Takes note of a session that begins or is taken up again.

@@ -8,25 +8,28 @@ mod waiting;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use doorward_engine::Mode;
+use doorward_engine::{Mode, Policy, Verdict};
 
 use crate::agents::{
     Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step, Switched,
 };
 use crate::grants::{Desk, Door, changed_since};
 use crate::held;
-use crate::judging;
+use crate::judging::{self, Considered};
 use crate::key;
 use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::session::Session;
 use crate::spoken;
+use crate::trust::pin;
+use crate::underway::Course;
 use crate::world::{DiskWorld, project_root};
 use waiting::{Asking, Came};
 
@@ -128,7 +131,9 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
     {
         desk.answered(&outcome.id);
     }
-    if has_run && Session::of(&surroundings.places, &outcome.session).ran(&outcome.id) {
+    let session = Session::of(&surroundings.places, &outcome.session);
+    session.ended(&outcome.id);
+    if has_run && session.ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         if let Ok(desk) = Desk::of(&surroundings.places) {
             // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
@@ -239,6 +244,9 @@ fn settled(
         .with_programs(loaded.own.programs)
         .in_session(Rc::clone(&session));
     let mut considered = judging::consider(call, &world, &policy);
+    if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
+        considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
+    }
     let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
     let grant = door.redeem(&considered, id);
     considered.granted = grant.is_cleared();
@@ -260,6 +268,30 @@ fn settled(
             Err(error.context("the decision cannot be recorded"))
         }
     }
+}
+
+/// An approved call beside those of its session that have not ended: what one writes, another must not run.
+fn beside_others(
+    considered: Considered,
+    session: &Session,
+    policy: &Policy,
+    (id, project): (&str, Option<&str>),
+) -> Considered {
+    let recipes = || recipes(project);
+    let course = Course::of(id, &considered.facts.effects, recipes);
+    match course.and_then(|course| session.crosses(course)) {
+        Some(file) => {
+            let doubt = format!("what `{file}` holds: another call that has not ended writes or runs it");
+            judging::doubted(considered, policy, &doubt)
+        }
+        None => considered,
+    }
+}
+
+/// The files that decide what runs in a project.
+fn recipes(project: Option<&str>) -> Vec<String> {
+    let found = project.map(|root| pin::recipes(Path::new(root))).unwrap_or_default();
+    found.into_iter().map(|path| path.display().to_string()).collect()
 }
 
 /// Who can answer a question about a call.
