@@ -184,8 +184,18 @@ impl Session {
     /// A person has answered a question about a call, so that its running says nothing more.
     pub fn answered(&self, id: &str) {
         if let Ok(states) = &self.states {
-            // What stays open is taken for one more yes; the record of the answer is there in any case.
-            let _ = states.update(&self.id, |state: &mut SessionState| state.ran(id));
+            // What stays open is taken for one more answer; the record of this one is there in any case.
+            let _ = states.update(&self.id, |state: &mut SessionState| state.close(id));
+        }
+    }
+
+    /// The calls that were put to a person and had not run when the session ended.
+    pub fn unanswered(&self) -> Vec<String> {
+        match &self.states {
+            Ok(states) if matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) => {
+                states.update(&self.id, SessionState::close_all).unwrap_or_default()
+            }
+            Ok(_) | Err(_) => Vec::new(),
         }
     }
 

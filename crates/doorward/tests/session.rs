@@ -214,3 +214,30 @@ fn of_calls_made_at_once_none_runs_what_another_writes() {
     assert_eq!(said("4", "b", "PreToolUse", "Bash", run()), "allow");
     assert_eq!(said("5", "b", "PreToolUse", "Write", write()), "ask", "run first");
 }
+
+#[test]
+fn what_the_agent_asked_about_and_never_ran_was_refused() {
+    let home = Home::new();
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    let tell = |event: &str, id: &str| {
+        let mut payload = home.payload("Bash", serde_json::json!({"command": "git push origin main"}));
+        payload["hook_event_name"] = event.into();
+        payload["tool_use_id"] = id.into();
+        assert_eq!(home.run(&["hook", "claude"], payload.to_string().as_bytes()).code, 0);
+    };
+    tell("PreToolUse", "asked-and-run");
+    tell("PostToolUse", "asked-and-run");
+    tell("PreToolUse", "asked-and-refused");
+    tell("SessionEnd", "");
+    let answers = home.run(&["audit", "list", "--json", "--kind", "answer"], b"").json();
+    let mut said: Vec<String> = answers
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| {
+            format!("{} {}", answer["decision"].as_str().unwrap(), answer["step"].as_str().unwrap_or_default())
+        })
+        .collect();
+    said.sort();
+    assert_eq!(said, ["asked-and-refused declined", "asked-and-run approved"]);
+}

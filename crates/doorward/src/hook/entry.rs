@@ -84,8 +84,8 @@ pub fn outcome(outcome: Outcome) -> Result<Entry> {
     let became = match outcome.result {
         Ended::Ran => Became::Ran,
         Ended::Failed => Became::Failed,
-        Ended::Declined => return no(outcome.id, By::Classifier),
-        Ended::Refused => return no(outcome.id, By::Client),
+        Ended::Declined => return no(outcome.id, By::Classifier, None),
+        Ended::Refused => return no(outcome.id, By::Client, None),
     };
     Entry::new(&OutcomeBody { decision: outcome.id, became, detail: None })
 }
@@ -97,8 +97,13 @@ pub fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
     Entry::new(&AlertBody { name: "changed-after-question".to_owned(), text, session })
 }
 
-fn no(decision: String, by: By) -> Result<Entry> {
-    Entry::new(&AnswerBody { decision, reply: Reply::Declined, by, why: None })
+/// The entry of a call that the agent asked about and that never ran.
+pub fn never_ran(decision: String) -> Result<Entry> {
+    no(decision, By::Client, Some("it had not run when the session ended"))
+}
+
+fn no(decision: String, by: By, why: Option<&str>) -> Result<Entry> {
+    Entry::new(&AnswerBody { decision, reply: Reply::Declined, by, why: why.map(str::to_owned) })
 }
 
 /// The entry of a person's switch for one session.

@@ -1,6 +1,7 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
 mod deadline;
+mod decide;
 pub mod entry;
 mod settle;
 mod waiting;
@@ -8,30 +9,22 @@ mod waiting;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use doorward_engine::{Mode, Policy, Verdict};
+use doorward_engine::Mode;
 
-use crate::agents::{
-    Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step, Switched,
-};
-use crate::grants::{Desk, Door, changed_since};
-use crate::held;
-use crate::judging::{self, Considered};
+use crate::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::grants::{Desk, changed_since};
+use crate::judging;
 use crate::key;
 use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::session::Session;
 use crate::spoken;
-use crate::trust::pin;
-use crate::underway::Course;
-use crate::world::{DiskWorld, project_root};
-use waiting::{Asking, Came};
+use crate::world::project_root;
 
 /// The longest payload that is read.
 pub const LIMIT: u64 = 64 << 20;
@@ -101,7 +94,7 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
     drop(payload);
     let mut ledger = Ledger::of(&surroundings.places);
     let told = match event {
-        Event::Proposed(proposed) => return decide(*proposed, surroundings, &mut ledger, patience),
+        Event::Proposed(proposed) => return decide::decide(*proposed, surroundings, &mut ledger, patience),
         Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
         Event::Said(said) => heard(&said, surroundings),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
@@ -122,17 +115,18 @@ fn heard(said: &Said, surroundings: &Surroundings) -> Result<Reply> {
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
 fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let session = Session::of(&surroundings.places, &outcome.session);
+    session.ended(&outcome.id);
     let has_run = match outcome.result {
         Ended::Ran | Ended::Failed => true,
         Ended::Declined | Ended::Refused => false,
     };
-    if outcome.result == Ended::Refused
-        && let Ok(desk) = Desk::of(&surroundings.places)
-    {
-        desk.answered(&outcome.id);
+    if outcome.result == Ended::Refused {
+        session.answered(&outcome.id);
+        if let Ok(desk) = Desk::of(&surroundings.places) {
+            desk.answered(&outcome.id);
+        }
     }
-    let session = Session::of(&surroundings.places, &outcome.session);
-    session.ended(&outcome.id);
     if has_run && session.ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         if let Ok(desk) = Desk::of(&surroundings.places) {
@@ -151,6 +145,7 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
 fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
     let Surroundings { agent, places, .. } = surroundings;
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
+    let session = event.session.clone();
     if step == Step::Began {
         Session::of(places, &event.session).begin()?;
     }
@@ -163,145 +158,20 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
                 Mode::Shadow | Mode::Off => Reply::default(),
             })
         }
-        Step::Ended => ledger.sign(places).map(|()| Reply::default()),
+        Step::Ended => {
+            // Where the agent asks by itself, a call that never ran was refused by whoever it asked, or by itself.
+            let asked = agent.can_ask(Asked::Call).then(|| Session::of(places, &session).unanswered());
+            for id in asked.into_iter().flatten() {
+                let _receipt = ledger.append(entry::never_ran(id)?)?;
+            }
+            ledger.sign(places).map(|()| Reply::default())
+        }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
     }
 }
 
 fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
     ledger.append(entry::switched(event)?).map(|_receipt| Reply::default())
-}
-
-/// One look at a call: what the record names it, and how long its agent waits for the answer.
-#[derive(Clone, Copy)]
-struct Look<'a> {
-    id: &'a str,
-    patience: Option<Duration>,
-}
-
-/// What is to be said about a call.
-struct Told {
-    decision: Decision,
-    /// A person elsewhere may still let the call run, within this time.
-    wait: Duration,
-    /// What went wrong without changing the answer.
-    trouble: String,
-}
-
-impl Told {
-    fn at_once(decision: Decision) -> Told {
-        Told { decision, wait: Duration::ZERO, trouble: String::new() }
-    }
-}
-
-/// Decides about a call. Where only a person elsewhere can answer, waits; after a yes everything is judged again as it is
-/// then, and the grant is used like that of a call that comes back.
-fn decide(
-    mut proposed: Proposed,
-    surroundings: &Surroundings,
-    ledger: &mut dyn Recorder,
-    patience: Option<Duration>,
-) -> Result<Reply> {
-    let Surroundings { agent, places, .. } = surroundings;
-    let id = proposed.id.clone().unwrap_or_else(entry::own_name);
-    let look = Look { id: &id, patience };
-    let mut told = settled(&mut proposed, surroundings, ledger, look)?;
-    if !told.wait.is_zero() {
-        match waiting::wait(places, &id, told.wait) {
-            Came::Yes => {
-                Session::of(places, &proposed.call.session).answered(&id);
-                told = settled(&mut proposed, surroundings, ledger, look)?;
-            }
-            Came::No => {
-                told.decision = Decision::Deny("doorward blocks: a person refused exactly this call".to_owned())
-            }
-            Came::Nothing => {}
-        }
-    }
-    Ok(Reply { stderr: told.trouble, ..agent.reply(&proposed, &told.decision) })
-}
-
-/// Judges a call, makes the record durable, and only then says what the answer is.
-fn settled(
-    proposed: &mut Proposed,
-    surroundings: &Surroundings,
-    ledger: &mut dyn Recorder,
-    look: Look<'_>,
-) -> Result<Told> {
-    let (Surroundings { agent, places, .. }, Look { id, patience }) = (surroundings, look);
-    let project = project_root(&proposed.call.cwd);
-    let mut loaded = loading::load(places, project.as_deref(), agent.name());
-    held::hold(places, &proposed.call.session, &mut loaded);
-    let mode = loaded.mode(agent.name());
-    if mode == Mode::Off {
-        return Ok(Told::at_once(Decision::Silent));
-    }
-    let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
-    let session = Rc::new(Session::of(places, &proposed.call.session));
-    proposed.call.user_message = spoken::words(&session, proposed, &places.state());
-    let call = &proposed.call;
-    let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
-        .with_programs(loaded.own.programs)
-        .in_session(Rc::clone(&session));
-    let mut considered = judging::consider(call, &world, &policy);
-    if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
-        considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
-    }
-    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
-    let grant = door.redeem(&considered, id);
-    considered.granted = grant.is_cleared();
-    let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
-    let decision = settle::settle(&considered.judgement, terms);
-    let entry = entry::decision(id, proposed, &considered, mode, project.as_deref())?;
-    let noted = session.note(id, &considered, mode);
-    let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
-    match (recorded, mode) {
-        (Ok(()), _) => {
-            let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
-            let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience) } else { Duration::ZERO };
-            let decision = door.answer(decision, &grant, &considered, id);
-            Ok(Told { wait, ..Told::at_once(decision) })
-        }
-        // Shadow leaves everything as it was, a full disk included, but says so.
-        (Err(error), Mode::Shadow) => Ok(Told { trouble: format!("doorward: {error:#}\n"), ..Told::at_once(decision) }),
-        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
-            Err(error.context("the decision cannot be recorded"))
-        }
-    }
-}
-
-/// An approved call beside those of its session that have not ended: what one writes, another must not run.
-fn beside_others(
-    considered: Considered,
-    session: &Session,
-    policy: &Policy,
-    (id, project): (&str, Option<&str>),
-) -> Considered {
-    let recipes = || recipes(project);
-    let course = Course::of(id, &considered.facts.effects, recipes);
-    match course.and_then(|course| session.crosses(course)) {
-        Some(file) => {
-            let doubt = format!("what `{file}` holds: another call that has not ended writes or runs it");
-            judging::doubted(considered, policy, &doubt)
-        }
-        None => considered,
-    }
-}
-
-/// The files that decide what runs in a project.
-fn recipes(project: Option<&str>) -> Vec<String> {
-    let found = project.map(|root| pin::recipes(Path::new(root))).unwrap_or_default();
-    found.into_iter().map(|path| path.display().to_string()).collect()
-}
-
-/// Who can answer a question about a call.
-fn asking(proposed: &Proposed, agent: Agent) -> Asking {
-    match (proposed.call.attended, agent.can_ask(proposed.asked)) {
-        (false, _) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
-        (false, _) => Asking::Nobody,
-        (true, false) => Asking::Elsewhere,
-        (true, true) => Asking::Here,
-    }
 }
 
 /// The sturdiest refusal there is: exit code 2 and text on standard error.

@@ -57,7 +57,8 @@ def line_of(question):
 class Room:
     """A home and a project of their own, with the client in it and doorward set up for it as a user does."""
 
-    def __init__(self, client, doorward, model):
+    def __init__(self, client, doorward, model, brain):
+        self.brain = brain
         self.client, self.model, self.words = client, model, install(client)
         self.base = Path(tempfile.mkdtemp(prefix="doorward-"))
         self.home, self.project, self.called = self.base / "home", self.base / "project", self.base / "called"
@@ -91,11 +92,11 @@ class Room:
 
     def configure_codex(self):
         server = self.server()
-        self.put("home/.codex/config.toml", 'model = "gpt-5.5"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
+        self.put("home/.codex/config.toml", 'model = "%s"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
                  '[model_providers.fake]\nname = "fake"\nbase_url = "%s/v1"\nwire_api = "responses"\nenv_key = "KEY"\nrequest_max_retries = 0\n'
                  'stream_max_retries = 0\nsupports_websockets = false\n[analytics]\nenabled = false\n[projects."%s"]\ntrust_level = "trusted"\n'
                  '[mcp_servers.things]\ncommand = "%s"\nargs = ["%s"]\nenv = { CALLED = "%s" }\n'
-                 % (self.model.url, self.project, server["command"], server["args"][0], self.called))
+                 % (self.brain, self.model.url, self.project, server["command"], server["args"][0], self.called))
 
     def configure_pi(self):
         model = {"id": "m", "name": "m", "reasoning": False, "input": ["text"], "contextWindow": 128000, "maxTokens": 4096, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}

@@ -28,12 +28,13 @@ def write(client, path, content):
 class Scene:
     """One client in one room; the script is made once the room's paths are known."""
 
-    def __init__(self, client, doorward, wait=1):
+    def __init__(self, client, doorward, name):
         self.client, self.model = client, Model([])
-        self.room = Room(client, doorward, self.model)
+        # Which tools Codex offers by name depends on the model that it believes to talk to.
+        self.room = Room(client, doorward, self.model, "gpt-5.2-codex" if name in ("subagent", "mcp") else "gpt-5.5")
         self.home, self.project = self.room.home, self.room.project
         config = self.home / ".config/doorward/config.toml"
-        config.write_text("wait_seconds = %d\n%s" % (wait, config.read_text()))
+        config.write_text("wait_seconds = %d\n%s" % (30 if name == "waited-for" else 1, config.read_text()))
         self.wrong = []
 
     def play(self, *turns, person=None, others=None):
@@ -87,7 +88,7 @@ def switch(scene):
 def subagent(scene):
     """What a subagent does is judged like everything else."""
     task = "please play [[inner]] now"
-    spawn = {"claude": ("Agent", {"description": "scripted", "prompt": task, "subagent_type": "general-purpose", "run_in_background": False}), "codex": ("spawn_agent", {"message": task, "task_name": "scripted"})}[scene.client]
+    spawn = {"claude": ("Agent", {"description": "scripted", "prompt": task, "subagent_type": "general-purpose", "run_in_background": False}), "codex": ("spawn_agent", {"message": task, "agent_type": "worker"})}[scene.client]
     inner = [[scene.shell("echo sub > sub.txt")], [scene.shell(scene.delete())], [scene.shell("find %s/precious -delete" % scene.home)]]
     person = (lambda _room, question: "precious" not in question) if scene.client == "claude" else None
     scene.play(spawn, scene.shell("sleep 12; echo on > after.txt"), person=person, others={"inner": inner})
@@ -96,7 +97,8 @@ def subagent(scene):
 
 def mcp(scene):
     """A tool of a server that nobody has looked into does not run unasked."""
-    scene.play(("*destroy" if scene.client == "codex" else "mcp__things__destroy", {"what": "everything"}))
+    # Servers start while the first call runs.
+    scene.play(scene.shell("sleep 3; echo on > before.txt"), ("*destroy" if scene.client == "codex" else "mcp__things__destroy", {"what": "everything"}))
     scene.expect("the call is on record", "destroy" in scene.room.records("--kind", "decision"))
     scene.expect("the tool was not called", not scene.room.called.exists())
 
@@ -113,9 +115,12 @@ def race(scene):
     tool.write_text("ls\n")
     scene.room.git("add", "tool.sh")
     scene.room.git("-c", "user.name=me", "-c", "user.email=me@example.org", "commit", "-q", "-m", "a tool")
+    config = scene.home / ".config/doorward/config.toml"
+    config.write_text('%s\n[projects]\ntrusted = ["%s"]\n' % (config.read_text(), scene.project))
     evil = "#!/bin/sh\n%s\n" % scene.delete()
     overwrite = write(scene.client, tool, evil) if scene.client != "codex" else scene.shell("printf '%%s' '%s' > tool.sh" % evil)
     scene.play([overwrite, scene.shell("sleep 1; sh tool.sh")], scene.shell("sleep 1; echo on > after.txt"))
+    scene.expect("both calls are on record", scene.room.records("--kind", "decision").count("tool.sh") >= 2)
     scene.is_safe()
 
 
@@ -159,7 +164,7 @@ def answers(scene):
     scene.ran("first.txt", False)
     scene.play(scene.shell("sh tool.sh"), person=YES)
     scene.ran("first.txt")
-    scene.expect("the yes is on record", "approved" in scene.room.records("--kind", "answer"))
+    scene.expect("both answers are on record", all(word in scene.room.records("--kind", "answer") for word in ("approved", "declined")))
 
 
 def exchanged_before_grant(scene):
@@ -254,7 +259,7 @@ def main():
             if client not in clients or (wanted.only and name not in wanted.only):
                 continue
             try:
-                scene = Scene(client, wanted.doorward, wait=30 if name == "waited-for" else 1)
+                scene = Scene(client, wanted.doorward, name)
             except NotInstallable as why:
                 print("SKIPPED: %s cannot be installed here, so it is NOT TESTED: %s" % (client, why))
                 skipped.append(client)
