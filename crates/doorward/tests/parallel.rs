@@ -23,7 +23,7 @@ fn two_hundred_calls_at_once_are_all_answered_in_time_and_recorded() {
         let one = |number: usize| {
             let home = &home;
             scope.spawn(move || {
-                let command = if number % 4 == 0 { "rm -rf /" } else { "ls -la" };
+                let command = if number.is_multiple_of(4) { "rm -rf /" } else { "ls -la" };
                 let mut payload = home.payload("Bash", json!({ "command": command }));
                 payload["tool_use_id"] = format!("toolu_{number}").into();
                 payload["session_id"] = format!("session-{}", number % 5).into();
@@ -43,8 +43,8 @@ fn two_hundred_calls_at_once_are_all_answered_in_time_and_recorded() {
     for (number, said, took) in &answers {
         // After three denials in a row a session is put to a person.
         let is_fitting = match said.as_str() {
-            "deny" => number % 4 == 0,
-            "allow" | "ask" => number % 4 != 0,
+            "deny" => number.is_multiple_of(4),
+            "allow" | "ask" => !number.is_multiple_of(4),
             other => other == REFUSED,
         };
         assert!(is_fitting, "call {number}: {said}");

@@ -49,7 +49,9 @@ pub fn prolong(time: Duration) {
 
 /// Sets the end anew, from now on.
 fn end_in(seconds: u32) {
-    let last_word = passed() + Duration::from_secs(u64::from(seconds)) * 9 / 10;
+    let time = Duration::from_secs(u64::from(seconds));
+    // Just before the alarm, which ends the process without a word.
+    let last_word = passed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
     LAST_WORD_MS.store(u64::try_from(last_word.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     nix::unistd::alarm::set(seconds);
 }
