@@ -42,7 +42,12 @@ enum Command {
     /// Answer one event of an agent: JSON on standard input, JSON on standard output
     ///
     /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
-    Hook { agent: String },
+    Hook {
+        agent: String,
+        /// Seconds that the agent waits for the answer; without it, a call never waits for a person
+        #[arg(long, value_name = "SECONDS")]
+        timeout: Option<u64>,
+    },
     /// Answer agents on a unix socket: one JSON object per line in, one out
     ///
     /// Speaks the words of `doorward hook generic` and answers nobody but the same user.
@@ -174,9 +179,9 @@ pub enum AgentName {
     Claude,
     /// Codex CLI
     Codex,
-    /// Pi: only the mode is set, with --without-hooks
+    /// Pi
     Pi,
-    /// Any agent that asks by itself: only the mode is set, with --without-hooks
+    /// Any agent that asks by itself: only the mode is set
     Generic,
 }
 
@@ -231,7 +236,10 @@ pub fn command_line() -> ExitCode {
             crate::audit::run(&arguments).unwrap_or_else(|error| failure(arguments.failure(), &error))
         }
         Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Hook { agent } => crate::hook::hook(std::iter::once(agent.into())),
+        Command::Hook { agent, timeout } => {
+            let timeout = timeout.map(|seconds| ["--timeout".to_owned(), seconds.to_string()]);
+            crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).map(Into::into))
+        }
         Command::Serve(arguments) => crate::serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Config(arguments) => crate::config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => crate::trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),

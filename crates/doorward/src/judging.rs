@@ -32,6 +32,13 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
     Considered { facts, judgement, took, granted: false }
 }
 
+/// The call again, with a doubt that only the edge can have: something about it is not known.
+pub fn doubted(mut considered: Considered, policy: &Policy, doubt: &str) -> Considered {
+    considered.facts.coverage.lower(Degree::Opaque, doubt);
+    considered.judgement = judge(&considered.facts, policy);
+    considered
+}
+
 /// Keeps the message of a caught panic off the screen: its answer carries the reason.
 pub fn silence_panics() {
     std::panic::set_hook(Box::new(|_| {}));

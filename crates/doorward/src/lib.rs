@@ -29,6 +29,7 @@ mod spoken;
 mod status;
 mod trust;
 mod trusted;
+mod underway;
 mod world;
 
 pub use cli::command_line;

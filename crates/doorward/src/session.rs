@@ -19,6 +19,7 @@ use crate::judging::Considered;
 use crate::places::Places;
 use crate::record;
 use crate::screen::time::now_ms;
+use crate::underway::{Course, UnderWay};
 
 /// Clocks of file systems lag behind by a few milliseconds.
 const SLACK_MS: u64 = 20;
@@ -137,6 +138,27 @@ impl Session {
         Ok(())
     }
 
+    /// Lets a call begin beside the others of the session; yields a file in doubt if they come in each other's way.
+    pub fn crosses(&self, call: Course) -> Option<String> {
+        let states = self.states.as_ref().ok()?;
+        let id = &self.id;
+        states.update(id, |state: &mut UnderWay| state.begin(call, self.now_ms)).unwrap_or_else(|_| {
+            // Nobody knows what is under way; the next call begins anew.
+            states.forget::<UnderWay>(id);
+            Some("a file of this session".to_owned())
+        })
+    }
+
+    /// Takes note of the end of a call.
+    pub fn ended(&self, id: &str) {
+        if let Ok(states) = &self.states
+            && matches!(states.find::<UnderWay>(&self.id), Ok(Some(_)))
+        {
+            // A call that stays under way only asks more, for a while.
+            let _ = states.update(&self.id, |state: &mut UnderWay| state.end(id));
+        }
+    }
+
     /// Takes note of a session that begins or is taken up again.
     pub fn begin(&self) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
@@ -157,6 +179,24 @@ impl Session {
         let Ok(Some(pattern)) = states.update(&self.id, |state: &mut SessionState| state.ran(id)) else { return false };
         let _ = self.note_pattern(states, &pattern, PatternState::overridden);
         true
+    }
+
+    /// A person has answered a question about a call, so that its running says nothing more.
+    pub fn answered(&self, id: &str) {
+        if let Ok(states) = &self.states {
+            // What stays open is taken for one more answer; the record of this one is there in any case.
+            let _ = states.update(&self.id, |state: &mut SessionState| state.close(id));
+        }
+    }
+
+    /// The calls that were put to a person and had not run when the session ended.
+    pub fn unanswered(&self) -> Vec<String> {
+        match &self.states {
+            Ok(states) if matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) => {
+                states.update(&self.id, SessionState::close_all).unwrap_or_default()
+            }
+            Ok(_) | Err(_) => Vec::new(),
+        }
     }
 
     /// The user's latest words, as far as they are kept.

@@ -241,3 +241,23 @@ fn blocked(ran: &Ran) {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
     assert!(ran.stderr.starts_with("doorward: ") && ran.stderr.ends_with("the call is blocked\n"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_call_that_waits_for_a_person_outlives_the_usual_deadline_and_is_then_refused_in_words() {
+    let home = Home::new();
+    let ran = home.run(&["setup", "codex", "--yes", "--mode", "auto", "--without-hooks"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let config = home.read(".config/doorward/config.toml").unwrap();
+    home.write(".config/doorward/config.toml", &format!("wait_seconds = 3\n{config}"));
+    let payload = home.payload("Bash", json!({"command": "git push origin main"})).to_string();
+    let began = std::time::Instant::now();
+    // The deadline is one second here, counted anew from the end of the wait.
+    let mut command = home.command(&["hook", "codex", "--timeout", "60"]);
+    let ran = feed(command.env("DOORWARD_FAULT", "waiting"), payload.as_bytes());
+    assert_eq!((ran.code, decision(&ran).as_str()), (0, "deny"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("doorward approve ") && began.elapsed().as_secs() >= 3, "{}", ran.stdout);
+    let began = std::time::Instant::now();
+    let ran = feed(&mut home.command(&["hook", "codex"]), payload.as_bytes());
+    assert_eq!((ran.code, decision(&ran).as_str()), (0, "deny"), "nobody knows how long the agent waits");
+    assert!(began.elapsed().as_secs() < 3);
+}

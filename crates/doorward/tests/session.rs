@@ -178,3 +178,66 @@ fn the_record_is_signed_when_a_session_ends() {
     assert_eq!(verified.code, 0);
     assert!(verified.stdout.contains("anchored: a checkpoint vouches for everything"), "{}", verified.stdout);
 }
+
+#[test]
+fn of_calls_made_at_once_none_runs_what_another_writes() {
+    let home = Home::new();
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=me", "-c", "user.email=me@example.org"];
+        let status = std::process::Command::new("git").current_dir(home.project()).args(identity).args(words).status();
+        assert!(status.unwrap().success());
+    };
+    std::fs::write(home.project().join("tool.sh"), "ls\n").unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "a tool"]);
+    let config = home.read(".config/doorward/config.toml").unwrap();
+    home.write(".config/doorward/config.toml", &format!("{config}\n[projects]\ntrusted = [{:?}]\n", home.project()));
+    let said = |id: &str, session: &str, event: &str, tool: &str, input: serde_json::Value| {
+        let mut payload = home.payload(tool, input);
+        payload["tool_use_id"] = id.into();
+        payload["session_id"] = session.into();
+        payload["hook_event_name"] = event.into();
+        let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        if ran.stdout.is_empty() {
+            return String::new();
+        }
+        ran.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
+    };
+    let write = || serde_json::json!({"file_path": home.project().join("tool.sh"), "content": "rm -rf ~/precious\n"});
+    let run = || serde_json::json!({"command": "sh tool.sh"});
+    assert_eq!(said("1", "a", "PreToolUse", "Write", write()), "allow");
+    assert_eq!(said("2", "a", "PreToolUse", "Bash", run()), "ask", "written first");
+    said("1", "a", "PostToolUse", "Write", write());
+    assert_eq!(said("3", "a", "PreToolUse", "Bash", run()), "allow", "nothing is under way any more");
+    assert_eq!(said("4", "b", "PreToolUse", "Bash", run()), "allow");
+    assert_eq!(said("5", "b", "PreToolUse", "Write", write()), "ask", "run first");
+}
+
+#[test]
+fn what_the_agent_asked_about_and_never_ran_was_refused() {
+    let home = Home::new();
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    let tell = |event: &str, id: &str| {
+        let mut payload = home.payload("Bash", serde_json::json!({"command": "git push origin main"}));
+        payload["hook_event_name"] = event.into();
+        payload["tool_use_id"] = id.into();
+        assert_eq!(home.run(&["hook", "claude"], payload.to_string().as_bytes()).code, 0);
+    };
+    tell("PreToolUse", "asked-and-run");
+    tell("PostToolUse", "asked-and-run");
+    tell("PreToolUse", "asked-and-refused");
+    tell("SessionEnd", "");
+    let answers = home.run(&["audit", "list", "--json", "--kind", "answer"], b"").json();
+    let mut said: Vec<String> = answers
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| {
+            format!("{} {}", answer["decision"].as_str().unwrap(), answer["step"].as_str().unwrap_or_default())
+        })
+        .collect();
+    said.sort();
+    assert_eq!(said, ["asked-and-refused declined", "asked-and-run approved"]);
+}

@@ -54,7 +54,7 @@ fn a_dry_run_shows_the_change_and_makes_none() {
     let home = Home::new();
     let ran = home.run(&["setup", "claude", "--dry-run"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("+ ") && ran.stdout.contains("hook claude || {"));
+    assert!(ran.stdout.contains("+ ") && ran.stdout.contains("hook claude --timeout 60 || {"));
     assert!(home.read(SETTINGS).is_none() && home.read(".config/doorward/config.toml").is_none());
 }
 
@@ -116,7 +116,7 @@ fn codex_is_told_to_trust_the_hooks_and_forgets_it_byte_for_byte() {
         let place = usize::from(hooks.is_some());
         let key = format!("{}:pre_tool_use:{place}:0", home.path(".codex/hooks.json").display());
         assert!(trust.contains(&key) && trust.matches("sha256:").count() >= 9, "{trust}");
-        assert!(with.contains("hook codex || {") && hooks.is_none_or(|_| with.contains("theirs")));
+        assert!(with.contains("hook codex --timeout 60 || {") && hooks.is_none_or(|_| with.contains("theirs")));
         assert_eq!(codex(&home, &[]).code, 0);
         assert_eq!((home.read(".codex/hooks.json").unwrap(), home.read(".codex/config.toml").unwrap()), (with, trust));
         assert_eq!(codex(&home, &["--uninstall"]).code, 0);

@@ -1,4 +1,22 @@
 //! Tool call to facts to judgement. No disk, clock, network, environment, threads or async.
+//!
+//! As a library it is two functions: [`observe`] asks a [`World`] what a [`ToolCall`] would do, [`judge`] says what is to be
+//! thought of it under a [`Policy`]. `examples/agent.rs` is a small agent on top of them.
+//!
+//! ```
+//! use doorward_engine::{DescribedWorld, Description, Policy, ToolCall, Verdict, judge, observe};
+//!
+//! let world = DescribedWorld::new(Description::default(), "/home/me/project");
+//! let verdict = |command: &str| {
+//!     let facts = observe(&ToolCall::bash(command, "/home/me/project"), &world);
+//!     judge(&facts, &Policy::built_in()).verdict
+//! };
+//! assert_eq!(verdict("ls -la"), Verdict::AutoApprove);
+//! assert_eq!(verdict("ls -la; rm -rf /"), Verdict::Block);
+//! ```
+//!
+//! A confirm is a question to a person and never a yes; where nobody can be asked it is a no. The engine keeps no record and
+//! takes no grants: whoever calls it writes down the [`Facts`] and the [`Judgement`] before anything runs.
 #![forbid(unsafe_code)]
 
 mod call;

@@ -74,6 +74,16 @@ impl SessionState {
         Some(pattern)
     }
 
+    /// A question about a call has its answer, so that its running says nothing more. No counter changes.
+    pub fn close(&mut self, decision: &str) {
+        self.open.retain(|(open, _)| open != decision);
+    }
+
+    /// The calls that were put to a person and never ran, which are closed with this.
+    pub fn close_all(&mut self) -> Vec<String> {
+        self.open.drain(..).map(|(decision, _)| decision).collect()
+    }
+
     /// Something was touched that makes later calls riskier.
     pub fn taint(&mut self, what: &str) {
         self.taint.insert(what.to_owned());

@@ -5,9 +5,10 @@ use serde_json::Value;
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Event, Proof};
+use super::{Agent, Ended, Event, Proof};
 
-const SPEAKER: Speaker = Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false };
+const SPEAKER: Speaker =
+    Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false, denied: Ended::Declined };
 
 /// Reads one payload.
 pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {

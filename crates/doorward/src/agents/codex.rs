@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Event, Proof, Reply, patch};
+use super::{Agent, Asked, Decision, Ended, Event, Proof, Reply, patch};
 
-const SPEAKER: Speaker = Speaker { agent: Agent::Codex, tool, turn: "turn_id", proof, answers_requests: true };
+const SPEAKER: Speaker =
+    Speaker { agent: Agent::Codex, tool, turn: "turn_id", proof, answers_requests: true, denied: Ended::Declined };
 
 /// What stands before the names of the tools for subagents.
 const SUBAGENTS: &str = "multi_agent_v1";

@@ -19,6 +19,8 @@ pub struct Speaker {
     pub proof: fn(Fields<'_>, bool) -> Result<Option<Proof>, String>,
     /// Whether a request for a permission waits for our answer.
     pub answers_requests: bool,
+    /// Who refused a call that the agent says was denied.
+    pub denied: Ended,
 }
 
 /// Reads one payload.
@@ -32,7 +34,7 @@ pub fn translate(payload: &Value, attended: bool, speaker: Speaker) -> Result<Ev
         "PermissionRequest" => Ok(Event::Nothing),
         "PostToolUse" => outcome(fields, if fields.flag("is_error")? { Ended::Failed } else { Ended::Ran }),
         "PostToolUseFailure" => outcome(fields, Ended::Failed),
-        "PermissionDenied" => outcome(fields, Ended::Declined),
+        "PermissionDenied" => outcome(fields, speaker.denied),
         "UserPromptSubmit" => said(fields, attended, speaker),
         "SessionStart" => session(fields, Step::Began),
         "SessionEnd" => session(fields, Step::Ended),

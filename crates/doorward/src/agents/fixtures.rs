@@ -34,6 +34,7 @@ fn told(event: &Event) -> Value {
                 Ended::Ran => "ran",
                 Ended::Failed => "failed",
                 Ended::Declined => "declined",
+                Ended::Refused => "refused",
             };
             json!({"outcome": result, "id": outcome.id})
         }
@@ -46,6 +47,7 @@ fn told(event: &Event) -> Value {
             Step::SubagentEnded(name) if !name.is_empty() => "subagent-ended",
             Step::SubagentBegan(_) | Step::SubagentEnded(_) => "nameless",
         }}),
+        Event::Switched(switched) => json!({"switched": if switched.is_on { "on" } else { "off" }}),
         Event::Nothing => json!("nothing"),
     }
 }

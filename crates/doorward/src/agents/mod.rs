@@ -68,7 +68,8 @@ impl Agent {
     /// Says the decision in the agent's words.
     pub fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
         match self {
-            Agent::Claude | Agent::Pi => dialect::reply(decision),
+            Agent::Claude => dialect::reply(decision),
+            Agent::Pi => pi::reply(decision),
             Agent::Codex => codex::reply(proposed.asked, decision),
             Agent::Generic => generic::reply(proposed.id.as_deref(), decision),
         }
@@ -128,6 +129,8 @@ pub enum Event {
     Said(Said),
     /// A session began, ended or went on in another way.
     Session(SessionEvent),
+    /// A person switched the guard off or on for a session.
+    Switched(Switched),
     /// Nothing that needs an answer or a record.
     Nothing,
 }
@@ -168,6 +171,8 @@ pub enum Ended {
     Failed,
     /// The agent's own classifier refused it.
     Declined,
+    /// A person refused it in the agent's own prompt.
+    Refused,
 }
 
 /// A person's words.
@@ -194,6 +199,13 @@ pub struct SessionEvent {
     pub session: String,
     pub cwd: Option<String>,
     pub step: Step,
+}
+
+/// A switch for one session.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Switched {
+    pub session: String,
+    pub is_on: bool,
 }
 
 /// What happened to a session.

@@ -1,18 +1,35 @@
 //! Pi: what its extension sends into events and calls. Answers are those of the dialect.
 
 use doorward_engine::{Change, ChangeKind, Tool};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Event, Proof};
+use super::{Agent, Decision, Ended, Event, Proof, Reply, Switched};
 
-const SPEAKER: Speaker = Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false };
+const SPEAKER: Speaker =
+    Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };
 
 /// Reads one payload. Somebody attends the session if the extension can show a dialogue.
 pub fn translate(payload: &Value) -> Result<Event, String> {
-    let attended = Fields::of(payload).and_then(|fields| fields.flag("has_ui")).unwrap_or(false);
+    let fields = Fields::of(payload)?;
+    if fields.may("hook_event_name")? == Some("ModeChange") {
+        let session = fields.own("session_id")?.unwrap_or_default();
+        return Ok(Event::Switched(Switched { session, is_on: fields.flag("enabled")? }));
+    }
+    let attended = fields.flag("has_ui").unwrap_or(false);
     dialect::translate(payload, attended, SPEAKER)
+}
+
+/// Says the decision. The extension takes silence for a failure, so what is left to Pi is said in words too.
+pub fn reply(decision: &Decision) -> Reply {
+    match decision {
+        Decision::Silent => dialect::output(&json!({
+            "hookEventName": "PreToolUse", "permissionDecision": "none",
+            "permissionDecisionReason": "doorward leaves this to Pi",
+        })),
+        Decision::Allow(_) | Decision::Ask(_) | Decision::Deny(_) => dialect::reply(decision),
+    }
 }
 
 /// Pi says where a text was typed; what another extension or a program sent is not a person's.

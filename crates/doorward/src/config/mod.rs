@@ -22,6 +22,9 @@ pub struct Config {
     /// Unlisted hosts and unknown servers block, every external read asks.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
+    /// Seconds that a call waits for a person's answer where its agent cannot ask; 45 unless set, 0 refuses at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_seconds: Option<u32>,
     /// One table per agent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<String, Agent>,
@@ -134,6 +137,9 @@ pub struct Numbers {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denials: Option<u32>,
 }
+
+/// So long a call waits for a person unless the user set another time.
+pub const WAIT_SECONDS: u32 = 45;
 
 /// Stands for the built-in entries of a list at this place.
 pub const DEFAULTS: &str = "$defaults";

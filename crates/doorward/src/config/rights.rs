@@ -28,6 +28,7 @@ impl Config {
         self.hosts.allowed = spliced(&self.hosts.allowed, &managed.hosts.allowed);
         self.programs.directories.extend(managed.programs.directories.iter().cloned());
         self.thresholds = managed.thresholds.or(self.thresholds);
+        self.wait_seconds = managed.wait_seconds.or(self.wait_seconds);
         self.tightened_by(managed)
     }
 
@@ -35,6 +36,7 @@ impl Config {
     #[must_use]
     pub fn tightening_only(mut self) -> Config {
         self.agents.clear();
+        self.wait_seconds = None;
         self.permissions.allow.clear();
         self.hosts.allowed.clear();
         self.projects.trusted.clear();
@@ -46,6 +48,7 @@ impl Config {
     pub fn loosening_keys(&self) -> Vec<&'static str> {
         let lists = [
             ("agents", self.agents.is_empty()),
+            ("wait_seconds", self.wait_seconds.is_none()),
             ("permissions.allow", self.permissions.allow.is_empty()),
             ("hosts.allowed", self.hosts.allowed.is_empty()),
             ("projects.trusted", self.projects.trusted.is_empty()),

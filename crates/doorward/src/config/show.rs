@@ -128,6 +128,7 @@ fn built_in(agent: &str) -> Vec<(String, Value)> {
     let listed = |key: &str| (key.to_owned(), json!(super::DEFAULTS));
     vec![
         ("strict".to_owned(), json!(false)),
+        ("wait_seconds".to_owned(), json!(super::WAIT_SECONDS)),
         (format!("agents.{agent}.mode"), json!(Config::default().mode(agent).as_str())),
         listed("hosts.allowed"),
         listed("paths.protected"),

@@ -11,10 +11,16 @@ mod pending;
 mod repeat;
 mod settle;
 mod show;
+mod since;
 
 pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending as list_pending, refuse};
 pub use desk::Desk;
+pub use pending::Status;
 pub use settle::{Door, is_for_one_key};
+pub use since::changed_since;
+
+#[cfg(test)]
+pub use answer::{Yes, approve as say_yes, refuse as say_no};
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,23 @@
 //! An end to waiting: whatever holds the hook up, it refuses the call before the agent loses patience and runs it.
 
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGALRM;
 
 /// Far below the 60 seconds after which an agent goes on without an answer.
 const SECONDS: u32 = 10;
+
+/// Between our own end and the agent's.
+const MARGIN: u32 = 3;
+
+/// When the process began to count.
+static START: OnceLock<Instant> = OnceLock::new();
+
+/// Milliseconds after the start at which the last word is spoken.
+static LAST_WORD_MS: AtomicU64 = AtomicU64::new(0);
 
 /// Ends the process with exit code 2 unless it ends by itself before; with a word on standard error if that is wanted.
 ///
@@ -17,19 +26,49 @@ const SECONDS: u32 = 10;
 pub fn start(wants_words: bool) {
     // Should the handler not be set, the signal itself ends the process, and the line that setup installs blocks the call.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGALRM, 2, Arc::new(AtomicBool::new(true)));
-    let seconds = seconds();
-    nix::unistd::alarm::set(seconds);
+    START.get_or_init(Instant::now);
+    end_in(seconds());
     if wants_words {
         // If there is no thread to be had the alarm is still set.
-        let _ =
-            std::thread::Builder::new().spawn(move || refuse_after(Duration::from_secs(u64::from(seconds)) * 9 / 10));
+        let _ = std::thread::Builder::new().spawn(refuse_in_the_end);
     }
 }
 
-fn refuse_after(time: Duration) {
-    std::thread::sleep(time);
-    let _ = std::io::stderr().write_all(b"doorward: it took too long; the call is blocked\n");
-    std::process::exit(2);
+/// How long a person may take to answer if the agent itself waits for `patience`: the rest must do for everything else.
+pub fn room_in(patience: Duration) -> Duration {
+    patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(passed())
+}
+
+/// Allows for a person who takes `time` to answer. INVARIANT: no longer than `room_in` says.
+pub fn prolong(time: Duration) {
+    if START.get().is_none() {
+        return;
+    }
+    end_in(seconds().saturating_add(u32::try_from(time.as_secs()).unwrap_or(0)));
+}
+
+/// Sets the end anew, from now on.
+fn end_in(seconds: u32) {
+    let time = Duration::from_secs(u64::from(seconds));
+    // Just before the alarm, which ends the process without a word.
+    let last_word = passed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
+    LAST_WORD_MS.store(u64::try_from(last_word.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    nix::unistd::alarm::set(seconds);
+}
+
+fn passed() -> Duration {
+    START.get().map(Instant::elapsed).unwrap_or_default()
+}
+
+fn refuse_in_the_end() {
+    loop {
+        let left = Duration::from_millis(LAST_WORD_MS.load(Ordering::Relaxed)).saturating_sub(passed());
+        if left.is_zero() {
+            let _ = std::io::stderr().write_all(b"doorward: it took too long; the call is blocked\n");
+            std::process::exit(2);
+        }
+        std::thread::sleep(left);
+    }
 }
 
 /// Tests have less patience. Builds for users have no such door.

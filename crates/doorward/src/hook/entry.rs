@@ -6,10 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use doorward_engine::{Facts, Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
 use doorward_ledger::{
-    AnswerBody, Became, By, DecisionBody, Layer1, Layer2, OutcomeBody, Reply, SessionBody, SessionStep,
+    AlertBody, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply, SessionBody,
+    SessionStep,
 };
 
-use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step};
+use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
 use crate::judging::Considered;
 use crate::record::Entry;
 
@@ -83,16 +84,33 @@ pub fn outcome(outcome: Outcome) -> Result<Entry> {
     let became = match outcome.result {
         Ended::Ran => Became::Ran,
         Ended::Failed => Became::Failed,
-        Ended::Declined => {
-            return Entry::new(&AnswerBody {
-                decision: outcome.id,
-                reply: Reply::Declined,
-                by: By::Classifier,
-                why: None,
-            });
-        }
+        Ended::Declined => return no(outcome.id, By::Classifier, None),
+        Ended::Refused => return no(outcome.id, By::Client, None),
     };
     Entry::new(&OutcomeBody { decision: outcome.id, became, detail: None })
+}
+
+/// The entry of a call that ran as another one than a person had said yes to.
+pub fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
+    let text = format!("`{path}` changed between the question and the end of the call {}", outcome.id);
+    let session = Some(outcome.session.clone());
+    Entry::new(&AlertBody { name: "changed-after-question".to_owned(), text, session })
+}
+
+/// The entry of a call that the agent asked about and that never ran.
+pub fn never_ran(decision: String) -> Result<Entry> {
+    no(decision, By::Client, Some("it had not run when the session ended"))
+}
+
+fn no(decision: String, by: By, why: Option<&str>) -> Result<Entry> {
+    Entry::new(&AnswerBody { decision, reply: Reply::Declined, by, why: why.map(str::to_owned) })
+}
+
+/// The entry of a person's switch for one session.
+pub fn switched(switched: Switched) -> Result<Entry> {
+    let mode = if switched.is_on { "on" } else { "off" }.to_owned();
+    let user = Some(rustix::process::geteuid().as_raw().to_string());
+    Entry::new(&ModeBody { mode, before: None, session: Some(switched.session), user })
 }
 
 /// The entry of a session that began, ended or went on in another way.

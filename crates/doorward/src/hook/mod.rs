@@ -1,6 +1,7 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
 mod deadline;
+mod decide;
 pub mod entry;
 mod settle;
 mod waiting;
@@ -9,14 +10,13 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::rc::Rc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::agents::{Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step};
-use crate::grants::{Desk, Door};
-use crate::held;
+use crate::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::grants::{Desk, changed_since};
 use crate::judging;
 use crate::key;
 use crate::loading;
@@ -24,8 +24,7 @@ use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::session::Session;
 use crate::spoken;
-use crate::world::{DiskWorld, project_root};
-use waiting::Asking;
+use crate::world::project_root;
 
 /// The longest payload that is read.
 pub const LIMIT: u64 = 64 << 20;
@@ -52,7 +51,8 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::named);
     deadline::start(known.is_some_and(Agent::wants_words));
     judging::silence_panics();
-    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known)));
+    let patience = patience(arguments);
+    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known, patience)));
     let reply = match outcome {
         Ok(Ok(reply)) => reply,
         Ok(Err(error)) => refusal(&format!("{error:#}")),
@@ -61,7 +61,13 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     send(&reply)
 }
 
-fn answer_input(name: Option<OsString>, known: Option<Agent>) -> Result<Reply> {
+/// How long the agent waits for an answer, if whoever installed the hook says so.
+fn patience(mut arguments: impl Iterator<Item = OsString>) -> Option<Duration> {
+    let seconds = arguments.find(|word| word == "--timeout").and_then(|_| arguments.next())?;
+    seconds.to_str()?.parse().ok().map(Duration::from_secs)
+}
+
+fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<Duration>) -> Result<Reply> {
     let all = || Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
     let Some(name) = name else { bail!("`doorward hook` wants the name of an agent: {}", all()) };
     let Some(agent) = known else { bail!("the agent `{}` is not known; known are {}", name.display(), all()) };
@@ -73,20 +79,27 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>) -> Result<Reply> {
     }
     let attended = agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0");
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    answer(&payload, &Surroundings { agent, places, attended })
+    answer_within(&payload, &Surroundings { agent, places, attended }, patience)
 }
 
-/// Answers one event.
+/// Answers one event at once.
 pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
+    answer_within(payload, surroundings, None)
+}
+
+/// Answers one event; where a person has to answer first, within the time that the agent waits.
+fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<Duration>) -> Result<Reply> {
     let payload = crate::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
     let mut ledger = Ledger::of(&surroundings.places);
     let told = match event {
-        Event::Proposed(proposed) => return decide(*proposed, surroundings, &mut ledger),
+        Event::Proposed(proposed) => return decide::decide(*proposed, surroundings, &mut ledger, patience),
         Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
         Event::Said(said) => heard(&said, surroundings),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
+        // Whoever switched it waits for the record; a failure must not look like success.
+        Event::Switched(event) => return switched(event, &mut ledger),
         Event::Nothing => Ok(Reply::default()),
     };
     // Refusing here would throw away the user's words or keep a session from ending; there is no call to block.
@@ -102,13 +115,25 @@ fn heard(said: &Said, surroundings: &Surroundings) -> Result<Reply> {
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
 fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let session = Session::of(&surroundings.places, &outcome.session);
+    session.ended(&outcome.id);
     let has_run = match outcome.result {
         Ended::Ran | Ended::Failed => true,
-        Ended::Declined => false,
+        Ended::Declined | Ended::Refused => false,
     };
-    if has_run && Session::of(&surroundings.places, &outcome.session).ran(&outcome.id) {
+    if outcome.result == Ended::Refused {
+        session.answered(&outcome.id);
+        if let Ok(desk) = Desk::of(&surroundings.places) {
+            desk.answered(&outcome.id);
+        }
+    }
+    if has_run && session.ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         if let Ok(desk) = Desk::of(&surroundings.places) {
+            // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
+            if let Some(path) = changed_since(&desk, &outcome.id).first() {
+                let _receipt = ledger.append(entry::exchanged(&outcome, path)?)?;
+            }
             desk.answered(&outcome.id);
         }
     }
@@ -120,6 +145,7 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
 fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
     let Surroundings { agent, places, .. } = surroundings;
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
+    let session = event.session.clone();
     if step == Step::Began {
         Session::of(places, &event.session).begin()?;
     }
@@ -132,58 +158,20 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
                 Mode::Shadow | Mode::Off => Reply::default(),
             })
         }
-        Step::Ended => ledger.sign(places).map(|()| Reply::default()),
+        Step::Ended => {
+            // Where the agent asks by itself, a call that never ran was refused by whoever it asked, or by itself.
+            let asked = agent.can_ask(Asked::Call).then(|| Session::of(places, &session).unanswered());
+            for id in asked.into_iter().flatten() {
+                let _receipt = ledger.append(entry::never_ran(id)?)?;
+            }
+            ledger.sign(places).map(|()| Reply::default())
+        }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
     }
 }
 
-/// Judges a call, makes the record durable, and only then answers.
-fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
-    let Surroundings { agent, places, .. } = surroundings;
-    let project = project_root(&proposed.call.cwd);
-    let mut loaded = loading::load(places, project.as_deref(), agent.name());
-    held::hold(places, &proposed.call.session, &mut loaded);
-    let mode = loaded.mode(agent.name());
-    if mode == Mode::Off {
-        return Ok(agent.reply(&proposed, &Decision::Silent));
-    }
-    let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
-    let session = Rc::new(Session::of(places, &proposed.call.session));
-    proposed.call.user_message = spoken::words(&session, &proposed, &places.state());
-    let call = &proposed.call;
-    let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
-        .with_programs(loaded.own.programs)
-        .in_session(Rc::clone(&session));
-    let mut considered = judging::consider(call, &world, &policy);
-    let id = proposed.id.clone().unwrap_or_else(entry::own_name);
-    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
-    let grant = door.redeem(&considered, &id);
-    considered.granted = grant.is_cleared();
-    let terms = settle::Terms { mode, asking: asking(&proposed, *agent), problems: &loaded.problems };
-    let decision = settle::settle(&considered.judgement, terms);
-    let entry = entry::decision(&id, &proposed, &considered, mode, project.as_deref())?;
-    let noted = session.note(&id, &considered, mode);
-    let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
-    match (recorded, mode) {
-        (Ok(()), _) => Ok(agent.reply(&proposed, &door.answer(decision, &grant, &considered, &id))),
-        // Shadow leaves everything as it was, a full disk included, but says so.
-        (Err(error), Mode::Shadow) => {
-            Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..agent.reply(&proposed, &decision) })
-        }
-        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
-            Err(error.context("the decision cannot be recorded"))
-        }
-    }
-}
-
-/// Who can answer a question about a call.
-fn asking(proposed: &Proposed, agent: Agent) -> Asking {
-    match (proposed.call.attended, agent.can_ask(proposed.asked)) {
-        (false, _) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
-        (false, _) => Asking::Nobody,
-        (true, false) => Asking::Elsewhere,
-        (true, true) => Asking::Here,
-    }
+fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
+    ledger.append(entry::switched(event)?).map(|_receipt| Reply::default())
 }
 
 /// The sturdiest refusal there is: exit code 2 and text on standard error.

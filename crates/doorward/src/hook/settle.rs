@@ -34,10 +34,20 @@ pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
         }
         (Verdict::Confirm, Asking::Here) => Decision::Ask(format!("doorward asks: {why}")),
         (Verdict::Confirm, Asking::Perhaps | Asking::Elsewhere | Asking::Nobody) => {
-            waiting::wait_for_a_person(&why, terms.asking)
+            waiting::unanswered(&why, terms.asking)
         }
         (Verdict::Block, _) => Decision::Deny(format!("doorward blocks: {why}")),
     }
+}
+
+/// A person elsewhere may still answer what the agent is about to be told.
+pub fn may_wait(judgement: &Judgement, terms: Terms<'_>) -> bool {
+    let is_question = match terms.mode {
+        Mode::Off | Mode::Shadow => false,
+        Mode::ConfirmAll => judgement.verdict <= Verdict::Confirm,
+        Mode::Auto => judgement.verdict == Verdict::Confirm,
+    };
+    is_question && matches!(terms.asking, Asking::Elsewhere | Asking::Nobody)
 }
 
 fn why(judgement: &Judgement, terms: Terms<'_>) -> String {

@@ -1,6 +1,15 @@
-//! Questions that the agent itself cannot put to a person.
+//! Questions that the agent itself cannot put to a person: the call waits for an answer from elsewhere.
 
+use std::time::{Duration, Instant};
+
+use super::deadline;
 use crate::agents::Decision;
+use crate::config::WAIT_SECONDS;
+use crate::grants::{Desk, Status};
+use crate::places::Places;
+
+/// Between two looks at what waits.
+const LOOK: Duration = Duration::from_millis(150);
 
 /// Who can answer a question, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +24,20 @@ pub enum Asking {
     Nobody,
 }
 
-/// The one place where a person's answer from outside the agent comes in.
-///
-/// As long as there is none, the question ends as a refusal that says how a person can let the call pass.
-pub fn wait_for_a_person(why: &str, asking: Asking) -> Decision {
+/// What came of waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// A person let the call run.
+    Yes,
+    /// A person refused it.
+    No,
+    /// Nobody has answered.
+    Nothing,
+}
+
+/// What the agent is told as long as nobody has answered: a question where it can ask, else a refusal that says how a
+/// person can let the call pass.
+pub fn unanswered(why: &str, asking: Asking) -> Decision {
     const HOW: &str = "a person can run it in a terminal of their own, or allow calls like it with a rule in the \
                        configuration (`permissions.allow`) if it may be allowed by rule";
     let refused = |because: &str| {
@@ -30,5 +49,137 @@ pub fn wait_for_a_person(why: &str, asking: Asking) -> Decision {
         }
         Asking::Elsewhere => refused("this agent cannot ask anybody before a call"),
         Asking::Nobody => refused("nobody can answer in this session"),
+    }
+}
+
+/// How long a call may wait: as the user wants it, and well within the time that its agent waits for us. Where nobody
+/// knows how long that is, waiting could end in the agent running the call.
+pub fn time(wanted: Option<u32>, patience: Option<Duration>) -> Duration {
+    let wanted = Duration::from_secs(u64::from(wanted.unwrap_or(WAIT_SECONDS)));
+    patience.map_or(Duration::ZERO, |patience| wanted.min(deadline::room_in(patience)))
+}
+
+/// Waits for a person's answer to the call of this decision, which has been put down for one.
+pub fn wait(places: &Places, decision: &str, time: Duration) -> Came {
+    let Ok(desk) = Desk::of(places) else { return Came::Nothing };
+    let Some(waits) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
+        return Came::Nothing;
+    };
+    deadline::prolong(time);
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        match desk.pending(&waits.id).ok().flatten().map(|pending| pending.status) {
+            Some(Status::Open) => std::thread::sleep(LOOK),
+            Some(Status::Approved) => return Came::Yes,
+            Some(Status::Refused) => return Came::No,
+            // Another call like it took the yes, or it was forgotten.
+            Some(Status::Used | Status::Answered) | None => return Came::Nothing,
+        }
+    }
+    Came::Nothing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Surroundings, answer, answer_within};
+    use super::*;
+    use crate::agents::{Agent, Reply};
+    use crate::grants::{Yes, say_no, say_yes};
+    use crate::record::Ledger;
+
+    const MINUTE: Option<Duration> = Some(Duration::from_secs(60));
+
+    struct Room(tempfile::TempDir);
+
+    impl Room {
+        fn new(config: &str) -> Room {
+            let room = Room(tempfile::tempdir().unwrap());
+            for name in ["project/.git", "home/.config/doorward"] {
+                std::fs::create_dir_all(room.0.path().join(name)).unwrap();
+            }
+            std::fs::write(room.0.path().join("home/.config/doorward/config.toml"), config).unwrap();
+            crate::record::begin(&room.places()).unwrap();
+            room
+        }
+
+        fn places(&self) -> Places {
+            Places::at(self.0.path().join("home").to_str().unwrap())
+        }
+
+        fn surroundings(&self) -> Surroundings {
+            Surroundings::new(Agent::Codex, self.places())
+        }
+
+        fn call(&self, id: &str) -> Vec<u8> {
+            let payload = serde_json::json!({
+                "hook_event_name": "PreToolUse", "session_id": "s", "cwd": self.0.path().join("project"),
+                "tool_name": "Bash", "tool_input": { "command": "git push origin main" }, "tool_use_id": id,
+            });
+            payload.to_string().into_bytes()
+        }
+
+        /// The hook, while a person looks at what waits.
+        fn meanwhile(&self, person: impl FnOnce(&Desk, &str) + Send) -> Reply {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        std::thread::sleep(Duration::from_millis(50));
+                        let desk = Desk::of(&self.places()).unwrap();
+                        if let Some(waits) = desk.open().first() {
+                            return person(&desk, &waits.id);
+                        }
+                    }
+                    panic!("nothing waits");
+                });
+                answer_within(&self.call("c1"), &self.surroundings(), MINUTE).unwrap()
+            })
+        }
+    }
+
+    const AUTO: &str = "[agents.codex]\nmode = \"auto\"\n";
+
+    #[test]
+    fn a_yes_lets_the_waiting_call_run_and_no_other() {
+        let room = Room::new(AUTO);
+        let reply = room.meanwhile(|desk, id| {
+            say_yes(desk, &mut Ledger::of(&room.places()), id, Yes::Key, None).unwrap();
+        });
+        assert_eq!(reply, Reply::default(), "silence lets Codex run the call");
+        let again = answer(&room.call("c2"), &room.surroundings()).unwrap();
+        assert!(again.stdout.contains("deny"), "{}", again.stdout);
+    }
+
+    #[test]
+    fn a_no_ends_the_wait() {
+        let room = Room::new(AUTO);
+        let reply = room.meanwhile(|desk, id| say_no(desk, &mut Ledger::of(&room.places()), id, None).unwrap());
+        assert!(reply.stdout.contains("a person refused"), "{}", reply.stdout);
+    }
+
+    #[test]
+    fn nobody_answers_and_the_yes_comes_for_the_next_attempt() {
+        let room = Room::new(&format!("wait_seconds = 1\n{AUTO}"));
+        let began = Instant::now();
+        let reply = answer_within(&room.call("c1"), &room.surroundings(), MINUTE).unwrap();
+        assert!(began.elapsed() >= Duration::from_secs(1));
+        let desk = Desk::of(&room.places()).unwrap();
+        let id = desk.open()[0].id.clone();
+        assert!(reply.stdout.contains(&format!("doorward approve {id}")), "{}", reply.stdout);
+        say_yes(&desk, &mut Ledger::of(&room.places()), &id, Yes::Key, None).unwrap();
+        assert_eq!(answer(&room.call("c2"), &room.surroundings()).unwrap(), Reply::default());
+    }
+
+    #[test]
+    fn a_call_waits_only_within_a_patience_that_is_known() {
+        for (wanted, patience, time) in [
+            (None, None, 0),
+            (None, MINUTE, 45),
+            (Some(0), MINUTE, 0),
+            (Some(600), MINUTE, 47),
+            (None, Some(Duration::from_secs(30)), 17),
+            (None, Some(Duration::from_secs(5)), 0),
+        ] {
+            assert_eq!(super::time(wanted, patience), Duration::from_secs(time), "{wanted:?} {patience:?}");
+        }
     }
 }

@@ -48,6 +48,36 @@ pub fn trial(agent: Agent, line: &str) -> Result<String> {
     }
 }
 
+/// Sends the same call through the installed extension, as Pi would.
+pub fn through_extension(node: &Path, extension: &Path) -> Result<String> {
+    const PI: &str = "\
+        const handlers = {}; \
+        const pi = { on: (name, handler) => { handlers[name] = handler; }, registerCommand() {}, appendEntry() {} }; \
+        (await import(process.argv[1])).default(pi); \
+        const ctx = { cwd: '/', hasUI: false, sessionManager: { getSessionId: () => 'doorward-setup', getSessionFile: () => undefined } }; \
+        const call = { toolName: 'bash', toolCallId: 'doorward-setup', input: { command: 'rm -rf /' } }; \
+        console.log(JSON.stringify((await handlers.tool_call(call, ctx)) ?? {}));";
+    let output = Command::new(node)
+        .args(["--input-type=module", "-e", PI])
+        .arg(format!("file://{}", extension.display()))
+        .stdin(Stdio::null())
+        .output()
+        .context("node cannot be run")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let said: Option<Value> = serde_json::from_str(&text).ok();
+    let reason = said.as_ref().and_then(|said| said.get("reason")).and_then(Value::as_str).unwrap_or_default();
+    let is_blocked = said.as_ref().and_then(|said| said.get("block")) == Some(&Value::Bool(true));
+    // A call that is blocked because nothing works would prove nothing.
+    if !is_blocked || !reason.starts_with("doorward blocks") {
+        bail!(
+            "the extension is installed, but a trial call was not denied by doorward; it said: {} {}",
+            visible(text.trim()),
+            visible(String::from_utf8_lossy(&output.stderr).trim())
+        );
+    }
+    Ok(format!("denied: {}", visible(reason)))
+}
+
 /// What Codex itself says about the hooks in a file: how many of `wanted` it will run.
 pub fn codex_sees(program: &Path, file: &str, wanted: usize) -> Result<()> {
     let mut child = Command::new(program)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{claude, codex};
+use super::{claude, codex, pi};
 use crate::agents::Agent;
 
 /// The agents that can be set up and are there: their program is on the search path, or their settings are.
@@ -14,7 +14,8 @@ fn is_there(agent: Agent, home: &str, path: &str) -> bool {
     let directory = match agent {
         Agent::Claude => claude::directory(home),
         Agent::Codex => codex::directory(home),
-        Agent::Pi | Agent::Generic => return false,
+        Agent::Pi => pi::directory(home),
+        Agent::Generic => return false,
     };
     directory.is_dir() || program(agent.name(), path).is_some()
 }

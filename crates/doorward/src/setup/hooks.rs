@@ -6,7 +6,7 @@ use super::edit::{Container, skip_space};
 use crate::agents::Agent;
 
 /// Seconds after which the client gives up; doorward answers long before.
-const TIMEOUT: u32 = 60;
+pub const TIMEOUT: u32 = 60;
 
 /// Nobody waits longer for the end of a session.
 const LAST_TIMEOUT: u32 = 3;
@@ -34,7 +34,9 @@ pub struct Placed {
 impl Hooks {
     /// The line that the client runs before each call. If the program is missing or dies, the call is blocked.
     pub fn deciding_command(&self, program: &str) -> String {
-        format!("{} || {{ echo 'doorward failed; call blocked' >&2; exit 2; }}", self.recording_command(program))
+        // Waiting for a person is safe only where it is known how long the client waits.
+        let asks = format!("{} --timeout {TIMEOUT}", self.recording_command(program));
+        format!("{asks} || {{ echo 'doorward failed; call blocked' >&2; exit 2; }}")
     }
 
     fn recording_command(&self, program: &str) -> String {
@@ -191,7 +193,7 @@ mod tests {
     fn the_line_fails_closed() {
         assert_eq!(
             CLAUDE.deciding_command(PROGRAM),
-            "'/opt/it'\\''s/doorward' hook claude || { echo 'doorward failed; call blocked' >&2; exit 2; }"
+            "'/opt/it'\\''s/doorward' hook claude --timeout 60 || { echo 'doorward failed; call blocked' >&2; exit 2; }"
         );
     }
 

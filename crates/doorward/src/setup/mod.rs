@@ -7,6 +7,7 @@ mod codex;
 mod edit;
 mod find;
 mod hooks;
+mod pi;
 mod write;
 
 use std::io::{IsTerminal, Write};
@@ -24,6 +25,13 @@ use crate::screen;
 use hooks::Hooks;
 
 pub use write::replace;
+
+/// What is left to do for an agent that doorward does not know.
+const OWN_AGENT: &str = "\
+nothing is installed for an agent of your own; let it ask before each call, and run nothing unless the verdict is `approve`:
+  echo '{\"event\":\"call\",\"cwd\":\"/dir\",\"tool\":\"bash\",\"input\":{\"command\":\"ls\"}}' | doorward hook generic
+or, without a process per call, one such object per line on the socket of
+  doorward serve --socket ~/.local/state/doorward/run/socket";
 
 /// Turns the text of a file into another.
 type Rewrite = Box<dyn Fn(&str) -> Result<String, String>>;
@@ -87,12 +95,9 @@ fn parts(agent: Agent, places: &Places, program: &str) -> Result<Vec<Part>> {
     match agent {
         Agent::Claude => Ok(claude::parts(places.home(), program)),
         Agent::Codex => codex::parts(places.home(), program),
-        Agent::Pi | Agent::Generic => bail!(
-            "there is nothing to install for {}: whatever runs `doorward hook {}` is up to you; \
-             `--without-hooks` sets the mode and begins the record",
-            agent.title(),
-            agent.name()
-        ),
+        Agent::Pi => Ok(pi::parts(places.home(), program)),
+        // Whatever runs `doorward hook generic` is no file that we know.
+        Agent::Generic => Ok(Vec::new()),
     }
 }
 
@@ -140,7 +145,8 @@ fn install(
         for change in changes {
             add(change)?;
         }
-        writeln!(out, "installed for {} in mode `{mode}`: {}", agent.title(), mode.what())?;
+        let done = if changes.is_empty() { "set" } else { "installed" };
+        writeln!(out, "{done} for {} in mode `{mode}`: {}", agent.title(), mode.what())?;
         prove(&mut out, agent, places, program, mode)?;
     }
     list_tools(&mut out, places)?;
@@ -232,7 +238,8 @@ pub fn set_mode(places: &Places, agent: &str, mode: Mode) -> Result<()> {
 
 /// Proves that the agent is stopped, and says what was seen.
 fn prove(out: &mut dyn Write, agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<()> {
-    let Some((hooks, file)) = hooks(agent, places) else { return Ok(()) };
+    let judges = matches!(mode, Mode::Auto | Mode::ConfirmAll);
+    let Some((hooks, file)) = hooks(agent, places) else { return prove_other(out, agent, places, judges) };
     let written = write::text(&file)?.unwrap_or_default();
     let placed = hooks.placed(&written);
     let line = hooks.deciding_command(program);
@@ -241,7 +248,7 @@ fn prove(out: &mut dyn Write, agent: Agent, places: &Places, program: &str, mode
     if !stands {
         bail!("`{}` does not hold the hooks that were written to it", file.display());
     }
-    if matches!(mode, Mode::Auto | Mode::ConfirmAll) {
+    if judges {
         let seen = canary::trial(agent, &line)?;
         writeln!(out, "a trial call through that line (`rm -rf /`, not run) was {seen}")?;
     }
@@ -254,6 +261,22 @@ fn prove(out: &mut dyn Write, agent: Agent, places: &Places, program: &str, mode
             writeln!(out, "`codex` is not on the search path, so nobody has asked it whether it trusts the hooks")?;
         }
         (Agent::Claude | Agent::Pi | Agent::Generic, _) => {}
+    }
+    Ok(())
+}
+
+/// Proves an agent that is not guarded by a line in its settings.
+fn prove_other(out: &mut dyn Write, agent: Agent, places: &Places, judges: bool) -> Result<()> {
+    match (agent, find::program("node", &search_path())) {
+        (Agent::Pi, Some(node)) if judges => {
+            let seen = canary::through_extension(&node, &pi::extension(places.home()))?;
+            writeln!(out, "a trial call through the extension (`rm -rf /`, not run) was {seen}")?;
+        }
+        (Agent::Pi, None) => {
+            writeln!(out, "`node` is not on the search path, so the extension was not tried")?;
+        }
+        (Agent::Generic, _) => writeln!(out, "{OWN_AGENT}")?,
+        (Agent::Pi | Agent::Claude | Agent::Codex, _) => {}
     }
     Ok(())
 }
@@ -282,6 +305,7 @@ fn uninstall(changes: &[(Agent, Vec<Change>)], arguments: &SetupArguments) -> Re
             None => write::remove(&part.file)?,
         }
         write::remove(&backup(&part.file))?;
+        pi::leave(&part.file);
     }
     writeln!(out, "removed; the configuration and the record stay where they are")?;
     Ok(ExitCode::SUCCESS)

@@ -36,6 +36,11 @@ fn section(depth: &str, name: &str, help: &str) -> String {
 /// What every key of the configuration means. The program is asked whether these are all keys there are.
 const KEYS: &[(&str, &str, &str)] = &[
     ("", "strict", "unlisted hosts and unknown tool servers block, every external read asks"),
+    (
+        "",
+        "wait_seconds",
+        "seconds that a call waits for a person where its agent cannot ask; 45 unless set, 0 refuses at once",
+    ),
     ("", "agents", "one table per agent"),
     ("", "permissions", "patterns that deny, ask or allow"),
     ("", "hosts", "which hosts may be contacted"),

@@ -1,0 +1,154 @@
+//! Decides about one call: judged, recorded, and only then answered, where needed after a person elsewhere.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Result;
+use doorward_engine::{Mode, Policy, Verdict};
+
+use super::waiting::{self, Asking, Came};
+use super::{Surroundings, entry, settle};
+use crate::agents::{Agent, Decision, Proposed, Reply};
+use crate::grants::Door;
+use crate::held;
+use crate::judging::{self, Considered};
+use crate::loading;
+use crate::record::Recorder;
+use crate::session::Session;
+use crate::spoken;
+use crate::trust::pin;
+use crate::underway::Course;
+use crate::world::{DiskWorld, project_root};
+
+/// One look at a call: what the record names it, and how long its agent waits for the answer.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    id: &'a str,
+    patience: Option<Duration>,
+}
+
+/// What is to be said about a call.
+struct Told {
+    decision: Decision,
+    /// A person elsewhere may still let the call run, within this time.
+    wait: Duration,
+    /// What went wrong without changing the answer.
+    trouble: String,
+}
+
+impl Told {
+    fn at_once(decision: Decision) -> Told {
+        Told { decision, wait: Duration::ZERO, trouble: String::new() }
+    }
+}
+
+/// Decides about a call. Where only a person elsewhere can answer, waits; after a yes everything is judged again as it is
+/// then, and the grant is used like that of a call that comes back.
+pub fn decide(
+    mut proposed: Proposed,
+    surroundings: &Surroundings,
+    ledger: &mut dyn Recorder,
+    patience: Option<Duration>,
+) -> Result<Reply> {
+    let Surroundings { agent, places, .. } = surroundings;
+    let id = proposed.id.clone().unwrap_or_else(entry::own_name);
+    let look = Look { id: &id, patience };
+    let mut told = settled(&mut proposed, surroundings, ledger, look)?;
+    if !told.wait.is_zero() {
+        match waiting::wait(places, &id, told.wait) {
+            Came::Yes => {
+                Session::of(places, &proposed.call.session).answered(&id);
+                told = settled(&mut proposed, surroundings, ledger, look)?;
+            }
+            Came::No => {
+                told.decision = Decision::Deny("doorward blocks: a person refused exactly this call".to_owned())
+            }
+            Came::Nothing => {}
+        }
+    }
+    Ok(Reply { stderr: told.trouble, ..agent.reply(&proposed, &told.decision) })
+}
+
+/// Judges a call, makes the record durable, and only then says what the answer is.
+fn settled(
+    proposed: &mut Proposed,
+    surroundings: &Surroundings,
+    ledger: &mut dyn Recorder,
+    look: Look<'_>,
+) -> Result<Told> {
+    let (Surroundings { agent, places, .. }, Look { id, patience }) = (surroundings, look);
+    let project = project_root(&proposed.call.cwd);
+    let mut loaded = loading::load(places, project.as_deref(), agent.name());
+    held::hold(places, &proposed.call.session, &mut loaded);
+    let mode = loaded.mode(agent.name());
+    if mode == Mode::Off {
+        return Ok(Told::at_once(Decision::Silent));
+    }
+    let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
+    let session = Rc::new(Session::of(places, &proposed.call.session));
+    proposed.call.user_message = spoken::words(&session, proposed, &places.state());
+    let call = &proposed.call;
+    let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
+        .with_programs(loaded.own.programs)
+        .in_session(Rc::clone(&session));
+    let mut considered = judging::consider(call, &world, &policy);
+    if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
+        considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
+    }
+    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
+    let grant = door.redeem(&considered, id);
+    considered.granted = grant.is_cleared();
+    let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
+    let decision = settle::settle(&considered.judgement, terms);
+    let entry = entry::decision(id, proposed, &considered, mode, project.as_deref())?;
+    let noted = session.note(id, &considered, mode);
+    let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
+    match (recorded, mode) {
+        (Ok(()), _) => {
+            let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
+            let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience) } else { Duration::ZERO };
+            let decision = door.answer(decision, &grant, &considered, id);
+            Ok(Told { wait, ..Told::at_once(decision) })
+        }
+        // Shadow leaves everything as it was, a full disk included, but says so.
+        (Err(error), Mode::Shadow) => Ok(Told { trouble: format!("doorward: {error:#}\n"), ..Told::at_once(decision) }),
+        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
+            Err(error.context("the decision cannot be recorded"))
+        }
+    }
+}
+
+/// An approved call beside those of its session that have not ended: what one writes, another must not run.
+fn beside_others(
+    considered: Considered,
+    session: &Session,
+    policy: &Policy,
+    (id, project): (&str, Option<&str>),
+) -> Considered {
+    let recipes = || recipes(project);
+    let course = Course::of(id, &considered.facts.effects, recipes);
+    match course.and_then(|course| session.crosses(course)) {
+        Some(file) => {
+            let doubt = format!("what `{file}` holds: another call that has not ended writes or runs it");
+            judging::doubted(considered, policy, &doubt)
+        }
+        None => considered,
+    }
+}
+
+/// The files that decide what runs in a project.
+fn recipes(project: Option<&str>) -> Vec<String> {
+    let found = project.map(|root| pin::recipes(Path::new(root))).unwrap_or_default();
+    found.into_iter().map(|path| path.display().to_string()).collect()
+}
+
+/// Who can answer a question about a call.
+fn asking(proposed: &Proposed, agent: Agent) -> Asking {
+    match (proposed.call.attended, agent.can_ask(proposed.asked)) {
+        (false, _) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
+        (false, _) => Asking::Nobody,
+        (true, false) => Asking::Elsewhere,
+        (true, true) => Asking::Here,
+    }
+}

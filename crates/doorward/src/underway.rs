@@ -1,0 +1,147 @@
+//! Calls of a session that were let run and whose end nobody has reported yet: what they write, and what they run.
+//!
+//! Agents make several calls at once, and each is judged before any of them runs. A script that one of them writes must not
+//! be approved for another as what it was before, whichever of the two is judged first.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use doorward_engine::{Effect, Operation, Target};
+use doorward_ledger::State;
+use serde::{Deserialize, Serialize};
+
+/// Calls that are remembered; an agent that makes more at once has the oldest forgotten.
+const CALLS: usize = 256;
+
+/// Files of one call; more count as everything.
+const PATHS: usize = 64;
+
+/// So long a call may be under way where its agent reports ends.
+const REPORTED_MS: u64 = 120 * 1000;
+
+/// And where it has never reported one.
+const UNREPORTED_MS: u64 = 10 * 1000;
+
+/// The calls of one session that may still be at work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UnderWay {
+    calls: VecDeque<Course>,
+    /// The agent says what became of calls.
+    reports: bool,
+}
+
+/// What one call writes and runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Course {
+    id: String,
+    writes: Vec<String>,
+    runs: Vec<String>,
+    since_ms: u64,
+}
+
+impl State for UnderWay {
+    const NAME: &'static str = "under-way";
+}
+
+impl Course {
+    /// The course of a call; `recipes` decide what runs in its project. `None` if nobody can come in its way.
+    pub fn of(id: &str, effects: &[Effect], recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
+        let changes = |operation| matches!(operation, Operation::Write | Operation::Delete | Operation::Mutate);
+        let writes = paths(effects, changes);
+        let mut runs = paths(effects, |operation| operation == Operation::Execute);
+        if effects.iter().any(|effect| effect.operation == Operation::Execute) {
+            runs.extend(recipes());
+        }
+        let has_any = !writes.is_empty() || !runs.is_empty();
+        has_any.then(|| Course { id: id.to_owned(), writes, runs, since_ms: 0 })
+    }
+
+    /// A file that one of the two writes and the other runs.
+    fn crosses(&self, other: &Course) -> Option<String> {
+        let meet = |writes: &[String], runs: &[String]| {
+            let is_written = |run: &&String| writes.iter().any(|written| Path::new(run).starts_with(written));
+            runs.iter().find(is_written).cloned()
+        };
+        meet(&self.writes, &other.runs).or_else(|| meet(&other.writes, &self.runs))
+    }
+}
+
+impl UnderWay {
+    /// Lets a call begin, unless it comes in the way of another: then yields the file that is in doubt.
+    pub fn begin(&mut self, call: Course, now_ms: u64) -> Option<String> {
+        let lasts = if self.reports { REPORTED_MS } else { UNREPORTED_MS };
+        // A clock set back ends nothing.
+        self.calls.retain(|known| now_ms.saturating_sub(known.since_ms) < lasts && known.id != call.id);
+        if let Some(file) = self.calls.iter().find_map(|known| known.crosses(&call)) {
+            return Some(file);
+        }
+        self.calls.push_back(Course { since_ms: now_ms, ..call });
+        while self.calls.len() > CALLS {
+            self.calls.pop_front();
+        }
+        None
+    }
+
+    /// The agent reports the end of a call.
+    pub fn end(&mut self, id: &str) {
+        self.reports = true;
+        self.calls.retain(|call| call.id != id);
+    }
+}
+
+fn paths(effects: &[Effect], wanted: impl Fn(Operation) -> bool) -> Vec<String> {
+    let mut paths: Vec<String> = effects
+        .iter()
+        .filter(|effect| wanted(effect.operation))
+        .filter_map(|effect| match &effect.target {
+            Target::Path(path) | Target::Program(path) if path.starts_with('/') => Some(path.clone()),
+            Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
+        })
+        .collect();
+    paths.dedup();
+    if paths.len() > PATHS { vec!["/".to_owned()] } else { paths }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course(id: &str, writes: &[&str], runs: &[&str]) -> Course {
+        let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+        Course { id: id.to_owned(), writes: owned(writes), runs: owned(runs), since_ms: 0 }
+    }
+
+    #[test]
+    fn what_one_call_writes_another_does_not_run_in_either_order() {
+        for (first, second, crosses) in [
+            (course("a", &["/p/x.sh"], &[]), course("b", &[], &["/p/x.sh"]), true),
+            (course("a", &[], &["/p/x.sh"]), course("b", &["/p/x.sh"], &[]), true),
+            (course("a", &["/p/bin"], &[]), course("b", &[], &["/p/bin/x.sh"]), true),
+            (course("a", &["/p/x.sh"], &[]), course("b", &[], &["/p/x.shy"]), false),
+            (course("a", &["/p/x.sh"], &[]), course("b", &["/p/x.sh"], &[]), false),
+            (course("a", &[], &["/p/x.sh"]), course("b", &[], &["/p/x.sh"]), false),
+        ] {
+            let mut state = UnderWay::default();
+            assert_eq!(state.begin(first.clone(), 1000), None);
+            assert_eq!(state.begin(second.clone(), 1001).is_some(), crosses, "{first:?} {second:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_is_under_way_until_its_end_is_reported_or_a_while_has_passed() {
+        let run = || course("b", &[], &["/p/x.sh"]);
+        let begun = || {
+            let mut state = UnderWay::default();
+            assert_eq!(state.begin(course("a", &["/p/x.sh"], &[]), 1000), None);
+            state
+        };
+        assert!(begun().begin(run(), 1000 + UNREPORTED_MS - 1).is_some());
+        assert!(begun().begin(run(), 1000 + UNREPORTED_MS).is_none());
+        let mut state = begun();
+        state.end("other");
+        assert!(state.begin(run(), 1000 + UNREPORTED_MS).is_some());
+        state.end("a");
+        assert!(state.begin(run(), 1001).is_none());
+    }
+}

@@ -1,0 +1,45 @@
+//! Real coding agents with doorward set up for them; `tests/real_clients` has the scenarios. Not run by default: npm fetches the agents.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should stop"
+)]
+
+use std::path::Path;
+use std::process::Command;
+
+/// What the script says where an agent cannot be installed.
+const CANNOT: i32 = 77;
+
+fn run(client: &str) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real_clients/run.py");
+    let output = Command::new("python3")
+        .arg(script)
+        .args(["--doorward", env!("CARGO_BIN_EXE_doorward"), client])
+        .output()
+        .unwrap_or_else(|error| panic!("python3 cannot be run: {error}"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    eprintln!("{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | CANNOT)), "{client} did not do as it should");
+}
+
+#[test]
+#[ignore = "fetches Claude Code with npm, and takes minutes"]
+fn claude_code_does_as_it_should() {
+    run("claude");
+}
+
+#[test]
+#[ignore = "fetches Codex with npm, and takes minutes"]
+fn codex_does_as_it_should() {
+    run("codex");
+}
+
+#[test]
+#[ignore = "fetches Pi with npm, and takes minutes"]
+fn pi_does_as_it_should() {
+    run("pi");
+}

@@ -1,0 +1,99 @@
+// Asks the doorward program, and takes nothing but a whole, well-formed answer for one.
+// @ts-check
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** Seconds after which a call is blocked; the program is told, and answers before. */
+export const TIMEOUT_SECONDS = 60;
+
+/** More output than any answer has. */
+const LONGEST = 4 * 1024 * 1024;
+
+/**
+ * What the program said.
+ * @typedef {{ decision: "allow" | "ask" | "deny" | "none", reason: string }} Answer
+ */
+
+/**
+ * The program that setup wrote down, or the one on the search path.
+ * @param {URL} file
+ */
+export function program(file) {
+  let text;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === "ENOENT") return "doorward";
+    throw error;
+  }
+  const named = JSON.parse(text).program;
+  if (typeof named !== "string" || !named.startsWith("/")) throw new Error("doorward: program.json names no program");
+  return named;
+}
+
+/**
+ * Runs the program and yields what it printed; fails unless it ended well and in time.
+ * @param {string} path
+ * @param {string[]} words
+ * @param {{ input?: string, seconds?: number, signal?: AbortSignal, cwd?: string, codes?: number[] }} [options]
+ * @returns {Promise<string>}
+ */
+export function run(path, words, { input = "", seconds = 10, signal, cwd, codes = [0] } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, words, { stdio: ["pipe", "pipe", "pipe"], cwd });
+    let out = "";
+    let err = "";
+    const stop = (/** @type {string} */ why) => {
+      child.kill("SIGKILL");
+      settle(() => reject(new Error(why)));
+    };
+    const timer = setTimeout(() => stop(`it gave no answer within ${seconds} seconds`), seconds * 1000);
+    const cancelled = () => stop("the turn was cancelled");
+    const settle = (/** @type {() => void} */ how) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancelled);
+      how();
+    };
+    if (signal?.aborted) return cancelled();
+    signal?.addEventListener("abort", cancelled, { once: true });
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      out += text;
+      if (out.length > LONGEST) stop("it says too much");
+    });
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      if (err.length < 4096) err += text;
+    });
+    child.on("error", (error) => settle(() => reject(new Error(`it cannot be run: ${error.message}`))));
+    child.on("close", (code, killed) =>
+      settle(() => {
+        if (code !== null && codes.includes(code)) resolve(out);
+        else reject(new Error(err.trim() || (killed ? `it was ended by ${killed}` : `it ended with ${code}`)));
+      }),
+    );
+    // A program that does not read has not understood; how it ends says so.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}
+
+/**
+ * Reads the answer to a call. Anything but one object of the expected shape is a failure.
+ * @param {string} text
+ * @returns {Answer}
+ */
+export function answer(text) {
+  let said;
+  try {
+    said = JSON.parse(text)?.hookSpecificOutput;
+  } catch {
+    throw new Error("its answer cannot be read");
+  }
+  const decision = said?.permissionDecision;
+  const reason = said?.permissionDecisionReason;
+  // "none" leaves the call to Pi: doorward only looks on, or is off for this agent.
+  const isKnown = decision === "allow" || decision === "ask" || decision === "deny" || decision === "none";
+  if (said?.hookEventName !== "PreToolUse" || !isKnown || typeof reason !== "string") {
+    throw new Error("its answer is not one to a call");
+  }
+  return { decision, reason };
+}
