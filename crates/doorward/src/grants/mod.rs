@@ -2,7 +2,7 @@
 //!
 //! Start at `settle.rs`, which the hook asks after a call was judged, or at `answer.rs`, which takes a person's yes or no.
 
-mod answer;
+pub mod answer;
 mod bound;
 mod command;
 mod desk;
@@ -10,10 +10,12 @@ mod operands;
 mod pending;
 mod repeat;
 mod settle;
-mod show;
+pub mod show;
 
+pub use answer::{APART_MS, Step, Yes, to_type};
 pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending as list_pending, refuse};
 pub use desk::Desk;
+pub use pending::Pending;
 pub use settle::{Door, is_for_one_key};
 
 #[cfg(test)]

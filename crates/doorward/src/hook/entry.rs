@@ -47,15 +47,19 @@ pub fn decision(
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
         ]),
-        latency_us: BTreeMap::from([(
-            "judge".to_owned(),
-            u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
-        )]),
+        latency_us: latency(considered),
         mode: Some(mode.as_str().to_owned()),
         attended: Some(call.attended),
         sensitive: is_sensitive(considered),
     };
     Entry::new(&body)
+}
+
+/// Microseconds of each stage.
+fn latency(considered: &Considered) -> BTreeMap<String, u64> {
+    let micros = |took: std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let judging = considered.took.saturating_sub(considered.observing);
+    BTreeMap::from([("observe".to_owned(), micros(considered.observing)), ("judge".to_owned(), micros(judging))])
 }
 
 /// The facts without what the entry has beside them.

@@ -15,6 +15,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
 use crate::agents::{Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step};
+use crate::alerts;
 use crate::grants::{Desk, Door};
 use crate::held;
 use crate::judging;
@@ -106,8 +107,10 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
         Ended::Ran | Ended::Failed => true,
         Ended::Declined => false,
     };
-    if has_run && Session::of(&surroundings.places, &outcome.session).ran(&outcome.id) {
+    let session = Session::of(&surroundings.places, &outcome.session);
+    if has_run && session.ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
+        alerts::raise(session.alerts(), ledger);
         if let Ok(desk) = Desk::of(&surroundings.places) {
             desk.answered(&outcome.id);
         }
@@ -164,6 +167,7 @@ fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn 
     let entry = entry::decision(&id, &proposed, &considered, mode, project.as_deref())?;
     let noted = session.note(&id, &considered, mode);
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
+    alerts::raise(session.alerts(), ledger);
     match (recorded, mode) {
         (Ok(()), _) => Ok(agent.reply(&proposed, &door.answer(decision, &grant, &considered, &id))),
         // Shadow leaves everything as it was, a full disk included, but says so.
