@@ -106,7 +106,7 @@ impl AlertKind {
                 WEEK_MS / DAY_MS
             ),
             Self::Drop => format!(
-                "of the decisions in a category in the last 24 hours, {} points fewer were approved than in the {} days \
+                "of a category's decisions in the last 24 hours more than {} points fewer were approved than in the {} days \
                  before; both with {RATE_LEAST} decisions or more; of all decisions if no single category shows it",
                 percent(DROP),
                 LEVEL_MS / DAY_MS
@@ -229,7 +229,7 @@ impl Index {
 
     /// Goes through a session as the hook did; yields when its denials last reached a limit.
     fn breaker(&self, session: &str, since_ms: u64) -> rusqlite::Result<Option<(u64, String)>> {
-        let sql = "SELECT time_ms, verdict, step, mode, overridden.sequence IS NOT NULL FROM records
+        let sql = "SELECT records.time_ms, verdict, step, mode, overridden.sequence IS NOT NULL FROM records
             LEFT JOIN overridden USING (sequence)
             WHERE session = ?1 AND kind IN ('decision', 'session') ORDER BY records.sequence";
         let mut statement = self.db.prepare_cached(sql)?;

@@ -67,6 +67,14 @@ impl Grants {
         grant
     }
 
+    /// The names of all grants that are kept.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter_map(|name| name.strip_suffix(".grant").map(str::to_owned)).collect()
+    }
+
     fn open<T: DeserializeOwned>(&self, path: &Path, name: &str) -> Result<Option<T>, FileError> {
         match private::read(path) {
             Ok(bytes) => unseal(&self.key, path, name, &bytes).map(Some),

@@ -147,10 +147,11 @@ impl Index {
     ) -> Result<(), IndexError> {
         let transaction = self.db.transaction()?;
         let (mut last, mut dropped, mut first) = (None, false, None);
+        let mut durations = totals::Durations::default();
         for record in records {
             match record {
                 Ok(record) => {
-                    take_in(&transaction, &record)?;
+                    durations.note(take_in(&transaction, &record)?);
                     dropped |= record.header.kind == Kind::Tombstone;
                     first = first.or(Some(record.header.sequence));
                     last = Some((record.header.sequence, record.hash));
@@ -167,6 +168,7 @@ impl Index {
             )?;
         }
         transaction.execute_batch(LOOKUPS)?;
+        durations.store(&transaction)?;
         if let Some(first) = first {
             // What was forgotten must not live on in the sums.
             totals::add(&transaction, if dropped { 0 } else { first })?;
@@ -209,7 +211,7 @@ pub(crate) const fn shown(number: i64) -> u64 {
     number.cast_unsigned()
 }
 
-fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<()> {
+fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<Row> {
     let row = Row::of(record);
     transaction.prepare_cached(INSERT)?.execute(params![
         stored(row.sequence),
@@ -236,9 +238,6 @@ fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<(
         row.mode,
         row.unattended
     ])?;
-    for (stage, took_us) in &row.stages {
-        totals::add_latency(transaction, row.time_ms, stage, *took_us)?;
-    }
     if record.header.kind == Kind::Tombstone {
         let body = record.body.as_deref().unwrap_or_default();
         let ranges = serde_json::from_slice::<TombstoneBody>(body).map(|tombstone| tombstone.dropped);
@@ -246,5 +245,5 @@ fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<(
             transaction.prepare_cached(FORGET)?.execute(params![stored(from), stored(to)])?;
         }
     }
-    Ok(())
+    Ok(row)
 }

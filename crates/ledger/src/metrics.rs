@@ -68,14 +68,9 @@ pub struct Metrics {
 
 /// One row of the sums.
 struct Sum {
-    category: String,
+    part: String,
+    name: String,
     verdict: String,
-    user: String,
-    project: String,
-    rule: String,
-    coverage: String,
-    mode: String,
-    unattended: bool,
     count: u64,
     first_ms: u64,
     last_ms: u64,
@@ -106,23 +101,18 @@ impl Index {
     }
 
     fn sums(&self, hours: [i64; 2], mut take: impl FnMut(Sum)) -> rusqlite::Result<()> {
-        let sql = "SELECT category, verdict, user, project, rule, coverage, mode, unattended, SUM(n), MIN(first_ms),
-            MAX(last_ms) FROM hourly WHERE hour BETWEEN ?1 AND ?2 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8";
+        let sql = "SELECT part, name, verdict, SUM(n), MIN(first_ms), MAX(last_ms) FROM sums
+            WHERE hour BETWEEN ?1 AND ?2 GROUP BY part, name, verdict";
         let mut statement = self.db.prepare_cached(sql)?;
         let mut rows = statement.query(hours)?;
         while let Some(row) = rows.next()? {
             take(Sum {
-                category: row.get(0)?,
-                verdict: row.get(1)?,
-                user: row.get(2)?,
-                project: row.get(3)?,
-                rule: row.get(4)?,
-                coverage: row.get(5)?,
-                mode: row.get(6)?,
-                unattended: row.get(7)?,
-                count: row.get(8).map(shown)?,
-                first_ms: row.get(9).map(shown)?,
-                last_ms: row.get(10).map(shown)?,
+                part: row.get(0)?,
+                name: row.get(1)?,
+                verdict: row.get(2)?,
+                count: row.get(3).map(shown)?,
+                first_ms: row.get(4).map(shown)?,
+                last_ms: row.get(5).map(shown)?,
             });
         }
         Ok(())
@@ -140,7 +130,7 @@ impl Index {
     }
 
     fn latencies(&self, hours: [i64; 2]) -> rusqlite::Result<Vec<Latency>> {
-        let sql = "SELECT stage, bucket, SUM(n) FROM latency WHERE hour BETWEEN ?1 AND ?2 GROUP BY 1, 2 ORDER BY 1, 2";
+        let sql = "SELECT stage, bucket, SUM(n) FROM latency WHERE hour BETWEEN ?1 AND ?2 GROUP BY stage, bucket ORDER BY stage, bucket";
         let mut statement = self.db.prepare_cached(sql)?;
         let mut rows = statement.query(hours)?;
         let mut stages: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
@@ -177,20 +167,23 @@ impl Share {
 
 impl Groups {
     fn add(&mut self, sum: Sum) {
-        let Sum { verdict, count, .. } = sum;
-        self.all.add(&verdict, count);
-        self.categories.entry(sum.category).or_default().add(&verdict, count);
-        self.users.entry(sum.user).or_default().add(&verdict, count);
-        self.projects.entry(sum.project).or_default().add(&verdict, count);
-        if !sum.rule.is_empty() {
-            *self.rules.entry(sum.rule).or_default() += count;
-        }
-        *self.coverage.entry(sum.coverage).or_default() += count;
-        *self.modes.entry(sum.mode).or_default() += count;
-        if verdict == "confirm" {
-            self.unavailable += if sum.unattended { count } else { 0 };
-            let (first, last) = self.confirmations.unwrap_or((sum.first_ms, sum.last_ms));
-            self.confirmations = Some((first.min(sum.first_ms), last.max(sum.last_ms)));
+        let Sum { part, name, verdict, count, first_ms, last_ms } = sum;
+        let is_question = verdict == "confirm";
+        match part.as_str() {
+            "all" => {
+                self.all.add(&verdict, count);
+                if is_question {
+                    self.confirmations = Some((first_ms, last_ms));
+                }
+            }
+            "category" => self.categories.entry(name).or_default().add(&verdict, count),
+            "user" => self.users.entry(name).or_default().add(&verdict, count),
+            "project" => self.projects.entry(name).or_default().add(&verdict, count),
+            "rule" if !name.is_empty() => *self.rules.entry(name).or_default() += count,
+            "coverage" => *self.coverage.entry(name).or_default() += count,
+            "mode" => *self.modes.entry(name).or_default() += count,
+            "unattended" if name == "1" && is_question => self.unavailable += count,
+            _ => {}
         }
     }
 

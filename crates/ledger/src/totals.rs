@@ -1,7 +1,9 @@
 //! Sums beside the index: what metrics need of a million decisions, by the hour, so that nobody has to count them again.
 
+use crate::columns::Row;
 use crate::index::stored;
 use rusqlite::{Transaction, params};
+use std::collections::HashMap;
 
 /// An hour, the stretch that is summed up.
 pub const HOUR_MS: u64 = 60 * 60 * 1000;
@@ -10,25 +12,29 @@ pub const HOUR_MS: u64 = 60 * 60 * 1000;
 const FINE: u64 = 16;
 
 pub const TABLES: &str = "
-    DROP TABLE IF EXISTS hourly; DROP TABLE IF EXISTS overridden; DROP TABLE IF EXISTS latency;
-    CREATE TABLE hourly (
-        hour INTEGER, category TEXT, verdict TEXT, user TEXT, project TEXT, rule TEXT, coverage TEXT, mode TEXT,
-        unattended INTEGER, n INTEGER, first_ms INTEGER, last_ms INTEGER,
-        PRIMARY KEY (hour, category, verdict, user, project, rule, coverage, mode, unattended)) WITHOUT ROWID;
+    DROP TABLE IF EXISTS sums; DROP TABLE IF EXISTS overridden; DROP TABLE IF EXISTS latency;
+    CREATE TABLE sums (
+        part TEXT, name TEXT, verdict TEXT, hour INTEGER, n INTEGER, first_ms INTEGER, last_ms INTEGER,
+        PRIMARY KEY (part, name, verdict, hour)) WITHOUT ROWID;
     CREATE TABLE overridden (
         sequence INTEGER PRIMARY KEY, hour INTEGER, time_ms INTEGER, category TEXT, user TEXT, project TEXT);
     CREATE TABLE latency (
-        hour INTEGER, stage TEXT, bucket INTEGER, n INTEGER, PRIMARY KEY (hour, stage, bucket)) WITHOUT ROWID;";
+        stage TEXT, bucket INTEGER, hour INTEGER, n INTEGER, PRIMARY KEY (stage, bucket, hour)) WITHOUT ROWID;";
 
-const FORGET: &str = "DELETE FROM hourly; DELETE FROM overridden;";
+const FORGET: &str = "DELETE FROM sums; DELETE FROM overridden;";
 
-const DECISIONS: &str = "INSERT INTO hourly
-    SELECT time_ms / 3600000, COALESCE(category, ''), COALESCE(verdict, ''), COALESCE(user, ''), COALESCE(project, ''),
-        COALESCE(rule, ''), COALESCE(coverage, ''), COALESCE(mode, ''), COALESCE(unattended, 0), COUNT(*),
-        MIN(time_ms), MAX(time_ms)
-    FROM records WHERE kind = 'decision' AND sequence >= ?1 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
-    ON CONFLICT DO UPDATE SET n = n + excluded.n, first_ms = MIN(first_ms, excluded.first_ms),
-        last_ms = MAX(last_ms, excluded.last_ms)";
+/// What decisions are told apart by, and how the index says it. Each is summed up for itself: together they would be as
+/// many as the decisions.
+const PARTS: &[(&str, &str)] = &[
+    ("all", "''"),
+    ("category", "COALESCE(category, '')"),
+    ("user", "COALESCE(user, '')"),
+    ("project", "COALESCE(project, '')"),
+    ("rule", "COALESCE(rule, '')"),
+    ("coverage", "COALESCE(coverage, '')"),
+    ("mode", "COALESCE(mode, '')"),
+    ("unattended", "COALESCE(unattended, 0)"),
+];
 
 /// An answer is about the last decision before it that has the name; answered twice, it counts once.
 const OVERRIDES: &str = "INSERT OR IGNORE INTO overridden
@@ -40,22 +46,46 @@ const OVERRIDES: &str = "INSERT OR IGNORE INTO overridden
     WHERE answer.kind = 'answer' AND answer.kind <> 'decision' AND answer.sequence >= ?1 AND answer.step = 'approved'
         AND answer.by_whom IN ('person', 'client') AND asked.verdict <> 'approve'";
 
-const LATENCY: &str =
-    "INSERT INTO latency VALUES (?1, ?2, ?3, 1) ON CONFLICT (hour, stage, bucket) DO UPDATE SET n = n + 1";
+const LATENCY: &str = "INSERT INTO latency VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (stage, bucket, hour) DO UPDATE SET n = n + excluded.n";
 
 /// Adds the entries from a sequence on; from 0 on everything is summed up anew.
 pub fn add(transaction: &Transaction<'_>, from: u64) -> rusqlite::Result<()> {
     if from == 0 {
         transaction.execute_batch(FORGET)?;
     }
-    transaction.prepare_cached(DECISIONS)?.execute([stored(from)])?;
+    for (part, name) in PARTS {
+        let sql = format!(
+            "INSERT INTO sums SELECT '{part}', {name}, COALESCE(verdict, ''), time_ms / 3600000, COUNT(*), MIN(time_ms),
+                MAX(time_ms) FROM records WHERE kind = 'decision' AND sequence >= ?1 GROUP BY 1, 2, 3, 4
+             ON CONFLICT DO UPDATE SET n = n + excluded.n, first_ms = MIN(first_ms, excluded.first_ms),
+                last_ms = MAX(last_ms, excluded.last_ms)"
+        );
+        transaction.prepare_cached(&sql)?.execute([stored(from)])?;
+    }
     transaction.prepare_cached(OVERRIDES)?.execute([stored(from)])?;
     Ok(())
 }
 
-pub fn add_latency(transaction: &Transaction<'_>, time_ms: u64, stage: &str, took_us: u64) -> rusqlite::Result<()> {
-    let row = params![stored(time_ms / HOUR_MS), stage, stored(bucket(took_us))];
-    transaction.prepare_cached(LATENCY)?.execute(row).map(|_| ())
+/// Durations that are not in the index yet.
+#[derive(Debug, Default)]
+pub struct Durations(HashMap<(String, u64, u64), u64>);
+
+impl Durations {
+    pub fn note(&mut self, row: Row) {
+        let hour = row.time_ms / HOUR_MS;
+        for (stage, took_us) in row.stages {
+            *self.0.entry((stage, bucket(took_us), hour)).or_default() += 1;
+        }
+    }
+
+    pub fn store(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let mut statement = transaction.prepare_cached(LATENCY)?;
+        for ((stage, bucket, hour), count) in self.0 {
+            statement.execute(params![stage, stored(bucket), stored(hour), stored(count)])?;
+        }
+        Ok(())
+    }
 }
 
 /// The bucket of a duration: exact below sixteen microseconds, within six per cent above.

@@ -177,10 +177,10 @@ fn explain(json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for kind in AlertKind::ALL {
-        let definition = crate::grants::show::wrapped(&kind.definition(), 88);
+        let definition = crate::grants::show::prose(&kind.definition(), 88);
         for (line, text) in definition.iter().enumerate() {
             let name = if line == 0 { kind.word() } else { "" };
-            writeln!(out, "{name:<10} {}", text.trim_end_matches('↩'))?;
+            writeln!(out, "{name:<10} {}", text)?;
         }
     }
     Ok(ExitCode::SUCCESS)

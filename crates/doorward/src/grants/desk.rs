@@ -137,6 +137,14 @@ impl Desk {
         self.states.find(name).ok().flatten()
     }
 
+    pub fn repeats(&self) -> Vec<Repeat> {
+        self.states.all()
+    }
+
+    pub fn forget_repeat(&self, name: &str) {
+        self.states.forget::<Repeat>(name);
+    }
+
     pub fn store_repeat(&self, name: &str, repeat: &Repeat) -> Result<()> {
         Ok(self.states.replace(name, repeat)?)
     }

@@ -11,12 +11,14 @@ mod pending;
 mod repeat;
 mod settle;
 pub mod show;
+mod sweep;
 
 pub use answer::{APART_MS, Step, Yes, to_type};
 pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending as list_pending, refuse};
 pub use desk::Desk;
 pub use pending::Pending;
 pub use settle::{Door, is_for_one_key};
+pub use sweep::sweep;
 
 #[cfg(test)]
 mod tests;

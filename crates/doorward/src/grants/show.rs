@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use doorward_engine::Clearance;
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::answer::to_type;
 use super::pending::{Edited, Pending};
@@ -41,6 +41,19 @@ pub struct Line {
 /// Breaks text at the width, in columns of a terminal, and marks where it did.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     visible(text).lines().flat_map(|line| broken(line, width.max(2))).collect()
+}
+
+/// Breaks words of our own at spaces.
+pub fn prose(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in visible(text).split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => *line = format!("{line} {word}"),
+            // A word that is too long for a line is broken like a call.
+            Some(_) | None => lines.extend(broken(word, width.saturating_sub(1).max(2))),
+        }
+    }
+    lines
 }
 
 fn broken(line: &str, width: usize) -> Vec<String> {

@@ -16,7 +16,7 @@ use doorward_engine::Mode;
 
 use crate::agents::{Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step};
 use crate::alerts;
-use crate::grants::{Desk, Door};
+use crate::grants::{self, Desk, Door};
 use crate::held;
 use crate::judging;
 use crate::key;
@@ -127,6 +127,9 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
         Session::of(places, &event.session).begin()?;
     }
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
+    if matches!(step, Step::Began | Step::Ended) {
+        grants::sweep(places);
+    }
     match step {
         Step::Began => {
             let mode = loading::load(places, project_root(&cwd).as_deref(), agent.name()).mode(agent.name());

@@ -28,7 +28,7 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     let too_small = Sight { id: model.selected.clone(), is_too_small: true, ..Sight::default() };
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!("{} wait. make the window larger; q leaves", model.calls.len());
-        for (y, line) in (area.y..area.bottom()).zip(show::wrapped(&text, usize::from(area.width.saturating_sub(1)))) {
+        for (y, line) in (area.y..area.bottom()).zip(show::prose(&text, usize::from(area.width))) {
             put(buffer, area.x, y, area.width, &line, Style::new());
         }
         return too_small;
@@ -115,10 +115,10 @@ fn pane(buffer: &mut Buffer, area: Rect, model: &Model, call: &Pending) -> Sight
 
 /// What was said last, what it takes, and the keys.
 fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
-    let width = usize::from(width.saturating_sub(1));
+    let width = usize::from(width);
     let mut rows: Vec<(String, Style)> = Vec::new();
     let mut add = |text: &str, style: Style| {
-        rows.extend(show::wrapped(text, width).into_iter().map(|line| (line, style)));
+        rows.extend(show::prose(text, width).into_iter().map(|line| (line, style)));
     };
     if !model.message.is_empty() {
         add(&model.message, STRONG);
@@ -132,7 +132,9 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
             }
             Some(_) => add("why? the record keeps it; Enter approves, Esc leaves", STRONG),
         }
-        add(&format!("> {}▏", typing.text), Style::new());
+        // What was typed is shown as it is, spaces included.
+        let typed = show::wrapped(&format!("> {}▏", typing.text), width.saturating_sub(1));
+        rows.extend(typed.into_iter().map(|line| (line, Style::new())));
         return rows;
     }
     if let Some(call) = call {

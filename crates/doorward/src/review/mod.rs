@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::grants::{Desk, Step, Yes, answer};
+use crate::grants::{self, Desk, Step, Yes, answer};
 use crate::places::Places;
 use crate::record::Ledger;
 use crate::screen::time::now_ms;
@@ -23,6 +23,9 @@ use terminal::{Input, Screen};
 
 /// So often the list is looked at anew while no key is pressed.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// So often grants that nobody used are taken away.
+const SWEEP: Duration = Duration::from_secs(10);
 
 /// Shows what waits and takes answers, until the person leaves.
 pub fn run() -> Result<ExitCode> {
@@ -42,7 +45,12 @@ pub fn run() -> Result<ExitCode> {
 fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
     let started = Instant::now();
     let mut model = Model::default();
+    let mut swept: Option<Instant> = None;
     loop {
+        if swept.is_none_or(|last| last.elapsed() > SWEEP) {
+            grants::sweep(places);
+            swept = Some(Instant::now());
+        }
         model.take(Desk::of(places)?.open(), now_ms());
         model.seen(screen.draw(&model)?, clock(started));
         let deed = match screen.wait(PAUSE)? {
