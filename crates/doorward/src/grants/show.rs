@@ -132,30 +132,35 @@ pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
 pub fn lines(pending: &Pending, width: usize) -> Vec<Line> {
     let mut page = Page { lines: Vec::new(), width };
     let verdict = pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_uppercase();
-    page.add(
+    page.say(
         Tone::Risk(pending.needs()),
         "",
         &format!("{verdict}, {}: cleared by {}", pending.needs(), pending.needs().what()),
     );
-    for reason in &pending.reasons {
-        page.add(Tone::Plain, "  ", reason);
+    let mut reasons = pending.reasons.iter();
+    if let Some(gravest) = reasons.next() {
+        page.say(Tone::Plain, "  ", gravest);
     }
-    for gap in &pending.not_understood {
-        page.add(Tone::Plain, "  ", &format!("not understood: {gap}"));
-    }
-    page.add(Tone::Heading, "", "it would");
-    for effect in &pending.effects {
-        page.add(Tone::Plain, "  ", &effect_line(effect));
-    }
-    page.add(Tone::Heading, "", &format!("the call ({}), in {}", pending.tool, pending.cwd));
+    page.say(Tone::Heading, "", &format!("the call ({}), in {}", pending.tool, pending.cwd));
     page.add(Tone::Plain, "  ", &pending.call);
     if !pending.input.is_empty() && pending.input != pending.call {
         page.add(Tone::Plain, "  ", &pending.input);
     }
     pending.changes.iter().for_each(|change| page.change(change));
+    page.say(Tone::Heading, "", "it would");
+    for effect in &pending.effects {
+        page.say(Tone::Plain, "  ", &effect_line(effect));
+    }
+    let is_said = |gap: &&String| pending.reasons.iter().any(|reason| reason.contains(gap.as_str()));
+    let gaps = pending.not_understood.iter().filter(|gap| !is_said(gap)).map(|gap| format!("not understood: {gap}"));
+    let others: Vec<String> = reasons.cloned().chain(gaps).collect();
+    if !others.is_empty() {
+        page.say(Tone::Heading, "", "also");
+        others.iter().for_each(|reason| page.say(Tone::Plain, "  ", reason));
+    }
     let session = if pending.session.is_empty() { "" } else { ", session " };
     let origin = format!("{}{session}{}, pattern {}", pending.agent, pending.session, pending.pattern);
-    page.add(Tone::Faint, "", &origin);
+    page.say(Tone::Faint, "", &origin);
     page.lines
 }
 
@@ -166,6 +171,13 @@ struct Page {
 }
 
 impl Page {
+    /// Words of our own, broken at spaces.
+    fn say(&mut self, tone: Tone, before: &str, text: &str) {
+        let line = |text: String| Line { tone, text: format!("{before}{text}") };
+        self.lines.extend(prose(text, self.width.saturating_sub(before.len())).into_iter().map(line));
+    }
+
+    /// What others wrote, sign by sign.
     fn add(&mut self, tone: Tone, before: &str, text: &str) {
         // One column is for the mark where a line was broken.
         let width = self.width.saturating_sub(before.len() + 1);

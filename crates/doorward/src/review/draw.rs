@@ -37,7 +37,9 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     let foot = foot(model, area.width);
     let foot_height = u16::try_from(foot.len()).unwrap_or(1).min(area.height / 2);
     let middle = Rect { y: area.y + 1, height: area.height - 1 - foot_height, ..area };
-    for (y, (text, style)) in (middle.bottom()..area.bottom()).zip(&foot) {
+    // The last rows are what is typed and the keys: these stay.
+    let hidden = foot.len().saturating_sub(usize::from(foot_height));
+    for (y, (text, style)) in (middle.bottom()..area.bottom()).zip(foot.iter().skip(hidden)) {
         put(buffer, area.x, y, area.width, text, *style);
     }
     if model.calls.is_empty() {
@@ -46,6 +48,9 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     }
     let (list, detail) = split(middle, model.calls.len());
     calls(buffer, list, model);
+    if list.height == detail.height {
+        (list.y..list.bottom()).for_each(|y| put(buffer, list.right(), y, 1, "│", FAINT));
+    }
     match model.call() {
         Some(call) => pane(buffer, detail, model, call),
         None => too_small,
@@ -56,7 +61,7 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
 fn split(area: Rect, calls: usize) -> (Rect, Rect) {
     if area.width >= BESIDE {
         let list = Rect { width: LIST, ..area };
-        return (list, Rect { x: area.x + LIST + 1, width: area.width - LIST - 1, ..area });
+        return (list, Rect { x: area.x + LIST + 2, width: area.width - LIST - 2, ..area });
     }
     let rows = u16::try_from(calls).unwrap_or(u16::MAX).min((area.height / 4).max(1));
     let list = Rect { height: rows, ..area };
