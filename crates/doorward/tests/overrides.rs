@@ -30,6 +30,13 @@ fn decision(ran: &Ran) -> (String, String) {
 
 /// Ways to say yes, or to make a grant, that an agent might try.
 const SPELLINGS: &[&str] = &[
+    "doorward review",
+    "script -qec 'doorward review' /dev/null",
+    "tmux new-session -d 'doorward review'; tmux send-keys y",
+    "tmux send-keys -t review y",
+    "kitty @ send-text y",
+    "doorward notify bcdfgh",
+    "doorward alerts resolve bcdfgh --why done",
     "tmux paste-buffer -t 1",
     "tmux pipe-pane -I -t 1 'echo doorward approve bcdfgh'",
     "tmux set-hook -g after-new-window 'run-shell \"doorward approve bcdfgh\"'",

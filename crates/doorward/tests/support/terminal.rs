@@ -40,7 +40,9 @@ impl Terminal {
 
     pub fn tmux(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("tmux");
-        LEFT_BY_AGENTS.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in LEFT_BY_AGENTS {
+            command.env_remove(name);
+        }
         command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
         let ran = command.args(["-u", "-S"]).arg(&self.socket).args(["-f", "/dev/null"]).args(arguments).output();
         String::from_utf8_lossy(&ran.unwrap().stdout).into_owned()
