@@ -72,6 +72,12 @@ enum Command {
     Approve(crate::grants::ApproveArguments),
     /// Refuse a call, or take back a yes; only a person may
     Refuse(crate::grants::RefuseArguments),
+    /// Show the calls that wait, live, and answer them with a key; only a person may
+    ///
+    /// y approves and n refuses what one key may answer. What a rule blocks wants its target typed, the gravest twice, at least
+    /// 30 seconds apart. A key counts only for a call that was on the screen for 0.3 seconds, and an approval only after the
+    /// call was shown to its end.
+    Review,
     /// Show modes, trust, counts, the last decision, recent denials, and what is overdue
     Status(crate::status::StatusArguments),
     /// List the last calls that were blocked
@@ -83,6 +89,15 @@ enum Command {
     Reset(crate::status::ResetArguments),
     /// What was overridden three times in seven days and wants a review
     Tickets(crate::status::TicketsArguments),
+    /// Show rates, counts and durations of what was decided
+    Metrics(crate::metrics::MetricsArguments),
+    /// List what wants attention, or say that it is dealt with
+    ///
+    /// Exit code: 0 nothing stands, 1 something does.
+    Alerts(crate::alerts::AlertsArguments),
+    /// Tell a person about a call, in the ways that the configuration names
+    #[command(hide = true)]
+    Notify { id: String },
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -254,6 +269,10 @@ pub fn command_line() -> ExitCode {
         Command::Denials(arguments) => crate::status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Review => crate::review::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Metrics(arguments) => crate::metrics::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Alerts(arguments) => crate::alerts::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Notify { id } => crate::notify::run(&id).unwrap_or_else(|error| failure(1, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

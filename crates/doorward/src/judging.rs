@@ -14,6 +14,8 @@ pub struct Considered {
     pub facts: Facts,
     pub judgement: Judgement,
     pub took: Duration,
+    /// As much of it went into looking at the world.
+    pub observing: Duration,
     /// A person's grant lets it run, whatever the judgement says.
     pub granted: bool,
 }
@@ -24,12 +26,16 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         fault("judging");
         let facts = observe(call, world);
+        let observing = start.elapsed();
         let judgement = judge(&facts, policy);
-        (facts, judgement)
+        (facts, judgement, observing)
     }));
     let took = start.elapsed();
-    let (facts, judgement) = outcome.unwrap_or_else(|_| broken(call, policy));
-    Considered { facts, judgement, took, granted: false }
+    let (facts, judgement, observing) = outcome.unwrap_or_else(|_| {
+        let (facts, judgement) = broken(call, policy);
+        (facts, judgement, took)
+    });
+    Considered { facts, judgement, took, observing, granted: false }
 }
 
 /// The call again, with a doubt that only the edge can have: something about it is not known.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod agents;
+mod alerts;
 mod audit;
 mod check;
 mod cli;
@@ -17,9 +18,12 @@ mod judging;
 mod key;
 mod literate;
 mod loading;
+mod metrics;
+mod notify;
 mod own;
 mod places;
 mod record;
+mod review;
 mod rules;
 mod screen;
 mod serve;

@@ -3,7 +3,7 @@
 //! A state that is missing though the log knows the session, damaged or forged is made again from the log, and the call
 //! that finds it so is put to a person.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::fs::{DirBuilder, Metadata};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, anyhow};
 use doorward_engine::{Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, left_by};
 use doorward_ledger::{
-    CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError, StateKey, States,
+    AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError,
+    StateKey, States,
 };
 
+use crate::alerts::raised;
 use crate::judging::Considered;
 use crate::places::Places;
 use crate::record;
@@ -35,6 +37,8 @@ pub struct Session {
     limit: Limit,
     known: OnceCell<Known>,
     created: OnceCell<CreatedState>,
+    /// What a call has set off.
+    alerts: RefCell<Vec<AlertBody>>,
 }
 
 /// What is known of the session, and how.
@@ -64,7 +68,13 @@ impl Session {
             limit: Limit { per_minute: thresholds.reads_per_minute, burst: thresholds.read_burst },
             known: OnceCell::new(),
             created: OnceCell::new(),
+            alerts: RefCell::default(),
         }
+    }
+
+    /// The alerts that were set off since the last look; they are recorded after the decision.
+    pub fn alerts(&self) -> Vec<AlertBody> {
+        self.alerts.take()
     }
 
     /// What happened before.
@@ -134,6 +144,7 @@ impl Session {
         }
         if considered.granted {
             self.note_pattern(states, &facts.pattern, PatternState::overridden)?;
+            self.look_at_overrides(states, &facts.pattern);
         }
         Ok(())
     }
@@ -178,6 +189,7 @@ impl Session {
         }
         let Ok(Some(pattern)) = states.update(&self.id, |state: &mut SessionState| state.ran(id)) else { return false };
         let _ = self.note_pattern(states, &pattern, PatternState::overridden);
+        self.look_at_overrides(states, &pattern);
         true
     }
 
@@ -240,9 +252,35 @@ impl Session {
             (Verdict::Confirm, _) => state.asked(id, &facts.pattern),
             // In shadow nothing is denied.
             (Verdict::Block, Mode::Shadow | Mode::Off) => {}
-            (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => state.denied(),
+            (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => {
+                state.denied();
+                self.look_at_denials(state);
+            }
         }
         leaves(considered, mode).iter().for_each(|taint| state.taint(taint));
+    }
+
+    /// Only a denial can be one too many, so only then is anything looked at.
+    fn look_at_denials(&self, state: &mut SessionState) {
+        let (row, all, limits) = (state.denials_in_a_row(), state.denials(), Thresholds::default());
+        let mut alerts = self.alerts.borrow_mut();
+        if row == limits.denials_in_a_row || all == limits.denials {
+            let text = format!("{row} calls in a row and {all} in all were denied");
+            alerts.push(AlertBody { session: Some(self.id.clone()), ..raised(AlertKind::Breaker, &self.id, &text) });
+        }
+        if state.spikes(self.now_ms) {
+            let text = "5 calls were blocked within 10 minutes";
+            alerts.push(AlertBody { session: Some(self.id.clone()), ..raised(AlertKind::Spike, &self.id, text) });
+        }
+    }
+
+    /// An override more of a pattern: the third in seven days wants a review.
+    fn look_at_overrides(&self, states: &States, pattern: &str) {
+        let state = states.find::<PatternState>(pattern).ok().flatten().unwrap_or_default();
+        if state.overrides(self.now_ms, 7) == 3 {
+            let text = "overridden 3 times in seven days: `doorward tickets` says more";
+            self.alerts.borrow_mut().push(raised(AlertKind::Ticket, pattern, text));
+        }
     }
 
     fn note_files(&self, states: &States, facts: &Facts) -> Result<()> {

@@ -3,8 +3,8 @@
 use crate::event::{Keep, Kind};
 use crate::read::Record;
 use crate::record::{
-    AlertBody, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody, PolicyBody,
-    Reply, SessionBody, SessionStep, Verdict,
+    AlertBody, AlertStep, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
+    PolicyBody, Reply, SessionBody, SessionStep, Verdict,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,6 +52,18 @@ pub struct Row {
     pub latency_us: Option<u64>,
     /// Whether it is kept for good.
     pub sensitive: bool,
+    /// How far a call was understood.
+    #[serde(skip)]
+    pub coverage: Option<String>,
+    /// The mode in force.
+    #[serde(skip)]
+    pub mode: Option<String>,
+    /// Nobody could have answered.
+    #[serde(skip)]
+    pub unattended: bool,
+    /// Microseconds of each stage.
+    #[serde(skip)]
+    pub stages: Vec<(String, u64)>,
 }
 
 impl Row {
@@ -99,10 +111,27 @@ fn decision(body: DecisionBody) -> Row {
         pattern: body.pattern,
         violation: body.violation,
         text: Some(body.call),
+        coverage: body.facts.as_deref().and_then(coverage),
+        mode: body.mode,
+        unattended: body.attended == Some(false),
+        stages: body.latency_us.clone().into_iter().collect(),
         latency_us: (!body.latency_us.is_empty())
             .then(|| body.latency_us.values().fold(0, |sum: u64, part| sum.saturating_add(*part))),
         ..Row::default()
     }
+}
+
+/// The one word of the facts that is counted.
+fn coverage(facts: &serde_json::value::RawValue) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Seen {
+        coverage: Degree,
+    }
+    #[derive(serde::Deserialize)]
+    struct Degree {
+        degree: String,
+    }
+    serde_json::from_str::<Seen>(facts.get()).ok().map(|seen| seen.coverage.degree)
 }
 
 fn answer(body: AnswerBody) -> Row {
@@ -161,7 +190,20 @@ fn mode(body: ModeBody) -> Row {
 }
 
 fn alert(body: AlertBody) -> Row {
-    Row { session: body.session, step: Some(body.name), text: Some(body.text), ..Row::default() }
+    let step = match body.step {
+        AlertStep::Raised => "raised",
+        AlertStep::Acknowledged => "acknowledged",
+        AlertStep::Resolved => "resolved",
+    };
+    Row {
+        id: body.id,
+        session: body.session,
+        user: body.user,
+        category: Some(body.name),
+        step: Some(step.to_owned()),
+        text: Some(body.text),
+        ..Row::default()
+    }
 }
 
 fn gap(body: GapBody) -> Row {

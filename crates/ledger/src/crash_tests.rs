@@ -13,7 +13,7 @@ fn body(number: u64) -> AlertBody {
     let unique = UNIQUE.fetch_add(1, Ordering::Relaxed);
     // Some bodies are longer than a sector, so that a write can be torn inside.
     let text = "x".repeat(if number.is_multiple_of(3) { 1300 } else { 200 });
-    AlertBody { name: format!("alert {unique}"), text, session: None }
+    AlertBody { name: format!("alert {unique}"), text, ..AlertBody::default() }
 }
 
 fn log(sim: &Sim) -> Log<Sim> {

@@ -67,6 +67,14 @@ impl Grants {
         grant
     }
 
+    /// The names of all grants that are kept.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter_map(|name| name.strip_suffix(".grant").map(str::to_owned)).collect()
+    }
+
     fn open<T: DeserializeOwned>(&self, path: &Path, name: &str) -> Result<Option<T>, FileError> {
         match private::read(path) {
             Ok(bytes) => unseal(&self.key, path, name, &bytes).map(Some),
@@ -119,6 +127,23 @@ impl<S: Storage> Log<S> {
             }
         }
         Ok(trail)
+    }
+
+    /// Grants that were stored since a moment, as far as the last segments know.
+    pub fn grants_stored(&self, since_ms: u64) -> Result<Vec<(u64, GrantBody)>, LogError> {
+        let parts = snapshot(self)?;
+        let mut found = Vec::new();
+        for part in parts.iter().skip(parts.len().saturating_sub(SEARCHED)) {
+            let bytes = part.load(&self.storage)?;
+            for step in Walk::new(&bytes) {
+                let Step::Entry(_, frame) = step else { continue };
+                let is_wanted = frame.header.kind == Kind::Grant && frame.header.time_ms >= since_ms;
+                let body = frame.body.filter(|_| is_wanted).and_then(|body| serde_json::from_slice(body).ok());
+                let stored = body.filter(|body: &GrantBody| body.step == GrantStep::Stored);
+                found.extend(stored.map(|body| (frame.header.time_ms, body)));
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -209,6 +234,7 @@ mod tests {
                 expires_ms: None,
                 user: None,
                 why: None,
+                clears: None,
             };
             let _receipt = log.append(&body, 1).unwrap();
         };

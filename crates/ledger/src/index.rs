@@ -10,19 +10,21 @@ use crate::query;
 use crate::read::{ReadError, Record};
 use crate::record::TombstoneBody;
 use crate::storage::Storage;
+use crate::totals;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Changes whenever the columns do; an index of another version is made again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS fed (one INTEGER PRIMARY KEY CHECK (one = 1), sequence INTEGER, hash TEXT);
     CREATE TABLE IF NOT EXISTS records (
         sequence INTEGER PRIMARY KEY, time_ms INTEGER, kind TEXT, id TEXT, decision TEXT, agent TEXT, session TEXT,
         project TEXT, user TEXT, tool TEXT, verdict TEXT, rule TEXT, category TEXT, pattern TEXT, violation TEXT,
-        step TEXT, by_whom TEXT, text TEXT, latency_us INTEGER, sensitive INTEGER);";
+        step TEXT, by_whom TEXT, text TEXT, latency_us INTEGER, sensitive INTEGER, coverage TEXT, mode TEXT,
+        unattended INTEGER);";
 
 const LOOKUPS: &str = "
     CREATE INDEX IF NOT EXISTS by_time ON records (time_ms);
@@ -37,7 +39,7 @@ const LOOKUPS: &str = "
     CREATE INDEX IF NOT EXISTS other_kinds ON records (kind) WHERE kind <> 'decision';";
 
 const INSERT: &str = "INSERT OR REPLACE INTO records VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)";
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23)";
 
 const FORGET: &str = "UPDATE records SET id = NULL, decision = NULL, agent = NULL, session = NULL, project = NULL,
     user = NULL, tool = NULL, rule = NULL, pattern = NULL, step = NULL, by_whom = NULL, text = NULL
@@ -133,12 +135,25 @@ impl Index {
                 fed.anew = true;
             }
         }
+        self.take(records, &mut fed)?;
+        Ok(fed)
+    }
+
+    /// Takes in entries that it has not seen.
+    pub(crate) fn take(
+        &mut self,
+        records: impl Iterator<Item = Result<Record, ReadError>>,
+        fed: &mut Fed,
+    ) -> Result<(), IndexError> {
         let transaction = self.db.transaction()?;
-        let mut last = None;
+        let (mut last, mut dropped, mut first) = (None, false, None);
+        let mut durations = totals::Durations::default();
         for record in records {
             match record {
                 Ok(record) => {
-                    take_in(&transaction, &record)?;
+                    durations.note(take_in(&transaction, &record)?);
+                    dropped |= record.header.kind == Kind::Tombstone;
+                    first = first.or(Some(record.header.sequence));
                     last = Some((record.header.sequence, record.hash));
                     fed.records += 1;
                 }
@@ -153,8 +168,13 @@ impl Index {
             )?;
         }
         transaction.execute_batch(LOOKUPS)?;
+        durations.store(&transaction)?;
+        if let Some(first) = first {
+            // What was forgotten must not live on in the sums.
+            totals::add(&transaction, if dropped { 0 } else { first })?;
+        }
         transaction.commit()?;
-        Ok(fed)
+        Ok(())
     }
 
     /// The entries that match, newest first unless the filter says otherwise.
@@ -175,6 +195,7 @@ impl Index {
     fn clear(&self) -> Result<(), IndexError> {
         self.db.execute_batch("DROP TABLE IF EXISTS records; DROP TABLE IF EXISTS fed;")?;
         self.db.execute_batch(TABLES)?;
+        self.db.execute_batch(totals::TABLES)?;
         self.db.pragma_update(None, "user_version", VERSION)?;
         Ok(())
     }
@@ -190,7 +211,7 @@ pub(crate) const fn shown(number: i64) -> u64 {
     number.cast_unsigned()
 }
 
-fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<()> {
+fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<Row> {
     let row = Row::of(record);
     transaction.prepare_cached(INSERT)?.execute(params![
         stored(row.sequence),
@@ -212,7 +233,10 @@ fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<(
         row.by,
         row.text,
         row.latency_us.map(stored),
-        row.sensitive
+        row.sensitive,
+        row.coverage,
+        row.mode,
+        row.unattended
     ])?;
     if record.header.kind == Kind::Tombstone {
         let body = record.body.as_deref().unwrap_or_default();
@@ -221,5 +245,5 @@ fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<(
             transaction.prepare_cached(FORGET)?.execute(params![stored(from), stored(to)])?;
         }
     }
-    Ok(())
+    Ok(row)
 }

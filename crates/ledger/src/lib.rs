@@ -3,6 +3,7 @@
 //! Start at `log.rs`: an entry is appended under a lock, synced, and only then acknowledged. `recover.rs` mends what a
 //! crash leaves, `read.rs` walks over it. The log is the truth; everything else is made from it.
 
+mod alert;
 mod checkpoint;
 mod columns;
 mod error;
@@ -15,6 +16,7 @@ mod hash;
 mod index;
 mod key;
 mod log;
+mod metrics;
 mod overrides;
 mod parquet;
 mod private;
@@ -31,6 +33,7 @@ mod session;
 mod state;
 mod storage;
 mod thrift;
+mod totals;
 mod verify;
 
 #[cfg(test)]
@@ -42,6 +45,7 @@ mod sim;
 #[cfg(test)]
 mod tamper_tests;
 
+pub use alert::{Alert, AlertKind, AlertState};
 pub use checkpoint::{Checkpoint, Elsewhere};
 pub use columns::{Filter, Row};
 pub use error::LogError;
@@ -54,14 +58,15 @@ pub use hash::Hash;
 pub use index::{Fed, Index, IndexError};
 pub use key::{CheckpointKey, StateKey};
 pub use log::{Log, Receipt, SEGMENT_BYTES};
+pub use metrics::{Latency, Metrics, Share};
 pub use overrides::Override;
 pub use private::FileError;
 pub use query::{CategoryStats, Stats};
 pub use read::{ReadError, Record, Records};
 pub use rebuild::Rebuilt;
 pub use record::{
-    AlertBody, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody, GrantStep, Layer1,
-    Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody, Verdict,
+    AlertBody, AlertStep, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody, GrantStep,
+    Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody, Verdict,
 };
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};

@@ -106,6 +106,7 @@ fn row(from: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         text: from.get(17)?,
         latency_us: from.get::<_, Option<i64>>(18)?.map(shown),
         sensitive: from.get(19)?,
+        ..Row::default()
     })
 }
 

@@ -3,7 +3,7 @@
 mod events;
 
 pub use events::{
-    AlertBody, AnswerBody, Became, By, CheckpointBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
+    AlertBody, AlertStep, AnswerBody, Became, By, CheckpointBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
     PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
 };
 

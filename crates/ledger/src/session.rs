@@ -1,5 +1,6 @@
 //! What the state files hold: denials, taint, boundaries and rates of a session, what it created, overrides of a pattern.
 
+use crate::alert;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,6 +31,9 @@ pub struct SessionState {
     minute: Window,
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     open: VecDeque<(String, String)>,
+    /// When the last calls were blocked; loses nothing but an early alert.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    blocks: VecDeque<u64>,
 }
 
 impl State for SessionState {
@@ -42,6 +46,17 @@ impl SessionState {
         self.decisions = self.decisions.saturating_add(1);
         self.denials = self.denials.saturating_add(1);
         self.denials_in_a_row = self.denials_in_a_row.saturating_add(1);
+    }
+
+    /// A call was blocked just now; says whether that makes a spike. The next one takes as many blocks again.
+    pub fn spikes(&mut self, now_ms: u64) -> bool {
+        self.blocks.push_back(now_ms);
+        self.blocks.retain(|at| *at <= now_ms && now_ms - at <= alert::SPIKE_MS);
+        let is_spike = self.blocks.len() >= alert::SPIKE_BLOCKS;
+        if is_spike {
+            self.blocks.clear();
+        }
+        is_spike
     }
 
     /// A call was approved.

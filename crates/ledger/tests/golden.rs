@@ -173,13 +173,14 @@ fn each_kind(log: &mut Log, now_ms: u64) {
         expires_ms: Some(9),
         user: None,
         why: None,
+        clears: None,
     };
     add(log, &grant, now_ms);
     let (before, after) = (Some("a".into()), Some("b".into()));
     let policy = PolicyBody { what: "rule promoted".into(), before, after, user: None, project: None };
     add(log, &policy, now_ms);
     add(log, &ModeBody { mode: "auto".into(), before: None, session: None, user: None }, now_ms);
-    add(log, &AlertBody { name: "blocks".into(), text: "five".into(), session: None }, now_ms);
+    add(log, &AlertBody { name: "blocks".into(), text: "five".into(), ..AlertBody::default() }, now_ms);
     let step = SessionStep::Boundary("don't push".into());
     add(log, &SessionBody { session: "s".into(), agent: None, step }, now_ms);
 }

@@ -34,6 +34,39 @@ pub struct Config {
     pub projects: Projects,
     pub programs: Programs,
     pub thresholds: Numbers,
+    pub notify: Notify,
+}
+
+/// How a person is told that a call waits; nothing is told unless it is set. A repository cannot set it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Notify {
+    /// On the desktop, with `notify-send` or `osascript`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub desktop: bool,
+    /// A program by its absolute path, and its arguments; it reads JSON on standard input.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// An address that JSON is posted to, with `curl`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<String>,
+}
+
+impl Notify {
+    pub fn is_set(&self) -> bool {
+        self.desktop || !self.command.is_empty() || self.webhook.is_some()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.command.first().is_some_and(|program| !program.starts_with('/')) {
+            return Err("`notify.command` begins with the absolute path of a program".to_owned());
+        }
+        let is_address = |address: &String| address.starts_with("https://") || address.starts_with("http://");
+        if !self.webhook.iter().all(is_address) {
+            return Err("`notify.webhook` begins with `https://` or `http://`".to_owned());
+        }
+        Ok(())
+    }
 }
 
 /// Programs outside the system's own directories.
@@ -150,6 +183,7 @@ impl Config {
         let config: Config = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
         config.patterns()?;
         config.thresholds.check()?;
+        config.notify.check()?;
         Ok(config)
     }
 
@@ -247,6 +281,9 @@ mod tests {
             "a = ",
             "[thresholds]\nconfidence = 85",
             "[thresholds]\nconfidence = \"0.9\"",
+            "[notify]\ncommand = [\"notify\"]",
+            "[notify]\nwebhook = \"file:///etc/passwd\"",
+            "[notify]\nemail = \"me\"",
         ] {
             assert!(Config::parse(text).is_err(), "{text}");
         }

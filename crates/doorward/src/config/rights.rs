@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::Mode;
 
-use super::{Agent, Config, DEFAULTS, Numbers};
+use super::{Agent, Config, DEFAULTS, Notify, Numbers};
 
 /// What a source may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,9 @@ impl Config {
         self.programs.directories.extend(managed.programs.directories.iter().cloned());
         self.thresholds = managed.thresholds.or(self.thresholds);
         self.wait_seconds = managed.wait_seconds.or(self.wait_seconds);
+        if managed.notify.is_set() {
+            self.notify = managed.notify.clone();
+        }
         self.tightened_by(managed)
     }
 
@@ -41,6 +44,7 @@ impl Config {
         self.hosts.allowed.clear();
         self.projects.trusted.clear();
         self.programs.directories.clear();
+        self.notify = Notify::default();
         self
     }
 
@@ -53,6 +57,7 @@ impl Config {
             ("hosts.allowed", self.hosts.allowed.is_empty()),
             ("projects.trusted", self.projects.trusted.is_empty()),
             ("programs.directories", self.programs.directories.is_empty()),
+            ("notify", !self.notify.is_set()),
         ];
         lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
     }
@@ -184,15 +189,18 @@ mod tests {
         let user = config("[permissions]\nallow = [\"bash(make test)\"]\n[thresholds]\nreads_per_minute = 100");
         let project = config(
             "strict = true\n[agents.claude]\nmode = \"auto\"\n[permissions]\nallow = [\"*\"]\nask = [\"fetch\"]\n\
-             [hosts]\nallowed = [\"evil.example\"]\n[projects]\ntrusted = [\"/\"]\n\
+             [hosts]\nallowed = [\"evil.example\"]\n[projects]\ntrusted = [\"/\"]\n[notify]\ncommand = [\"/bin/sh\"]\n\
              [thresholds]\nreads_per_minute = 100000\nconfidence = 0.1\ndenials = 1000",
         );
-        assert_eq!(project.loosening_keys(), ["agents", "permissions.allow", "hosts.allowed", "projects.trusted"]);
+        assert_eq!(
+            project.loosening_keys(),
+            ["agents", "permissions.allow", "hosts.allowed", "projects.trusted", "notify"]
+        );
         let both = user.tightened_by(project);
         assert_eq!(both.permissions.allow, ["bash(make test)"]);
         assert_eq!(both.permissions.ask, ["fetch"]);
         assert!(both.strict && both.hosts.allowed.is_empty() && both.mode("claude") == Mode::ConfirmAll);
-        assert!(both.projects.trusted.is_empty());
+        assert!(both.projects.trusted.is_empty() && !both.notify.is_set());
         let thresholds = both.policy(Mode::Auto).unwrap().thresholds;
         assert_eq!((thresholds.reads_per_minute, thresholds.confidence, thresholds.denials), (100, 0.85, 20));
     }

@@ -18,6 +18,12 @@ pub const APART_MS: u64 = 30 * 1000;
 /// And so far at most.
 const TOGETHER_MS: u64 = 10 * 60 * 1000;
 
+/// So many overrides of what a rule blocks …
+pub const HARD: usize = 5;
+
+/// … in so much time; then the next one has to wait.
+pub const HARD_MS: u64 = 60 * 60 * 1000;
+
 /// How a person says yes.
 #[derive(Clone, Copy, Debug)]
 pub enum Yes<'a> {
@@ -64,6 +70,7 @@ pub fn approve(desk: &Desk, ledger: &mut dyn Recorder, id: &str, yes: Yes<'_>, w
     let pending = answerable(desk, id)?;
     unchanged(&pending)?;
     typed(&pending, yes)?;
+    rested(desk, &pending)?;
     if pending.needs() == Clearance::Dual
         && let Some(step) = first_step(desk, &pending)?
     {
@@ -130,6 +137,7 @@ pub fn approve_session(
         expires_ms: Some(desk.now_ms.saturating_add(repeat::LASTS_MS)),
         user: user(),
         why,
+        clears: Some(Clearance::Soft.to_string()),
     };
     // INVARIANT: the record is durable before anything is loosened.
     let _receipt = ledger.append(Entry::new(&body)?).context("the yes cannot be recorded, so it does not count")?;
@@ -171,6 +179,24 @@ fn typed(pending: &Pending, yes: Yes<'_>) -> Result<()> {
     }
 }
 
+/// Fails if this user has overridden so much lately that it has become a habit. The record counts, so nothing forgets it.
+fn rested(desk: &Desk, pending: &Pending) -> Result<()> {
+    if pending.needs() <= Clearance::Firm {
+        return Ok(());
+    }
+    let since = desk.now_ms.saturating_sub(HARD_MS);
+    let recent = desk.hard_overrides(since).context("the record cannot be asked for earlier overrides")?;
+    // As many as the limit have to be older than an hour but one.
+    let Some(oldest) = recent.len().checked_sub(HARD).and_then(|at| recent.get(at)) else { return Ok(()) };
+    let wait_ms = oldest.saturating_add(HARD_MS).saturating_sub(desk.now_ms);
+    bail!(
+        "you have let run {} calls in the last hour that a rule blocks, and {HARD} are the limit: the next one can be \
+         approved in {} minutes. if calls like these are right, change the rule or the configuration",
+        recent.len(),
+        wait_ms.div_ceil(60_000).max(1)
+    )
+}
+
 /// The first of two steps, unless it was made before and long enough ago.
 fn first_step(desk: &Desk, pending: &Pending) -> Result<Option<Step>> {
     let now_ms = desk.now_ms;
@@ -210,5 +236,6 @@ fn body(step: GrantStep, grant: &Grant, pending: &Pending, why: Option<String>) 
         expires_ms: Some(grant.stored_ms.saturating_add(LASTS_MS)),
         user: user(),
         why,
+        clears: Some(grant.clears.to_string()),
     }
 }

@@ -165,7 +165,9 @@ pub fn refuse(arguments: &RefuseArguments) -> Result<ExitCode> {
 }
 
 fn desk() -> Result<Desk> {
-    Desk::of(&Places::find().map_err(anyhow::Error::msg)?)
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    super::sweep(&places);
+    Desk::of(&places)
 }
 
 fn ledger() -> Result<Ledger> {

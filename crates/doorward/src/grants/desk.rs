@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use doorward_engine::Clearance;
-use doorward_ledger::{Grants, Log, StateKey, States, Trail};
+use doorward_ledger::{GrantBody, Grants, Log, StateKey, States, Trail};
 use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
 use super::pending::{Pending, Status, WAITS_MS};
 use super::repeat::Repeat;
+use super::settle::user;
+use crate::notify::Told;
 use crate::places::Places;
 use crate::record;
 use crate::screen::time::now_ms;
@@ -77,15 +79,17 @@ impl Desk {
         })
     }
 
-    /// Puts a call down to be answered; yields its id. The same call again keeps its id and what was typed about it.
-    pub fn put(&self, mut pending: Pending) -> Result<String> {
+    /// Puts a call down to be answered; yields its id, and whether it is a new one. The same call again keeps its id and
+    /// what was typed about it.
+    pub fn put(&self, mut pending: Pending) -> Result<(String, bool)> {
         let seed = self.key.code("pending id", &serde_json::to_vec(&(&pending.bound, &pending.session))?);
-        let mut id = String::new();
+        let (mut id, mut is_new) = (String::new(), true);
         for length in [6, 10, 20] {
             id = seed.iter().take(length).map(|byte| letter(*byte)).collect();
             match self.states.find::<Pending>(&id) {
                 Ok(Some(known)) if known.bound == pending.bound => {
                     pending.first_step_ms = known.first_step_ms;
+                    is_new = !known.is_open(self.now_ms);
                     break;
                 }
                 Ok(Some(_)) => {}
@@ -96,7 +100,7 @@ impl Desk {
         pending.asked_ms = self.now_ms;
         self.states.replace(&id, &pending)?;
         self.forget_old();
-        Ok(id)
+        Ok((id, is_new))
     }
 
     /// The call with this id.
@@ -132,6 +136,14 @@ impl Desk {
         self.states.find(name).ok().flatten()
     }
 
+    pub fn repeats(&self) -> Vec<Repeat> {
+        self.states.all()
+    }
+
+    pub fn forget_repeat(&self, name: &str) {
+        self.states.forget::<Repeat>(name);
+    }
+
     pub fn store_repeat(&self, name: &str, repeat: &Repeat) -> Result<()> {
         Ok(self.states.replace(name, repeat)?)
     }
@@ -147,6 +159,32 @@ impl Desk {
             })
         });
         used.ok().flatten()
+    }
+
+    /// When a person was last told that something waits.
+    pub fn told(&self) -> Result<Told> {
+        Ok(self.states.find("told").or_else(|_| self.forgotten())?.unwrap_or_default())
+    }
+
+    /// Changes what is known of notifications; what is damaged begins anew.
+    pub fn tell<R>(&self, change: impl FnOnce(&mut Told) -> R) -> Result<R> {
+        if self.states.find::<Told>("told").is_err() {
+            self.states.forget::<Told>("told");
+        }
+        Ok(self.states.update("told", change)?)
+    }
+
+    fn forgotten(&self) -> Result<Option<Told>> {
+        self.states.forget::<Told>("told");
+        Ok(None)
+    }
+
+    /// Overrides of what a rule blocks that this user stored since a moment: when each was.
+    pub fn hard_overrides(&self, since_ms: u64) -> Result<Vec<u64>> {
+        let stored = Log::open(&self.log)?.grants_stored(since_ms)?;
+        let is_hard = |body: &GrantBody| matches!(body.clears.as_deref(), Some("hard" | "dual"));
+        let own = user();
+        Ok(stored.into_iter().filter(|(_, body)| is_hard(body) && body.user == own).map(|(at, _)| at).collect())
     }
 
     /// What the record says about a grant.

@@ -2,7 +2,7 @@
 //!
 //! Start at `settle.rs`, which the hook asks after a call was judged, or at `answer.rs`, which takes a person's yes or no.
 
-mod answer;
+pub mod answer;
 mod bound;
 mod command;
 mod desk;
@@ -10,17 +10,20 @@ mod operands;
 mod pending;
 mod repeat;
 mod settle;
-mod show;
+pub mod show;
 mod since;
+mod sweep;
 
+pub use answer::{APART_MS, Step, Yes, to_type};
 pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending as list_pending, refuse};
 pub use desk::Desk;
-pub use pending::Status;
+pub use pending::{Pending, Status};
 pub use settle::{Door, is_for_one_key};
 pub use since::changed_since;
+pub use sweep::sweep;
 
 #[cfg(test)]
-pub use answer::{Yes, approve as say_yes, refuse as say_no};
+pub use answer::{approve as say_yes, refuse as say_no};
 
 #[cfg(test)]
 mod tests;

@@ -158,10 +158,11 @@ fn target(judgement: &Judgement, effects: &[Effect], tool: &str) -> String {
         .filter(|opinion| opinion.verdict > Verdict::AutoApprove)
         .max_by_key(|opinion| opinion.cleared_by);
     let part = hardest.and_then(|opinion| opinion.part);
-    let about = part.and_then(|part| effects.iter().find(|effect| effect.part == part));
-    let gravest =
-        || effects.iter().max_by_key(|effect| (effect.reversibility, effect.reach, effect.operation, effect.scope));
-    let effect = about.or_else(gravest);
+    let gravest = |of: Option<doorward_engine::Part>| {
+        let about = effects.iter().filter(|effect| of.is_none_or(|part| effect.part == part));
+        about.max_by_key(|effect| (effect.reversibility, effect.reach, effect.operation, effect.scope))
+    };
+    let effect = part.and_then(|part| gravest(Some(part))).or_else(|| gravest(None));
     let shown = effect.map(|effect| match effect.target.shown() {
         "something unknown" | "" => effect.by.clone(),
         shown => shown.to_owned(),

@@ -75,6 +75,11 @@ impl Repeat {
         format!("{agent}\0{session}\0{pattern}")
     }
 
+    /// Its time has run out, whether or not it was used up.
+    pub fn is_over(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.stored_ms) > LASTS_MS
+    }
+
     pub fn is_current(&self, now_ms: u64) -> bool {
         // A clock set back ends it too.
         now_ms >= self.stored_ms && now_ms - self.stored_ms <= LASTS_MS && self.uses < USES

@@ -174,6 +174,7 @@ impl Door<'_> {
                 expires_ms: Some(used.stored_ms.saturating_add(super::repeat::LASTS_MS)),
                 user: user(),
                 why: used.why.clone(),
+                clears: Some(Clearance::Soft.to_string()),
             },
             answer: answer(decision, used.why.as_deref()),
             text: format!("doorward lets it run: a person approved calls like this in this session, {left} more"),
@@ -188,7 +189,10 @@ impl Door<'_> {
         let subject = self.subject(considered);
         let key = crate::key::redaction(&self.places.state());
         let pending = Pending::new(subject, Bound::of(subject)?, decision, &key)?;
-        let id = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
+        let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
+        if is_new {
+            crate::notify::start(&self.loaded.config.notify, &id);
+        }
         Some(format!(
             "a person can let exactly this call run with `doorward approve {id}` in a terminal of their own; \
              after that, make the same call again"
@@ -216,6 +220,7 @@ impl Door<'_> {
             expires_ms: Some(grant.stored_ms.saturating_add(LASTS_MS)),
             user: user(),
             why: grant.why.clone(),
+            clears: Some(grant.clears.to_string()),
         }
     }
 }

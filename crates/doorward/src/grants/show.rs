@@ -1,14 +1,14 @@
 //! A pending call as a person reads it: the risk first, then the whole call, wrapped, with nothing hidden in it.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use doorward_engine::Clearance;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::answer::to_type;
-use super::pending::Pending;
-use crate::screen::{effect_line, visible};
+use super::pending::{Edited, Pending};
+use crate::screen::{Changed, differing, effect_line, visible};
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -19,21 +19,55 @@ const WIDTH: usize = 96;
 /// What one line of a list shows of a call.
 const SHOWN: usize = 60;
 
-/// Breaks text at the width and marks where it did.
+/// What a line is, which says how it is painted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    Heading,
+    Faint,
+    /// The risk.
+    Risk(Clearance),
+    Removed,
+    Added,
+}
+
+/// One line on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub tone: Tone,
+    pub text: String,
+}
+
+/// Breaks text at the width, in columns of a terminal, and marks where it did.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for line in visible(text).lines() {
-        let characters: Vec<char> = line.chars().collect();
-        if characters.is_empty() {
-            lines.push(String::new());
-        }
-        let pieces = characters.chunks(width.max(1));
-        let last = pieces.len().saturating_sub(1);
-        for (at, piece) in pieces.enumerate() {
-            let text: String = piece.iter().collect();
-            lines.push(if at < last { format!("{text}↩") } else { text });
+    visible(text).lines().flat_map(|line| broken(line, width.max(2))).collect()
+}
+
+/// Breaks words of our own at spaces.
+pub fn prose(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in visible(text).split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => *line = format!("{line} {word}"),
+            // A word that is too long for a line is broken like a call.
+            Some(_) | None => lines.extend(broken(word, width.saturating_sub(1).max(2))),
         }
     }
+    lines
+}
+
+fn broken(line: &str, width: usize) -> Vec<String> {
+    let (mut lines, mut current, mut columns) = (Vec::new(), String::new(), 0);
+    for character in line.chars() {
+        let wide = character.width().unwrap_or_default();
+        if columns + wide > width {
+            lines.push(format!("{current}↩"));
+            (current, columns) = (String::new(), 0);
+        }
+        current.push(character);
+        columns += wide;
+    }
+    lines.push(current);
     lines
 }
 
@@ -81,36 +115,86 @@ pub fn age(pending: &Pending, now_ms: u64) -> String {
 
 /// Everything about it.
 pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
-    let needs = style(pending.needs());
+    lines(pending, WIDTH).iter().try_for_each(|line| {
+        let style = match line.tone {
+            Tone::Plain => Style::new(),
+            Tone::Heading => STRONG,
+            Tone::Faint => FAINT,
+            Tone::Risk(needs) => style(needs),
+            Tone::Removed => AnsiColor::Red.on_default(),
+            Tone::Added => AnsiColor::Green.on_default(),
+        };
+        writeln!(out, "{style}{}{style:#}", line.text)
+    })
+}
+
+/// Everything about it, line by line, each of them at most so wide but for the mark where it was broken.
+pub fn lines(pending: &Pending, width: usize) -> Vec<Line> {
+    let mut page = Page { lines: Vec::new(), width };
     let verdict = pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_uppercase();
-    writeln!(out, "{needs}{verdict}{needs:#}, cleared by {needs}{}{needs:#}", pending.needs().what())?;
-    for reason in &pending.reasons {
-        paragraph(out, "  ", reason)?;
+    page.say(
+        Tone::Risk(pending.needs()),
+        "",
+        &format!("{verdict}, {}: cleared by {}", pending.needs(), pending.needs().what()),
+    );
+    let mut reasons = pending.reasons.iter();
+    if let Some(gravest) = reasons.next() {
+        page.say(Tone::Plain, "  ", gravest);
     }
-    for gap in &pending.not_understood {
-        paragraph(out, "  not understood: ", gap)?;
-    }
-    heading(out, "it would")?;
-    for effect in &pending.effects {
-        paragraph(out, "  ", &effect_line(effect))?;
-    }
-    heading(out, &format!("the call ({}), in {}", visible(&pending.tool), visible(&pending.cwd)))?;
-    paragraph(out, "  ", &pending.call)?;
+    page.say(Tone::Heading, "", &format!("the call ({}), in {}", pending.tool, pending.cwd));
+    page.add(Tone::Plain, "  ", &pending.call);
     if !pending.input.is_empty() && pending.input != pending.call {
-        paragraph(out, "  ", &pending.input)?;
+        page.add(Tone::Plain, "  ", &pending.input);
     }
-    for change in &pending.changes {
-        write!(out, "  {} ", visible(&change.what))?;
-        crate::screen::change(out, Path::new(visible(&change.path).as_ref()), &change.old, &change.new)?;
+    pending.changes.iter().for_each(|change| page.change(change));
+    page.say(Tone::Heading, "", "it would");
+    for effect in &pending.effects {
+        page.say(Tone::Plain, "  ", &effect_line(effect));
+    }
+    let is_said = |gap: &&String| pending.reasons.iter().any(|reason| reason.contains(gap.as_str()));
+    let gaps = pending.not_understood.iter().filter(|gap| !is_said(gap)).map(|gap| format!("not understood: {gap}"));
+    let others: Vec<String> = reasons.cloned().chain(gaps).collect();
+    if !others.is_empty() {
+        page.say(Tone::Heading, "", "also");
+        others.iter().for_each(|reason| page.say(Tone::Plain, "  ", reason));
     }
     let session = if pending.session.is_empty() { "" } else { ", session " };
-    writeln!(
-        out,
-        "{FAINT}{}{session}{}, pattern {}{FAINT:#}",
-        visible(&pending.agent),
-        visible(&pending.session),
-        visible(&pending.pattern)
-    )
+    let origin = format!("{}{session}{}, pattern {}", pending.agent, pending.session, pending.pattern);
+    page.say(Tone::Faint, "", &origin);
+    page.lines
+}
+
+/// Lines of a certain width.
+struct Page {
+    lines: Vec<Line>,
+    width: usize,
+}
+
+impl Page {
+    /// Words of our own, broken at spaces.
+    fn say(&mut self, tone: Tone, before: &str, text: &str) {
+        let line = |text: String| Line { tone, text: format!("{before}{text}") };
+        self.lines.extend(prose(text, self.width.saturating_sub(before.len())).into_iter().map(line));
+    }
+
+    /// What others wrote, sign by sign.
+    fn add(&mut self, tone: Tone, before: &str, text: &str) {
+        // One column is for the mark where a line was broken.
+        let width = self.width.saturating_sub(before.len() + 1);
+        let line = |text: String| Line { tone, text: format!("{before}{text}") };
+        self.lines.extend(wrapped(text, width).into_iter().map(line));
+    }
+
+    fn change(&mut self, change: &Edited) {
+        let (first, differing) = differing(&change.old, &change.new);
+        self.add(Tone::Plain, "  ", &format!("{} {}, line {first}:", change.what, change.path));
+        for line in differing {
+            match line {
+                Changed::Removed(text) => self.add(Tone::Removed, "- ", text),
+                Changed::Added(text) => self.add(Tone::Added, "+ ", text),
+            }
+        }
+    }
 }
 
 /// What has to be done to let it run.
@@ -122,14 +206,6 @@ pub fn way(pending: &Pending) -> String {
             format!("a key is not enough: type `{}` twice, at least 30 seconds apart", to_type(pending))
         }
     }
-}
-
-fn heading(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    writeln!(out, "{STRONG}{text}{STRONG:#}")
-}
-
-fn paragraph(out: &mut dyn Write, before: &str, text: &str) -> io::Result<()> {
-    wrapped(text, WIDTH).iter().try_for_each(|line| writeln!(out, "{before}{line}"))
 }
 
 #[cfg(test)]

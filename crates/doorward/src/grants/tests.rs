@@ -9,11 +9,12 @@ use doorward_engine::{Clearance, Mode};
 use doorward_ledger::{GrantBody, GrantStep, Kind, Log};
 use serde_json::json;
 
-use super::answer::{APART_MS, Step, Yes, approve, approve_session, refuse, to_type};
+use super::answer::{APART_MS, HARD, HARD_MS, Step, Yes, approve, approve_session, refuse, to_type};
 use super::desk::{Desk, Grant, LASTS_MS};
 use super::pending::Pending;
 use super::repeat::{LASTS_MS as SESSION_MS, USES};
 use super::settle::{Door, Found};
+use super::sweep::expire;
 use crate::agents::Agent;
 use crate::hook::{Surroundings, answer as hook};
 use crate::places::Places;
@@ -242,6 +243,26 @@ fn an_old_yes_does_not_count_and_its_end_is_recorded() {
 }
 
 #[test]
+fn a_yes_that_nobody_used_ends_in_the_record_too() {
+    let room = Room::new();
+    let _asked = room.bash(ASKED);
+    room.approve(&room.only_pending());
+    let _asked = room.fetch("wiki.unlisted.example.org");
+    let pending = room.only_pending();
+    approve_session(&room.desk(), &mut room.ledger(), &pending.id, &to_type(&pending), None).unwrap();
+    let sweep = |at: u64| expire(&room.desk_at(at), &mut room.ledger());
+    let ended = || room.steps().into_iter().filter(|(step, _)| *step == GrantStep::Expired).count();
+    sweep(now_ms());
+    assert_eq!((ended(), room.grant_files().len()), (0, 1), "still good");
+    sweep(now_ms() + LASTS_MS + 1000);
+    assert_eq!((ended(), room.grant_files().len()), (1, 0));
+    sweep(now_ms() + SESSION_MS + 1000);
+    sweep(now_ms() + SESSION_MS + 1000);
+    assert_eq!(ended(), 2, "once each");
+    assert_eq!((room.bash(ASKED), room.fetch("wiki.unlisted.example.org")), ("ask".to_owned(), "ask".to_owned()));
+}
+
+#[test]
 fn a_yes_from_the_future_does_not_count() {
     let room = Room::new();
     let _asked = room.bash(ASKED);
@@ -265,6 +286,12 @@ fn a_grant_put_back_after_its_use_or_unknown_to_the_record_does_not_count() {
     put_back();
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
     assert!(said == "ask" && why.contains("it was used before"), "{said} {why}");
+    let policy = |bound: &super::bound::Bound| super::bound::Bound { policy: "0".repeat(64), ..bound.clone() };
+    assert_eq!(
+        pending.bound.difference(&policy(&pending.bound)).unwrap(),
+        "rules, configuration, trust or mode have changed",
+        "another version of the policy"
+    );
     let forged = Grant {
         grant: "f".repeat(32),
         pending: pending.id.clone(),
@@ -350,6 +377,33 @@ fn the_gravest_want_two_steps_half_a_minute_apart() {
     assert_eq!(say(start), Step::Granted);
     assert_eq!(room.bash(command), "allow");
     assert_eq!(room.bash(command), "deny");
+}
+
+#[test]
+fn overriding_rules_is_limited_by_the_hour_and_questions_are_not() {
+    let room = Room::new();
+    let configure = "[agents.claude]\nmode = \"auto\"\n[permissions]\ndeny = [\"bash(git push*)\"]\n";
+    room.put("home/.config/doorward/config.toml", configure);
+    let wait = |number: usize| {
+        let command = format!("git push origin b{number}");
+        assert_ne!(room.bash(&command), "allow");
+        room.desk().open().into_iter().find(|pending| pending.call == command).unwrap()
+    };
+    let say = |number: usize, at: u64| {
+        let pending = wait(number);
+        let typed = to_type(&pending);
+        approve(&room.desk_at(at), &mut room.ledger(), &pending.id, Yes::Typed(&typed), Some("x".into()))
+    };
+    for number in 0..HARD {
+        assert_eq!(say(number, now_ms()).unwrap(), Step::Granted);
+    }
+    let refused = say(HARD, now_ms()).unwrap_err().to_string();
+    assert!(refused.contains("5 are the limit") && refused.contains("in 60 minutes"), "{refused}");
+    assert_eq!(room.grant_files().len(), HARD);
+    let _asked = room.fetch("wiki.unlisted.example.org");
+    let soft = room.desk().open().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
+    room.approve(&soft);
+    assert_eq!(say(HARD, now_ms() + HARD_MS + 1000).unwrap(), Step::Granted, "an hour later");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use doorward_engine::{Mode, Policy, Verdict};
 use super::waiting::{self, Asking, Came};
 use super::{Surroundings, entry, settle};
 use crate::agents::{Agent, Decision, Proposed, Reply};
+use crate::alerts;
 use crate::grants::Door;
 use crate::held;
 use crate::judging::{self, Considered};
@@ -104,6 +105,7 @@ fn settled(
     let entry = entry::decision(id, proposed, &considered, mode, project.as_deref())?;
     let noted = session.note(id, &considered, mode);
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
+    alerts::raise(session.alerts(), ledger);
     match (recorded, mode) {
         (Ok(()), _) => {
             let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);

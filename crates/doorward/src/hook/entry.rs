@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use doorward_engine::{Facts, Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
 use doorward_ledger::{
-    AlertBody, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply, SessionBody,
-    SessionStep,
+    AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply,
+    SessionBody, SessionStep,
 };
 
 use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
@@ -48,15 +48,19 @@ pub fn decision(
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
         ]),
-        latency_us: BTreeMap::from([(
-            "judge".to_owned(),
-            u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
-        )]),
+        latency_us: latency(considered),
         mode: Some(mode.as_str().to_owned()),
         attended: Some(call.attended),
         sensitive: is_sensitive(considered),
     };
     Entry::new(&body)
+}
+
+/// Microseconds of each stage.
+fn latency(considered: &Considered) -> BTreeMap<String, u64> {
+    let micros = |took: std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let judging = considered.took.saturating_sub(considered.observing);
+    BTreeMap::from([("observe".to_owned(), micros(considered.observing)), ("judge".to_owned(), micros(judging))])
 }
 
 /// The facts without what the entry has beside them.
@@ -92,9 +96,9 @@ pub fn outcome(outcome: Outcome) -> Result<Entry> {
 
 /// The entry of a call that ran as another one than a person had said yes to.
 pub fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
-    let text = format!("`{path}` changed between the question and the end of the call {}", outcome.id);
-    let session = Some(outcome.session.clone());
-    Entry::new(&AlertBody { name: "changed-after-question".to_owned(), text, session })
+    let text = format!("{path}: changed between the question and the end of the call {}", outcome.id);
+    let alert = crate::alerts::raised(AlertKind::Exchanged, path, &text);
+    Entry::new(&AlertBody { session: Some(outcome.session.clone()), ..alert })
 }
 
 /// The entry of a call that the agent asked about and that never ran.

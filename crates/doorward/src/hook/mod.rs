@@ -16,7 +16,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
 use crate::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
-use crate::grants::{Desk, changed_since};
+use crate::alerts;
+use crate::grants::{self, Desk, changed_since};
 use crate::judging;
 use crate::key;
 use crate::loading;
@@ -129,6 +130,7 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
     }
     if has_run && session.ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
+        alerts::raise(session.alerts(), ledger);
         if let Ok(desk) = Desk::of(&surroundings.places) {
             // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
             if let Some(path) = changed_since(&desk, &outcome.id).first() {
@@ -150,6 +152,9 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
         Session::of(places, &event.session).begin()?;
     }
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
+    if matches!(step, Step::Began | Step::Ended) {
+        grants::sweep(places);
+    }
     match step {
         Step::Began => {
             let mode = loading::load(places, project_root(&cwd).as_deref(), agent.name()).mode(agent.name());

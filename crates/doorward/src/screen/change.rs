@@ -7,22 +7,34 @@ use anstyle::{AnsiColor, Style};
 
 use super::visible;
 
-/// Shows what differs between two texts: equal lines at both ends are left out.
-pub fn change(out: &mut dyn Write, path: &Path, old: &str, new: &str) -> io::Result<()> {
-    const OUT: Style = AnsiColor::Red.on_default();
-    const IN: Style = AnsiColor::Green.on_default();
+/// A line that is in one text only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed<'a> {
+    Removed(&'a str),
+    Added(&'a str),
+}
+
+/// The number of the first line that differs between two texts, and what differs: equal lines at both ends are left out.
+pub fn differing<'a>(old: &'a str, new: &'a str) -> (usize, Vec<Changed<'a>>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let shorter = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(|(a, b)| a == b).count();
-    writeln!(out, "{}, line {}:", path.display(), head + 1)?;
-    for line in old.get(head..old.len() - tail).unwrap_or_default() {
-        writeln!(out, "{OUT}- {}{OUT:#}", visible(line))?;
-    }
-    for line in new.get(head..new.len() - tail).unwrap_or_default() {
-        writeln!(out, "{IN}+ {}{IN:#}", visible(line))?;
-    }
-    Ok(())
+    let removed = old.get(head..old.len() - tail).unwrap_or_default().iter().map(|line| Changed::Removed(line));
+    let added = new.get(head..new.len() - tail).unwrap_or_default().iter().map(|line| Changed::Added(line));
+    (head + 1, removed.chain(added).collect())
+}
+
+/// Shows what differs between two texts.
+pub fn change(out: &mut dyn Write, path: &Path, old: &str, new: &str) -> io::Result<()> {
+    const OUT: Style = AnsiColor::Red.on_default();
+    const IN: Style = AnsiColor::Green.on_default();
+    let (first, differing) = differing(old, new);
+    writeln!(out, "{}, line {first}:", path.display())?;
+    differing.into_iter().try_for_each(|line| match line {
+        Changed::Removed(text) => writeln!(out, "{OUT}- {}{OUT:#}", visible(text)),
+        Changed::Added(text) => writeln!(out, "{IN}+ {}{IN:#}", visible(text)),
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,6 @@ pub mod time;
 mod understood;
 mod visible;
 
-pub use change::change;
+pub use change::{Changed, change, differing};
 pub use judgement::{effect_line, explanation, judgement, verdict_style};
 pub use visible::visible;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row, Verdict};
+use doorward_ledger::{Alert, DecisionBody, Filter, Index, Kind, Row, Share, Verdict};
 use serde_json::{Value, json};
 
 use crate::audit::{Room, list};
@@ -19,7 +19,10 @@ use crate::screen::{time, visible};
 use crate::world::project_root;
 
 pub use reset::{ResetArguments, reset};
-pub use ticket::{TicketsArguments, tickets};
+pub use ticket::{TicketsArguments, open as open_tickets, tickets};
+
+/// Overrides are shown for so long.
+const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Recent denials that are shown.
 const RECENT: u32 = 12;
@@ -75,6 +78,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let last = last(&room, &index)?;
     let recent = index.list(&blocked(RECENT))?;
     let overdue = ticket::open(&index)?;
+    let figures = Figures::of(&index)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
@@ -83,7 +87,10 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             "trusted": { "projects": loaded.config.projects.trusted, "binaries": loaded.trust.binaries.len(),
                 "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
             "checkedActions": counts.checked, "blockedActions": counts.blocked, "confirmedActions": counts.confirmed,
-            "overriddenActions": counts.overridden,
+            "overriddenActions": counts.overridden, "unavailableActions": figures.unavailable,
+            "overridesByUser": figures.overrides.iter().map(|user| json!({ "user": user.name, "overrides": user.overridden,
+                "decisions": user.decisions, "rate": user.override_rate })).collect::<Vec<Value>>(),
+            "alerts": figures.alerts,
             "lastDecision": last.as_ref().map(|body| said(body.verdict)),
             "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
             "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
@@ -112,6 +119,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         "{} actions checked, {} asked about, {} blocked, {} let run by a person",
         counts.checked, counts.confirmed, counts.blocked, counts.overridden
     )?;
+    figures.print(&mut out)?;
     if let Some(body) = &last {
         let reason = body.reasons.first().map(String::as_str).unwrap_or_default();
         writeln!(out, "last decision: {} {}", said(body.verdict), visible(reason))?;
@@ -122,6 +130,42 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         writeln!(out, "review due: {} was overridden {} times", visible(&ticket.pattern), ticket.overrides)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the last thirty days say.
+struct Figures {
+    unavailable: u64,
+    /// Users who have let something run.
+    overrides: Vec<Share>,
+    alerts: Vec<Alert>,
+}
+
+impl Figures {
+    fn of(index: &Index) -> Result<Figures> {
+        let now_ms = time::now_ms();
+        let metrics = index.metrics(now_ms.saturating_sub(MONTH_MS), now_ms)?;
+        let mut overrides = metrics.users;
+        overrides.retain(|user| user.overridden > 0);
+        Ok(Figures { unavailable: metrics.unavailable, overrides, alerts: crate::alerts::standing(index, now_ms)? })
+    }
+
+    fn print(&self, out: &mut dyn Write) -> Result<()> {
+        if self.unavailable > 0 {
+            writeln!(out, "{} questions in 30 days where nobody could answer; no denials", self.unavailable)?;
+        }
+        for user in &self.overrides {
+            let (name, rate) = (visible(&user.name), user.override_rate * 100.0);
+            writeln!(
+                out,
+                "user {name} let {} of {} calls run in 30 days ({rate:.0} %)",
+                user.overridden, user.decisions
+            )?;
+        }
+        for alert in &self.alerts {
+            writeln!(out, "alert {} {}: {}", alert.id, alert.kind.word(), visible(&alert.text))?;
+        }
+        Ok(())
+    }
 }
 
 /// Counts over the whole record.

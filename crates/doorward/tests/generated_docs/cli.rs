@@ -48,6 +48,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "projects", "whose tests, builds and scripts may run"),
     ("", "programs", "tool chains outside the system's directories"),
     ("", "thresholds", "numbers that layer 2 and the limits go by"),
+    ("", "notify", "how a person is told that a call waits; off unless set, and a repository cannot set it"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
     ("permissions", "deny", "a call that matches is blocked"),
     ("permissions", "ask", "a call that matches is confirmed"),
@@ -64,6 +65,9 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("thresholds", "read_burst", "more reads in a few seconds ask; a repository can only lower it"),
     ("thresholds", "denials_in_a_row", "after this many refusals in a row a person decides; at most 3"),
     ("thresholds", "denials", "after this many refusals in a session a person decides; at most 20"),
+    ("notify", "desktop", "`true` shows a notification with `notify-send` or `osascript`"),
+    ("notify", "command", "a program by its absolute path, and its arguments; it reads JSON on standard input"),
+    ("notify", "webhook", "an address that the same JSON is posted to, with `curl`"),
 ];
 
 /// The keys of one table, as the program names them when it meets one that it does not know.
@@ -81,7 +85,9 @@ fn known_keys(home: &Home, section: &str) -> Vec<String> {
 
 pub fn configuration() -> String {
     let home = Home::new();
-    for section in ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs", "thresholds"] {
+    for section in
+        ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs", "thresholds", "notify"]
+    {
         let documented: Vec<&str> = KEYS.iter().filter(|key| key.0 == section).map(|key| key.1).collect();
         assert_eq!(known_keys(&home, section), documented, "keys of `[{section}]`");
     }

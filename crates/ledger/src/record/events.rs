@@ -139,6 +139,9 @@ pub struct GrantBody {
     /// In which words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What it clears at most: soft, firm, hard or dual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clears: Option<String>,
 }
 
 impl Body for GrantBody {
@@ -188,13 +191,43 @@ impl Body for ModeBody {
     const KIND: Kind = Kind::Mode;
 }
 
+/// What happened to an alert.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AlertStep {
+    /// It went off.
+    #[default]
+    Raised,
+    /// A person has seen it.
+    Acknowledged,
+    /// A person has dealt with it.
+    Resolved,
+}
+
+impl AlertStep {
+    /// What an absent word means.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    fn is_raised(&self) -> bool {
+        *self == Self::Raised
+    }
+}
+
 /// Something wants attention.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertBody {
     /// Which alert.
     pub name: String,
-    /// What it says.
+    /// What it says, or why it is resolved.
     pub text: String,
+    /// What happened.
+    #[serde(default, skip_serializing_if = "AlertStep::is_raised")]
+    pub step: AlertStep,
+    /// Names this alert and what it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     /// The session it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

@@ -16,7 +16,7 @@ impl Runner<'_, '_> {
             return None;
         }
         let name = words.first().and_then(Field::exact)?;
-        if name.starts_with('-') || name.contains([' ', '/']) || entry.subs.iter().any(|sub| sub == name) {
+        if name.starts_with('-') || name.contains([' ', '/']) || entry.subs.has(name) {
             return None;
         }
         let program = format!("git-{name}");

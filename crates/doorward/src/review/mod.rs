@@ -1,0 +1,101 @@
+//! `doorward review`: the calls that wait, live on the terminal, answered one by one.
+//!
+//! `model.rs` decides what a key means and knows no terminal; `draw.rs` paints; this file joins them. Answers go through the
+//! same functions as `doorward approve` and `doorward refuse`.
+
+mod draw;
+mod model;
+mod terminal;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::grants::{self, Desk, Step, Yes, answer};
+use crate::places::Places;
+use crate::record::Ledger;
+use crate::screen::time::now_ms;
+use crate::trust::person;
+use model::{Deed, Model};
+use terminal::{Input, Screen};
+
+/// So often the list is looked at anew while no key is pressed.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// So often grants that nobody used are taken away.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// Shows what waits and takes answers, until the person leaves.
+pub fn run() -> Result<ExitCode> {
+    person::required()?;
+    if !std::io::stdout().is_terminal() {
+        bail!("`doorward review` wants a terminal; `doorward pending` lists what waits");
+    }
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    // What is wrong with the desk is said before the screen is taken.
+    let _desk = Desk::of(&places)?;
+    let mut screen = Screen::open()?;
+    let outcome = watch(&mut screen, &places);
+    drop(screen);
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
+    let started = Instant::now();
+    let mut model = Model::default();
+    let mut swept: Option<Instant> = None;
+    loop {
+        if swept.is_none_or(|last| last.elapsed() > SWEEP) {
+            grants::sweep(places);
+            swept = Some(Instant::now());
+        }
+        model.take(Desk::of(places)?.open(), now_ms());
+        model.seen(screen.draw(&model)?, clock(started));
+        let deed = match screen.wait(PAUSE)? {
+            Some(Input::Key(key)) => model.press(key, clock(started)),
+            Some(Input::Pasted) => model.pasted(),
+            Some(Input::Resized) | None => None,
+        };
+        match deed {
+            Some(Deed::Leave) => return Ok(()),
+            Some(deed) => {
+                let said = perform(&deed, places);
+                model.told(said);
+            }
+            None => {}
+        }
+    }
+}
+
+/// Does what the person decided; yields what to say about it.
+fn perform(deed: &Deed, places: &Places) -> String {
+    let outcome = match deed {
+        Deed::Approve { id, typed, why } => approve(places, id, typed.as_deref(), why.clone()),
+        Deed::Refuse { id } => refuse(places, id),
+        Deed::Leave => Ok(String::new()),
+    };
+    outcome.unwrap_or_else(|error| format!("not done: {error:#}"))
+}
+
+fn approve(places: &Places, id: &str, typed: Option<&str>, why: Option<String>) -> Result<String> {
+    let yes = typed.map_or(Yes::Key, Yes::Typed);
+    match answer::approve(&Desk::of(places)?, &mut Ledger::of(places), id, yes, why)? {
+        Step::Granted => Ok(format!("approved `{id}`: the agent can make the same call once within ten minutes")),
+        Step::FirstOfTwo(wait_ms) => Ok(format!(
+            "the first of two steps for `{id}` is made, nothing runs yet: think it over, then type it again in {} s",
+            wait_ms.div_ceil(1000)
+        )),
+    }
+}
+
+fn refuse(places: &Places, id: &str) -> Result<String> {
+    answer::refuse(&Desk::of(places)?, &mut Ledger::of(places), id, None)?;
+    Ok(format!("refused `{id}`"))
+}
+
+/// Milliseconds since the start, by a clock that nobody sets.
+fn clock(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,108 @@
+//! The terminal itself: taken on the way in, given back on every way out.
+
+use std::io::{Stdout, stdout};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use ratatui_core::terminal::Terminal;
+use ratatui_crossterm::CrosstermBackend;
+use ratatui_crossterm::crossterm::event::{
+    self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
+};
+use ratatui_crossterm::crossterm::execute;
+use ratatui_crossterm::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+
+use super::draw;
+use super::model::{Key, Model, Sight};
+
+/// What came from the person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    Key(Key),
+    /// A text arrived at once: nobody typed it.
+    Pasted,
+    Resized,
+}
+
+/// The terminal while it is ours.
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    pub fn open() -> Result<Screen> {
+        let given_back = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            given_back(panic);
+        }));
+        enable_raw_mode().context("the terminal cannot be used")?;
+        // A paste comes as one event and never as keys.
+        let taken = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste);
+        let terminal = taken.and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+        if terminal.is_err() {
+            give_back();
+        }
+        Ok(Screen { terminal: terminal.context("the terminal cannot be used")? })
+    }
+
+    /// Paints; yields what of the selected call was to be seen.
+    pub fn draw(&mut self, model: &Model) -> Result<Sight> {
+        let mut sight = Sight::default();
+        self.terminal.draw(|frame| {
+            let area = frame.area();
+            sight = draw::screen(frame.buffer_mut(), area, model);
+        })?;
+        Ok(sight)
+    }
+
+    /// Waits for the person, but not for longer than so.
+    pub fn wait(&mut self, pause: Duration) -> Result<Option<Input>> {
+        if !event::poll(pause)? {
+            return Ok(None);
+        }
+        Ok(match event::read()? {
+            Event::Key(key) => meant(key).map(Input::Key),
+            Event::Paste(_) => Some(Input::Pasted),
+            Event::Resize(_, _) => Some(Input::Resized),
+            Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Nobody is left to tell if this fails.
+fn give_back() {
+    let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "keys that mean nothing here do nothing")]
+fn meant(key: KeyEvent) -> Option<Key> {
+    if key.kind != KeyEventKind::Press {
+        return None;
+    }
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return matches!(key.code, KeyCode::Char('c' | 'd')).then_some(Key::Leave);
+    }
+    Some(match key.code {
+        KeyCode::Char(character) if !key.modifiers.contains(KeyModifiers::ALT) => Key::Character(character),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        _ => return None,
+    })
+}
