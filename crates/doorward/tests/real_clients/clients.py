@@ -16,7 +16,7 @@ class NotInstallable(Exception):
 
 def npm(*words, cwd=None):
     CACHE.mkdir(parents=True, exist_ok=True)
-    ran = subprocess.run(["npm", *words, "--no-audit", "--no-fund", "--loglevel=error"], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+    ran = subprocess.run(["npm", *words, "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1", "--fetch-timeout=120000"], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
     if ran.returncode:
         raise NotInstallable("npm %s: %s" % (" ".join(words), ran.stdout.strip()[-300:]))
 
