@@ -155,7 +155,7 @@ impl Observer<'_> {
         if field.shape == Shape::ProjectPaths
             && matches!(touch, Touch::Write | Touch::Append | Touch::Edit | Touch::Move)
         {
-            self.lower(Degree::Unknown, format!("which files of the project `{}` changes", by.name));
+            self.lower(Degree::Opaque, format!("which files of the project `{}` changes", by.name));
         }
         let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
         match base {
