@@ -208,8 +208,7 @@ impl Runner<'_, '_> {
     fn found_shape(&self, expression: &Expression) -> Shape {
         let inside = expression.starts.iter().all(|start| stays_inside(start) && !start.text.starts_with('*'));
         let project = self.out.world.project().unwrap_or("/");
-        let sensitive =
-            expression.names.iter().flatten().any(|name| is_sensitive(name, project, self.out.world));
+        let sensitive = expression.names.iter().flatten().any(|name| is_sensitive(name, project, self.out.world));
         if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() {
             Shape::ProjectPaths
         } else {
