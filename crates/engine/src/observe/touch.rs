@@ -152,6 +152,11 @@ impl Observer<'_> {
             (Shape::Below, touch) => touch.of_tree(),
             (Shape::ProjectPaths | Shape::Token | Shape::Any, touch) => touch,
         };
+        if field.shape == Shape::ProjectPaths
+            && matches!(touch, Touch::Write | Touch::Append | Touch::Edit | Touch::Move)
+        {
+            self.lower(Degree::Opaque, format!("which files of the project `{}` changes", by.name));
+        }
         let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
         match base {
             Some(base) => self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown)),

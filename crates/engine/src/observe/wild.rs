@@ -53,6 +53,22 @@ pub fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) ->
     })
 }
 
+/// The pattern may hit something sensitive in this directory, or is the name of it.
+pub fn is_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+    let named: String =
+        pattern.chars().map(|character| if "*?[(])".contains(character) { 'x' } else { character }).collect();
+    let path = crate::path::lexical(&crate::path::join(directory, &named));
+    may_match_sensitive(pattern, directory, world) || place::classify(&path, world).sensitivity > Sensitivity::None
+}
+
+/// The text, searched for in names, may find something sensitive.
+pub fn may_find_sensitive(text: &str) -> bool {
+    const TELLING_LENGTH: usize = 3;
+    let is_meta = |character: char| !character.is_ascii_alphanumeric() && character != '_';
+    let mut pieces = text.split(is_meta).filter(|piece| piece.len() >= TELLING_LENGTH);
+    pieces.any(|piece| TELLING.iter().any(|name| name.contains(piece)))
+}
+
 /// The pattern asks for a piece of text of some length, so it cannot stand for everything in a directory.
 pub fn is_narrow(pattern: &str) -> bool {
     const TELLING_LENGTH: usize = 3;

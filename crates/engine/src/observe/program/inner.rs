@@ -19,7 +19,7 @@ impl Runner<'_, '_> {
             text: UNKNOWN.to_string(),
             dynamic: true,
             many: true,
-            shape: Shape::ProjectPaths,
+            shape: if searches_secrets(invocation) { Shape::Any } else { Shape::ProjectPaths },
             ..Field::default()
         };
         words.retain(|word| word.text != ";");
@@ -92,4 +92,13 @@ fn wrapper_marks(invocation: &Invocation) -> Marks {
         all.union(does.marks);
         all
     })
+}
+
+/// `fd -H '^.env' -x cat`: hidden files, or names that may be those of secrets.
+fn searches_secrets(invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    let endings = ["-e", "--extension"].iter().filter_map(|flag| args.value(flag));
+    let words = args.operands.first().into_iter().chain(endings);
+    args.has_any(&["-H", "--hidden", "-u", "--unrestricted"])
+        || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::wild::may_find_sensitive))
 }

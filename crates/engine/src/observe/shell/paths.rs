@@ -9,10 +9,15 @@ pub fn stays_inside(field: &Field) -> bool {
     !field.dynamic && !field.text.starts_with(['/', '-', '~']) && !field.text.split('/').any(|part| part == "..")
 }
 
-/// The word is spelt out from the root and can only become paths below the project.
-pub fn lies_in_project(field: &Field, world: &dyn World) -> bool {
-    let below = |project: &str| field.text.strip_prefix(project).is_some_and(|rest| rest.starts_with('/'));
-    !field.dynamic && !field.text.split('/').any(|part| part == "..") && world.project().is_some_and(below)
+/// The word stays inside, and neither names nor may match anything sensitive.
+pub fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
+    stays_inside(field)
+        && cwd.is_none_or(|cwd| {
+            let (directory, name) = field.text.rsplit_once('/').unwrap_or(("", &field.text));
+            let directory = crate::path::lexical(&crate::path::join(cwd, directory));
+            !crate::observe::wild::is_sensitive(&field.text, cwd, world)
+                && !crate::observe::wild::is_sensitive(name, &directory, world)
+        })
 }
 
 /// Directories where tool chains put their programs.

@@ -275,7 +275,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
             Some(_) | None => {
                 self.forget_assigned(&body.body, state);
-                let value = self.loop_value(words.as_deref(), origin);
+                let value = self.loop_value(words.as_deref(), origin, state.cwd.as_deref());
                 self.assign(&body.name, value, state);
                 let output = self.repeat(state, |runner, state| runner.script(&body.body, state, input.clone()));
                 Stream::unknown(output.origin)
@@ -284,7 +284,7 @@ impl<'o, 'w> Runner<'o, 'w> {
     }
 
     /// What a loop variable can be: globs inside the project yield paths of the project.
-    fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin) -> Stream {
+    fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin, cwd: Option<&str>) -> Stream {
         use crate::observe::stream::Shape;
         let shape = match words {
             Some(fields)
@@ -295,8 +295,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             Some(fields)
                 if !fields.is_empty()
                     && fields.iter().all(|field| {
-                        super::paths::stays_inside(field)
-                            || super::paths::lies_in_project(field, self.out.world)
+                        super::paths::is_plain_inside(field, cwd, self.out.world)
                             || (field.shape == Shape::ProjectPaths && field.prefix().is_empty())
                     }) =>
             {

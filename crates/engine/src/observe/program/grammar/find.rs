@@ -10,7 +10,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
-use crate::observe::wild::may_match_sensitive;
+use crate::observe::wild::is_sensitive;
 use crate::path;
 
 /// Tests, options and operators without a value.
@@ -208,8 +208,7 @@ impl Runner<'_, '_> {
     fn found_shape(&self, expression: &Expression) -> Shape {
         let inside = expression.starts.iter().all(|start| stays_inside(start) && !start.text.starts_with('*'));
         let project = self.out.world.project().unwrap_or("/");
-        let sensitive =
-            expression.names.iter().flatten().any(|name| may_match_sensitive(name, project, self.out.world));
+        let sensitive = expression.names.iter().flatten().any(|name| is_sensitive(name, project, self.out.world));
         if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() {
             Shape::ProjectPaths
         } else {
