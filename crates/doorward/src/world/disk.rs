@@ -11,7 +11,7 @@ use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Set
 
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
-use super::{bounds, files, session, temporary};
+use super::{bounds, files, folding, session, temporary};
 use crate::loading::Loaded;
 use crate::places::Places;
 use crate::session::Session;
@@ -41,6 +41,8 @@ pub struct DiskWorld {
     programs: RefCell<BTreeMap<String, Identity>>,
     looks: RefCell<BTreeMap<String, Look>>,
     system: SystemDirectories,
+    by_hash_alone: bool,
+    ignores_case: OnceCell<bool>,
     session: Option<Rc<Session>>,
 }
 
@@ -57,7 +59,8 @@ impl DiskWorld {
         let home = places.home().to_owned();
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
-        let configured = || std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found));
+        // Not when the file was last written: whoever touches it would otherwise renew what it trusts.
+        let accepted = || loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
@@ -66,8 +69,8 @@ impl DiskWorld {
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            listed_at: configured(),
-            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(configured),
+            listed_at: accepted(),
+            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(accepted),
             trust: trust.clone(),
             key: OnceCell::new(),
             state: places.state(),
@@ -76,6 +79,9 @@ impl DiskWorld {
             programs: RefCell::default(),
             looks: RefCell::default(),
             system: SystemDirectories::default(),
+            // A configuration that is strict only because it is broken has nobody who made a list.
+            by_hash_alone: config.strict && loaded.problems.is_empty(),
+            ignores_case: OnceCell::new(),
             session: None,
             project,
             home,
@@ -141,6 +147,11 @@ impl DiskWorld {
     }
 }
 
+/// When an administrator last wrote the configuration of the machine.
+fn managed_at() -> Option<SystemTime> {
+    std::fs::symlink_metadata(crate::loading::MANAGED).ok().map(|found| files::changed(&found))
+}
+
 impl World for DiskWorld {
     fn home(&self) -> Option<&str> {
         Some(&self.home)
@@ -172,7 +183,9 @@ impl World for DiskWorld {
     }
 
     fn case_insensitive(&self) -> bool {
-        cfg!(target_os = "macos")
+        *self.ignores_case.get_or_init(|| {
+            cfg!(target_os = "macos") || self.project.as_deref().is_some_and(|project| folding::ignores_case(project))
+        })
     }
 
     fn look(&self, path: &str) -> Look {
@@ -235,6 +248,7 @@ impl World for DiskWorld {
             listed_at: self.listed_at,
             system: &self.system,
             binaries: &self.trust.binaries,
+            by_hash_alone: self.by_hash_alone,
         };
         let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
         self.programs.borrow_mut().insert(name.to_owned(), identity.clone());

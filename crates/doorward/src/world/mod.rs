@@ -7,6 +7,7 @@ mod bounds;
 mod chance;
 mod disk;
 mod files;
+mod folding;
 mod git_config;
 mod glob;
 #[cfg(test)]

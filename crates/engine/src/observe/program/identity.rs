@@ -54,6 +54,9 @@ impl Runner<'_, '_> {
                 effect.reach = crate::effect::Reach::Project;
                 effect.reversibility = Reversibility::Irreversible;
                 effect.marks = Marks::default().with(Mark::UnknownProgram);
+                if super::switches::is_unguarded_agent(words) {
+                    effect.marks.add(Mark::UnguardedAgent);
+                }
                 effect.by = known;
                 effect.part = part;
                 self.out.effect(effect);
