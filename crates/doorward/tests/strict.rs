@@ -60,7 +60,7 @@ fn a_read_from_another_machine_asks_even_if_the_host_is_listed() {
 #[test]
 fn words_of_the_user_clear_nothing() {
     let asked = json!({ "user_message": "please run git push to origin now" });
-    assert_eq!(verdicts("bash", bash("git push origin feature"), asked), pair("approve", "confirm"));
+    assert_eq!(verdicts("bash", bash("git push origin feature"), asked).1, "confirm");
 }
 
 /// The real machine: every program wants its hash on the list, the system's own too.

@@ -449,6 +449,7 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
     assert!(!format!("{pending:?}").contains(secret), "{pending:?}");
     let room = Room::new();
     room.put("home/.config/doorward/config.toml", "[agents.claude]\nmode = \"shadow\"\n");
+    room.accept();
     let payload = json!({
         "session_id": "s", "cwd": room.at("project"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": ASKED }, "tool_use_id": "t",

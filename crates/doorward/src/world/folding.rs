@@ -14,13 +14,13 @@ pub fn ignores_case(path: &str) -> bool {
 
 /// `identity` says which file a name stands for, without following links.
 fn is_found_in_other_case(path: &str, identity: impl Fn(&str) -> Option<(u64, u64)>) -> bool {
+    let path = path.trim_end_matches('/');
     let swapped = swapped(path);
     swapped != path && identity(path).is_some_and(|one| identity(&swapped) == Some(one))
 }
 
 /// The path with the case of its last name turned round.
 fn swapped(path: &str) -> String {
-    let path = path.trim_end_matches('/');
     let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
     let turned: String = name
         .chars()

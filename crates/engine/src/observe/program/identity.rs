@@ -112,7 +112,8 @@ impl Runner<'_, '_> {
             }
             Identity::Unlisted(path) => {
                 self.run_file(&path, state, input, by, Mark::UnlistedBinary);
-                None
+                // Under the strict profile even `rm` may be on no list, and is judged as what it is all the same.
+                self.out.world.settings().strict.then(|| crate::path::name(name).to_owned())
             }
             Identity::Missing => {
                 self.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));

@@ -135,11 +135,17 @@ pub fn is_unguarded_agent(words: &[Field]) -> bool {
 /// Every word of the call in order: operands, and flags with their values.
 fn words(invocation: &Invocation) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
+    let mut before = "";
     for given in &invocation.args.given {
-        words.push(given.name.clone());
-        words.extend(given.value.as_ref().map(|value| value.text.clone()));
+        // A flag that takes two words is given twice.
+        if given.name != before {
+            words.push(given.name.clone());
+        }
+        before = &given.name;
+        words.extend(given.value.iter().flat_map(|value| value.text.split_whitespace()).map(str::to_owned));
     }
     words.extend(invocation.args.unknown.iter().cloned());
+    words.extend(invocation.args.rest.iter().map(|field| field.text.clone()));
     words.extend(invocation.args.operands.iter().map(|field| field.text.clone()));
     words
 }
@@ -151,6 +157,11 @@ fn holds(words: &[String], table: &[(&str, &[&str])]) -> bool {
         let fits = |known: &&str| *known == "*" && !value.is_empty() || *known == value || *known == joined;
         table.iter().any(|(known, values)| key.ends_with(known) && values.iter().any(|known| fits(&known)))
     };
+    // A flag that stands alone switches on.
+    let alone = |word: &String| word.starts_with('-') && !word.contains('=') && is_listed(word, "true");
+    if words.iter().any(|word| alone(word)) {
+        return true;
+    }
     let pairs = words.windows(2).any(|pair| matches!(pair, [key, value] if is_listed(key, value)));
     pairs || words.iter().filter_map(|word| word.split_once('=')).any(|(key, value)| is_listed(key, value))
 }
