@@ -11,7 +11,7 @@ use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Set
 
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
-use super::{bounds, files, folding, session, temporary};
+use super::{bounds, files, folding, mounts, session, temporary};
 use crate::loading::Loaded;
 use crate::places::Places;
 use crate::session::Session;
@@ -43,6 +43,8 @@ pub struct DiskWorld {
     system: SystemDirectories,
     by_hash_alone: bool,
     ignores_case: OnceCell<bool>,
+    /// Mounts that may hang and that nobody works on.
+    distant: OnceCell<Vec<PathBuf>>,
     session: Option<Rc<Session>>,
 }
 
@@ -82,6 +84,7 @@ impl DiskWorld {
             // A configuration that is strict only because it is broken has nobody who made a list.
             by_hash_alone: config.strict && loaded.problems.is_empty(),
             ignores_case: OnceCell::new(),
+            distant: OnceCell::new(),
             session: None,
             project,
             home,
@@ -92,6 +95,22 @@ impl DiskWorld {
     #[must_use]
     pub fn in_session(self, session: Rc<Session>) -> DiskWorld {
         DiskWorld { session: Some(session), ..self }
+    }
+
+    /// Whoever answers for the path may never answer, so nobody is asked.
+    fn is_distant(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        let is_near = |near: &str| path.starts_with(near);
+        if self.project.as_deref().is_some_and(is_near) || ["/usr", "/bin", "/etc"].into_iter().any(is_near) {
+            return false;
+        }
+        let distant = self.distant.get_or_init(|| {
+            let mounts = crate::trusted::text_of_pipe("/proc/self/mountinfo", bounds::TEXT).unwrap_or_default();
+            let in_use: Vec<&str> =
+                [Some(self.home.as_str()), Some(&self.cwd), self.project.as_deref()].into_iter().flatten().collect();
+            mounts::distant(&mounts, &in_use)
+        });
+        distant.iter().any(|mount| path.starts_with(mount))
     }
 
     /// The repository that a directory lies in, found once per directory and mostly from what its parent said.
@@ -105,6 +124,9 @@ impl DiskWorld {
                 break;
             }
             unknown.push(path.to_owned());
+            if self.is_distant(path) {
+                continue;
+            }
             if let Some(repository) = Repository::at(path, &self.home) {
                 found = Some(Rc::new(repository));
                 break;
@@ -183,14 +205,17 @@ impl World for DiskWorld {
     }
 
     fn case_insensitive(&self) -> bool {
-        *self.ignores_case.get_or_init(|| {
-            cfg!(target_os = "macos") || self.project.as_deref().is_some_and(|project| folding::ignores_case(project))
-        })
+        *self
+            .ignores_case
+            .get_or_init(|| cfg!(target_os = "macos") || self.project.as_deref().is_some_and(folding::ignores_case))
     }
 
     fn look(&self, path: &str) -> Look {
         if let Some(known) = self.looks.borrow().get(path) {
             return known.clone();
+        }
+        if self.is_distant(path) {
+            return files::nothing(Kind::Unreadable);
         }
         let mut look = files::look(path, self.trusted_at.filter(|_| self.is_trusted), |metadata| {
             self.session.as_ref().is_some_and(|session| session.created(path, metadata))
@@ -204,6 +229,9 @@ impl World for DiskWorld {
     }
 
     fn link(&self, path: &str) -> Option<String> {
+        if self.is_distant(path) {
+            return None;
+        }
         std::fs::read_link(path).ok()?.into_os_string().into_string().ok()
     }
 
@@ -216,12 +244,15 @@ impl World for DiskWorld {
     }
 
     fn content(&self, path: &str, limit: usize) -> Content {
-        files::content(path, limit)
+        if self.is_distant(path) { Content::Unreadable } else { files::content(path, limit) }
     }
 
     fn tally(&self, path: &str) -> Tally {
         if let Some(known) = self.tallies.borrow().get(path) {
             return *known;
+        }
+        if self.is_distant(path) {
+            return Tally::Unknown;
         }
         let tally = files::tally(path, &|file| self.file_tracking(file));
         self.tallies.borrow_mut().insert(path.to_owned(), tally);
@@ -229,7 +260,7 @@ impl World for DiskWorld {
     }
 
     fn entries(&self, directory: &str) -> Option<Vec<String>> {
-        files::entries(directory)
+        if self.is_distant(directory) { None } else { files::entries(directory) }
     }
 
     fn git(&self, directory: &str) -> Option<Git> {

@@ -14,6 +14,7 @@ mod glob;
 mod hostile;
 mod ignore;
 mod index;
+mod mounts;
 mod program;
 mod repository;
 mod session;

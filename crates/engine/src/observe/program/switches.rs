@@ -154,12 +154,12 @@ fn holds(words: &[String], table: &[(&str, &[&str])]) -> bool {
     let is_listed = |key: &str, value: &str| {
         let (key, value) = (plain(key), value.trim_matches(['"', '\'']).to_ascii_lowercase());
         let joined = plain(&value);
-        let fits = |known: &&str| *known == "*" && !value.is_empty() || *known == value || *known == joined;
-        table.iter().any(|(known, values)| key.ends_with(known) && values.iter().any(|known| fits(&known)))
+        let fits = |known: &str| known == "*" && !value.is_empty() || known == value || known == joined;
+        table.iter().any(|(known, values)| key.ends_with(known) && values.iter().any(|known| fits(known)))
     };
     // A flag that stands alone switches on.
     let alone = |word: &String| word.starts_with('-') && !word.contains('=') && is_listed(word, "true");
-    if words.iter().any(|word| alone(word)) {
+    if words.iter().any(alone) {
         return true;
     }
     let pairs = words.windows(2).any(|pair| matches!(pair, [key, value] if is_listed(key, value)));
