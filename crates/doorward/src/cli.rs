@@ -58,7 +58,9 @@ enum Command {
     Trust(crate::trust::TrustArguments),
     /// Take trust back
     Untrust(crate::trust::UntrustArguments),
-    /// Let what the configuration loosened count in running sessions too
+    /// Accept what the configuration loosened, in running sessions too; only a person may
+    ///
+    /// What a file loosens has no effect before; what it tightens counts at once. `doorward config` names what waits.
     Reload,
     /// List the calls that wait for a person's answer, or show one
     Pending(crate::grants::PendingArguments),

@@ -3,6 +3,7 @@
 //! Start at `hook/mod.rs`, which answers an agent, or at `cli.rs`, which names every command a person types.
 #![forbid(unsafe_code)]
 
+mod accepted;
 mod agents;
 mod alerts;
 mod audit;

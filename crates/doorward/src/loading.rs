@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 
 use doorward_engine::{Mode, Policy};
 
-use crate::config::{Config, Note, Rights, notes, pi};
+use crate::accepted::{Accepted, USER};
+use crate::config::{Config, Note, Rights, held_back, notes, pi};
 use crate::own::{self, Own};
 use crate::places::Places;
 use crate::trust::Trust;
 use crate::trusted;
 
 /// What an administrator decides for the whole machine.
-const MANAGED: &str = "/etc/doorward/config.toml";
+pub const MANAGED: &str = "/etc/doorward/config.toml";
 
 /// What a repository may bring along.
 const PROJECT: &str = ".doorward.toml";
+
+/// Pi's settings for all projects, among the sources.
+const PI_GLOBAL: &str = "Pi, global";
 
 /// Pi's settings in the environment.
 const PI_INLINE: &str = "PI_AUTOMODE_SETTINGS_JSON";
@@ -50,6 +54,15 @@ impl Source {
     }
 }
 
+/// A file of the user's, held against what a person accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Covered {
+    /// What counts of it.
+    pub config: Config,
+    /// It is stricter than what is kept of it.
+    pub is_new: bool,
+}
+
 /// The configuration in force, and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loaded {
@@ -61,6 +74,13 @@ pub struct Loaded {
     tightening: Config,
     /// Program and rule files of the user.
     pub own: Own,
+    /// The program files as they are, accepted or not.
+    written_programs: &'static [u8],
+    /// What the user's files loosen without effect, because nobody accepted it: the file and the keys.
+    pub unaccepted: Vec<(String, Vec<&'static str>)>,
+    covered: Vec<(&'static str, Covered)>,
+    /// What a person accepted, and where the record says so.
+    pub accepted: Accepted,
     /// Each makes the configuration strict and the mode `confirm-all`.
     pub problems: Vec<String>,
     pub sources: Vec<Source>,
@@ -94,11 +114,49 @@ impl Loaded {
 }
 
 impl Loaded {
-    fn new(files: Config, trust: Trust, tightening: Config, own: Own, reader: Reader) -> Loaded {
-        let Reader { problems, sources } = reader;
-        let mut loaded = Loaded { config: Config::default(), trust, files, tightening, own, problems, sources };
+    fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
+        let Reader { problems, sources, accepted, covered, unaccepted } = reader;
+        let empty = Loaded::default();
+        let mut loaded = Loaded { trust, files, tightening, problems, sources, accepted, covered, unaccepted, ..empty };
         loaded.compose();
         loaded
+    }
+
+    /// The user's own files, held against what a person accepted.
+    pub fn covered(&self) -> impl Iterator<Item = (&str, &Covered)> {
+        self.covered.iter().map(|(name, covered)| (*name, covered))
+    }
+
+    /// The user's own files as they are written.
+    pub fn own_files(&self) -> impl Iterator<Item = (&str, Config)> {
+        let is_own = |source: &&Source| source.is_there && matches!(source.name, USER | PI_GLOBAL);
+        self.sources.iter().filter(is_own).map(|source| (source.name, source.config()))
+    }
+
+    /// The user's program files as they are, accepted or not.
+    pub fn written_programs(&self) -> &'static [u8] {
+        self.written_programs
+    }
+
+    /// What has no effect because nobody accepted it, in sentences.
+    pub fn unaccepted_sentences(&self) -> Vec<String> {
+        let sentence = |(place, keys): &(String, Vec<&str>)| {
+            format!(
+                "`{place}` loosens {}, which nobody accepted: it has no effect until you run `doorward reload`",
+                keys.iter().map(|key| format!("`{key}`")).collect::<Vec<String>>().join(", ")
+            )
+        };
+        self.unaccepted.iter().map(sentence).collect()
+    }
+
+    /// Takes the user's program and rule files up; programs only if a person accepted them as they are.
+    fn take_up(&mut self, mut own: Own, folder: &Path) {
+        self.written_programs = own.programs;
+        if !self.accepted.covers_programs(own.programs) {
+            own.programs = &[];
+            self.unaccepted.push((folder.join("programs").display().to_string(), vec!["programs"]));
+        }
+        self.own = own;
     }
 
     fn compose(&mut self) {
@@ -128,10 +186,13 @@ impl Loaded {
 /// Reads all sources for work in a project.
 pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     let mut reader = Reader::default();
+    reader.accepted(places);
     let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
-    let mut files = reader.toml("user", places.config_file(), own);
+    let user = reader.toml(USER, places.config_file(), own);
+    let mut files = reader.cover(user);
     if agent == "pi" {
-        files = files.joined_with(reader.pi("Pi, global", places.pi_file(), own));
+        let global = reader.pi(PI_GLOBAL, places.pi_file(), own);
+        files = files.joined_with(reader.cover(global));
     }
     let trust = reader.trust(places, own);
     files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
@@ -147,8 +208,11 @@ pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     if agent == "pi" {
         tightening = tightening.tightened_by(reader.pi_inline());
     }
-    let added = own::load(&places.config_directory(), places.may_loosen(project), &mut reader.problems);
-    Loaded::new(files, trust, tightening, added, reader)
+    let folder = places.config_directory();
+    let added = own::load(&folder, places.may_loosen(project), &mut reader.problems);
+    let mut loaded = Loaded::new(files, trust, tightening, reader);
+    loaded.take_up(added, &folder);
+    loaded
 }
 
 /// Reads sources one after the other and keeps what they said.
@@ -156,9 +220,32 @@ pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
 struct Reader {
     problems: Vec<String>,
     sources: Vec<Source>,
+    accepted: Accepted,
+    covered: Vec<(&'static str, Covered)>,
+    unaccepted: Vec<(String, Vec<&'static str>)>,
 }
 
 impl Reader {
+    fn accepted(&mut self, places: &Places) {
+        match Accepted::load(places) {
+            Ok(accepted) => self.accepted = accepted,
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    /// What the source that was read last may say: nothing laxer than what a person accepted.
+    fn cover(&mut self, said: Config) -> Config {
+        let Some(source) = self.sources.last() else { return Config::default() };
+        let config = self.accepted.covered(source.name, said.clone());
+        let keys = held_back(&said, &config);
+        if !keys.is_empty() {
+            self.unaccepted.push((source.place.clone(), keys));
+        }
+        let is_new = source.is_there && self.accepted.lacks(source.name, &config);
+        self.covered.push((source.name, Covered { config: config.clone(), is_new }));
+        config
+    }
+
     fn toml(&mut self, name: &'static str, path: PathBuf, rights: Rights) -> Config {
         let read = trusted::read(&path);
         let parse = |text: &str| Config::parse(text).map(|config| (config, Vec::new()));
@@ -228,11 +315,18 @@ mod tests {
         file
     }
 
+    fn accept(places: &Places) {
+        let loaded = load(places, None, "pi");
+        crate::accepted::accept(places, &loaded, &mut crate::record::Ledger::of(places)).unwrap();
+    }
+
     #[test]
     fn an_unreadable_configuration_trusts_nobody() {
         let directory = tempfile::tempdir().unwrap();
         let places = Places::at(directory.path().to_str().unwrap());
+        crate::record::begin(&places).unwrap();
         let file = written(&places, "[agents.claude]\nmode = \"auto\"\n");
+        accept(&places);
         assert_eq!(load(&places, None, "claude").mode("claude"), Mode::Auto);
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
         let loaded = load(&places, None, "claude");
@@ -256,6 +350,8 @@ mod tests {
         );
         put(project.join(".pi/automode.local.json"), r#"{"permissions":{"allow":["fetch"],"ask":["fetch"]}}"#);
         let places = Places::at(home.to_str().unwrap());
+        assert!(load(&places, project.to_str(), "pi").config.permissions.allow.is_empty(), "nobody accepted it");
+        accept(&places);
         let loaded = load(&places, project.to_str(), "pi");
         assert_eq!(loaded.problems, Vec::<String>::new());
         let permissions = &loaded.config.permissions;

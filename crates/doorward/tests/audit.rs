@@ -127,9 +127,9 @@ fn a_record_that_holds_is_told_from_one_that_was_changed() {
     std::fs::write(current(&home), &bytes).unwrap();
     let broken = audit(&home, &["verify"]);
     assert_eq!(broken.code, 1);
-    assert!(broken.stdout.contains("the first bad one is record 3"), "{}", broken.stdout);
+    assert!(broken.stdout.contains("the first bad one is record 4"), "{}", broken.stdout);
     let told: Value = serde_json::from_str(&audit(&home, &["verify", "--json"]).stdout).unwrap();
-    assert_eq!(told["findings"][0]["sequence"], 3);
+    assert_eq!(told["findings"][0]["sequence"], 4);
     assert!(!broken.stderr.contains('█'), "no bar where nobody looks");
 }
 
@@ -153,7 +153,7 @@ fn records_are_counted_exported_and_indexed_again() {
     let home = recorded();
     let stats: Value = serde_json::from_str(&good(&home, &["stats", "--json"])).unwrap();
     let blocked: u64 = stats["categories"].as_array().unwrap().iter().map(|of| of["blocked"].as_u64().unwrap()).sum();
-    assert_eq!((stats["records"].as_u64(), blocked), (Some(5), 2));
+    assert_eq!((stats["records"].as_u64(), blocked), (Some(6), 2));
     assert!(good(&home, &["stats"]).contains("overridden"));
     let lines = good(&home, &["export", "--kind", "decision", "--session", "0c1d"]);
     let calls: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -161,14 +161,14 @@ fn records_are_counted_exported_and_indexed_again() {
     let csv = good(&home, &["export", "--format", "csv", "--verdict", "approve"]);
     assert!(csv.starts_with("sequence,time_ms,kind,") && csv.contains(",ls -la,"), "{csv}");
     let file = home.path("records.parquet").display().to_string();
-    assert!(good(&home, &["export", "--format", "parquet", "--output", &file]).contains("5 records"));
+    assert!(good(&home, &["export", "--format", "parquet", "--output", &file]).contains("6 records"));
     let bytes = std::fs::read(&file).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     std::fs::write(home.path(".local/state/doorward/index.sqlite"), "no database").unwrap();
     let error = audit(&home, &["list"]);
     assert_eq!(error.code, 1);
     assert!(error.stderr.contains("audit reindex"), "{}", error.stderr);
-    assert!(good(&home, &["reindex"]).contains("5 records"));
+    assert!(good(&home, &["reindex"]).contains("6 records"));
     assert!(good(&home, &["list"]).contains("git push"));
 }
 

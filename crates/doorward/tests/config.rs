@@ -221,7 +221,7 @@ fn an_allow_pattern_covers_words_and_not_what_the_shell_does_beside_them() {
 }
 
 #[test]
-fn tightening_counts_at_once_and_loosening_in_the_next_session() {
+fn tightening_counts_at_once_and_loosening_only_once_a_person_accepts_it() {
     let home = spoilt(|_| {});
     let before = home.read(FILE).unwrap();
     let in_session = |session: &str, command: &str| {
@@ -236,9 +236,25 @@ fn tightening_counts_at_once_and_loosening_in_the_next_session() {
         &format!("{before}\n[permissions]\nallow = [\"bash(npm install left-pad)\"]\ndeny = [\"bash(ls)\"]\n"),
     );
     assert_eq!(in_session("one", "ls"), "deny", "tightened");
-    assert_eq!(in_session("one", "npm install left-pad"), "ask", "not yet loosened");
-    assert_eq!(in_session("two", "npm install left-pad"), "allow", "loosened");
+    for session in ["one", "two"] {
+        assert_eq!(in_session(session, "npm install left-pad"), "ask", "nobody accepted it");
+    }
+    let shown = home.run(&["config", "--json"], b"").json();
+    let said = shown["unaccepted"].to_string();
+    assert!(said.contains("`permissions.allow`") && said.contains("`doorward reload`"), "{said}");
     home.write(FILE, &before);
-    assert_eq!(in_session("one", "ls"), "deny", "what was denied in a session stays denied in it");
-    assert_eq!(in_session("three", "ls"), "allow");
+    assert_eq!(in_session("three", "ls"), "deny", "what was denied stays denied until a person accepts the change");
+    let refused = home.without_terminal(&["reload"]);
+    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert_eq!(in_session("four", "ls"), "deny");
+}
+
+#[test]
+fn a_mode_that_was_written_by_hand_has_no_effect() {
+    let home = Home::new();
+    home.write(FILE, AUTO);
+    assert_eq!(home.run(&["setup", "codex", "--without-hooks", "--yes"], b"").code, 0);
+    assert_eq!(decision(&home, "ls").0, "ask");
+    let status = home.run(&["status"], b"").stdout;
+    assert!(status.contains("`agents`, which nobody accepted"), "{status}");
 }

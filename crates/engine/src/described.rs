@@ -40,6 +40,14 @@ pub struct Description {
     pub override_rate: BTreeMap<String, f64>,
     /// What happened before in the session: `secret-read`, `code-downloaded`, …
     pub taint: Vec<String>,
+    /// Reads of the session in the last minute.
+    pub reads_last_minute: u32,
+    /// Reads of the session in the last seconds.
+    pub reads_last_seconds: u32,
+    /// Refusals of the session without an approval between them.
+    pub denials_in_a_row: u32,
+    /// All refusals of the session.
+    pub denials: u32,
     /// Things the user said not to do.
     pub boundaries: Vec<String>,
     /// Hosts that the configuration allows.
@@ -362,8 +370,12 @@ impl World for DescribedWorld {
     fn history(&self) -> History {
         History {
             taint: self.description.taint.clone(),
+            reads_last_minute: self.description.reads_last_minute,
+            reads_last_seconds: self.description.reads_last_seconds,
+            denials_in_a_row: self.description.denials_in_a_row,
+            denials: self.description.denials,
             boundaries: self.description.boundaries.clone(),
-            ..History::default()
+            doubt: None,
         }
     }
 

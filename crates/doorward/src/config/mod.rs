@@ -1,5 +1,6 @@
 //! What the user configured: modes per agent, permission patterns, hosts, paths and thresholds.
 
+mod loosened;
 mod notes;
 pub mod pi;
 mod rights;
@@ -11,6 +12,7 @@ use doorward_engine::{Mode, Pattern, Permissions, Policy, Settings, Thresholds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use loosened::held_back;
 pub use notes::{Note, notes};
 pub use rights::Rights;
 pub use show::{ConfigArguments, run};

@@ -87,6 +87,7 @@ impl Config {
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
         let mut both = self.tightened_by(held.clone());
+        both.thresholds = both.thresholds.tightened_by(held.thresholds.with_usual_rates());
         let permissions = [&mut both.permissions.deny, &mut both.permissions.ask];
         let lists = [&mut both.hosts.denied, &mut both.paths.protected, &mut both.paths.denied];
         permissions.into_iter().chain(lists).for_each(once);
@@ -151,6 +152,16 @@ impl Numbers {
             read_burst: self.read_burst.or(other.read_burst),
             denials_in_a_row: self.denials_in_a_row.or(other.denials_in_a_row),
             denials: self.denials.or(other.denials),
+        }
+    }
+
+    /// These, with the built-in rates where none are set: without them any rate would pass for as strict.
+    fn with_usual_rates(self) -> Numbers {
+        let usual = doorward_engine::Thresholds::default();
+        Numbers {
+            reads_per_minute: self.reads_per_minute.or(Some(usual.reads_per_minute)),
+            read_burst: self.read_burst.or(Some(usual.read_burst)),
+            ..self
         }
     }
 

@@ -71,6 +71,7 @@ fn as_json(loaded: &Loaded, agent: &str) -> Value {
     json!({
         "agent": agent, "mode": loaded.mode(agent).as_str(), "strict": loaded.config.strict,
         "values": entries(loaded, agent), "sources": sources, "problems": loaded.problems,
+        "unaccepted": loaded.unaccepted_sentences(),
     })
 }
 
@@ -90,6 +91,9 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
         for note in source.notes() {
             writeln!(out, "  note: `{}` {}", note.key, crate::screen::visible(&note.text))?;
         }
+    }
+    for sentence in loaded.unaccepted_sentences() {
+        writeln!(out, "without effect: {}", crate::screen::visible(&sentence))?;
     }
     for problem in &loaded.problems {
         writeln!(out, "problem: {}", crate::screen::visible(problem))?;

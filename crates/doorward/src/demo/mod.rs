@@ -82,6 +82,9 @@ impl Stage {
             "home/.config/doorward/config.toml",
             &format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [\"{}\"]\n", stage.project()),
         )?;
+        let places = &stage.surroundings.places;
+        let loaded = crate::loading::load(places, None, Agent::Claude.name());
+        crate::accepted::accept(places, &loaded, &mut record::Ledger::of(places))?;
         Ok(stage)
     }
 

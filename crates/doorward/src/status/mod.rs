@@ -83,7 +83,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     if arguments.json {
         let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
         let shown = json!({
-            "agents": agents, "problems": loaded.problems, "strict": loaded.config.strict,
+            "agents": agents, "problems": loaded.problems, "unaccepted": loaded.unaccepted_sentences(), "strict": loaded.config.strict,
             "trusted": { "projects": loaded.config.projects.trusted, "binaries": loaded.trust.binaries.len(),
                 "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
             "checkedActions": counts.checked, "blockedActions": counts.blocked, "confirmedActions": counts.confirmed,
@@ -101,6 +101,9 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     }
     for problem in &loaded.problems {
         writeln!(out, "problem: {}", visible(problem))?;
+    }
+    for sentence in loaded.unaccepted_sentences() {
+        writeln!(out, "without effect: {}", visible(&sentence))?;
     }
     for (name, mode) in modes(&loaded) {
         writeln!(out, "agent {:<12} {mode}", visible(&name))?;

@@ -7,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use doorward_ledger::PolicyBody;
 
 use super::change::Change;
 use super::inventory::Inventory;
 use super::{Trust, mcp, person};
+use crate::accepted;
 use crate::places::Places;
-use crate::record::{Entry, Ledger, Recorder};
+use crate::record::Ledger;
 use crate::world::project_root;
 
 /// What to trust; without anything: what is trusted, and what changed since.
@@ -40,7 +40,7 @@ pub enum What {
     },
     /// An agent: doorward's judgement counts instead of asking about every call
     Agent { name: String },
-    /// A program, as its bytes are now
+    /// A program, or every program in a directory, as their bytes are now
     Binary { path: PathBuf },
     /// The programs of tool chains outside the directories of the system, as their bytes are now
     Tools,
@@ -63,19 +63,22 @@ pub fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
     decide(&arguments.what, false)
 }
 
-/// Lets running sessions see what the files loosened since they began.
+/// Accepts what the files loosened, in running sessions too.
 pub fn reload() -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    if !person::agrees("let the configuration as it is now count in every running session?")? {
+    // Pi reads every file that there is.
+    let loaded = crate::loading::load(&places, None, "pi");
+    let mut out = anstream::stdout().lock();
+    for sentence in loaded.unaccepted_sentences() {
+        writeln!(out, "{}", crate::screen::visible(&sentence))?;
+    }
+    if !person::agrees("let the configuration as it is now count, in every running session too?")? {
         bail!("nothing was changed");
     }
-    let user = Some(rustix::process::geteuid().as_raw().to_string());
-    let what = "the configuration was reloaded for running sessions".to_owned();
-    let body = PolicyBody { what, before: None, after: None, user, project: None };
-    let _receipt = Ledger::of(&places).append(Entry::new(&body)?).context("the change cannot be recorded")?;
+    accepted::accept(&places, &loaded, &mut Ledger::of(&places))?;
     crate::held::forget(&places).context("what sessions began with cannot be forgotten")?;
-    writeln!(anstream::stdout(), "done; it counts from the next call on")?;
+    writeln!(out, "done; it counts from the next call on")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -104,13 +107,43 @@ pub fn tools(places: &Places) -> Result<usize> {
 fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    let change = change(what, trusts, &places)?;
-    if !person::agrees(&change.question())? {
+    let changes = changes(what, trusts, &places)?;
+    let question = match changes.as_slice() {
+        [one] => one.question(),
+        several => format!("do the same for {} programs, each as its bytes are now?", several.len()),
+    };
+    if changes.is_empty() || !person::agrees(&question)? {
         bail!("nothing was changed");
     }
-    change.apply(&places, &mut Ledger::of(&places))?;
+    for change in changes {
+        change.apply(&places, &mut Ledger::of(&places))?;
+    }
     writeln!(anstream::stdout(), "done; it counts from the next call on")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// One change; one for each program of a directory.
+fn changes(what: &What, trusts: bool, places: &Places) -> Result<Vec<Change>> {
+    match what {
+        What::Binary { path } if path.is_dir() => {
+            let mut paths: Vec<PathBuf> = Vec::new();
+            for entry in std::fs::read_dir(path)? {
+                let path = entry?.path();
+                if path.is_file() {
+                    paths.push(path);
+                }
+            }
+            paths.sort();
+            // What cannot be read cannot be listed, and stays unlisted.
+            Ok(paths.iter().filter_map(|path| Change::binary(path, trusts).ok()).collect())
+        }
+        What::Project { .. }
+        | What::Agent { .. }
+        | What::Binary { .. }
+        | What::Tools
+        | What::Domain { .. }
+        | What::Mcp { .. } => Ok(vec![change(what, trusts, places)?]),
+    }
 }
 
 fn change(what: &What, trusts: bool, places: &Places) -> Result<Change> {

@@ -11,7 +11,7 @@ use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Set
 
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
-use super::{bounds, files, session, temporary};
+use super::{bounds, files, folding, mounts, session, temporary};
 use crate::loading::Loaded;
 use crate::places::Places;
 use crate::session::Session;
@@ -43,6 +43,10 @@ pub struct DiskWorld {
     programs: RefCell<BTreeMap<String, Identity>>,
     looks: RefCell<BTreeMap<String, Look>>,
     system: SystemDirectories,
+    by_hash_alone: bool,
+    ignores_case: OnceCell<bool>,
+    /// Mounts that may hang and that nobody works on.
+    distant: OnceCell<Vec<PathBuf>>,
     session: Option<Rc<Session>>,
 }
 
@@ -59,7 +63,8 @@ impl DiskWorld {
         let home = places.home().to_owned();
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
-        let configured = || std::fs::symlink_metadata(places.config_file()).ok().map(|found| files::changed(&found));
+        // Not when the file was last written: whoever touches it would otherwise renew what it trusts.
+        let accepted = || loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
@@ -68,8 +73,8 @@ impl DiskWorld {
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            listed_at: configured(),
-            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(configured),
+            listed_at: accepted(),
+            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(accepted),
             trust: trust.clone(),
             inventory: Inventory::of(places),
             key: OnceCell::new(),
@@ -79,6 +84,10 @@ impl DiskWorld {
             programs: RefCell::default(),
             looks: RefCell::default(),
             system: SystemDirectories::default(),
+            // A configuration that is strict only because it is broken has nobody who made a list.
+            by_hash_alone: config.strict && loaded.problems.is_empty(),
+            ignores_case: OnceCell::new(),
+            distant: OnceCell::new(),
             session: None,
             project,
             home,
@@ -89,6 +98,22 @@ impl DiskWorld {
     #[must_use]
     pub fn in_session(self, session: Rc<Session>) -> DiskWorld {
         DiskWorld { session: Some(session), ..self }
+    }
+
+    /// Whoever answers for the path may never answer, so nobody is asked.
+    fn is_distant(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        let is_near = |near: &str| path.starts_with(near);
+        if self.project.as_deref().is_some_and(is_near) || ["/usr", "/bin", "/etc"].into_iter().any(is_near) {
+            return false;
+        }
+        let distant = self.distant.get_or_init(|| {
+            let mounts = crate::trusted::text_of_pipe("/proc/self/mountinfo", bounds::TEXT).unwrap_or_default();
+            let in_use: Vec<&str> =
+                [Some(self.home.as_str()), Some(&self.cwd), self.project.as_deref()].into_iter().flatten().collect();
+            mounts::distant(&mounts, &in_use)
+        });
+        distant.iter().any(|mount| path.starts_with(mount))
     }
 
     /// The repository that a directory lies in, found once per directory and mostly from what its parent said.
@@ -102,6 +127,9 @@ impl DiskWorld {
                 break;
             }
             unknown.push(path.to_owned());
+            if self.is_distant(path) {
+                continue;
+            }
             if let Some(repository) = Repository::at(path, &self.home) {
                 found = Some(Rc::new(repository));
                 break;
@@ -144,6 +172,11 @@ impl DiskWorld {
     }
 }
 
+/// When an administrator last wrote the configuration of the machine.
+fn managed_at() -> Option<SystemTime> {
+    std::fs::symlink_metadata(crate::loading::MANAGED).ok().map(|found| files::changed(&found))
+}
+
 impl World for DiskWorld {
     fn home(&self) -> Option<&str> {
         Some(&self.home)
@@ -175,12 +208,17 @@ impl World for DiskWorld {
     }
 
     fn case_insensitive(&self) -> bool {
-        cfg!(target_os = "macos")
+        *self
+            .ignores_case
+            .get_or_init(|| cfg!(target_os = "macos") || self.project.as_deref().is_some_and(folding::ignores_case))
     }
 
     fn look(&self, path: &str) -> Look {
         if let Some(known) = self.looks.borrow().get(path) {
             return known.clone();
+        }
+        if self.is_distant(path) {
+            return files::nothing(Kind::Unreadable);
         }
         let mut look = files::look(path, self.trusted_at.filter(|_| self.is_trusted), |metadata| {
             self.session.as_ref().is_some_and(|session| session.created(path, metadata))
@@ -194,6 +232,9 @@ impl World for DiskWorld {
     }
 
     fn link(&self, path: &str) -> Option<String> {
+        if self.is_distant(path) {
+            return None;
+        }
         std::fs::read_link(path).ok()?.into_os_string().into_string().ok()
     }
 
@@ -206,12 +247,15 @@ impl World for DiskWorld {
     }
 
     fn content(&self, path: &str, limit: usize) -> Content {
-        files::content(path, limit)
+        if self.is_distant(path) { Content::Unreadable } else { files::content(path, limit) }
     }
 
     fn tally(&self, path: &str) -> Tally {
         if let Some(known) = self.tallies.borrow().get(path) {
             return *known;
+        }
+        if self.is_distant(path) {
+            return Tally::Unknown;
         }
         let tally = files::tally(path, &|file| self.file_tracking(file));
         self.tallies.borrow_mut().insert(path.to_owned(), tally);
@@ -219,7 +263,7 @@ impl World for DiskWorld {
     }
 
     fn entries(&self, directory: &str) -> Option<Vec<String>> {
-        files::entries(directory)
+        if self.is_distant(directory) { None } else { files::entries(directory) }
     }
 
     fn git(&self, directory: &str) -> Option<Git> {
@@ -239,6 +283,7 @@ impl World for DiskWorld {
             system: &self.system,
             binaries: &self.trust.binaries,
             inventory: &self.inventory,
+            by_hash_alone: self.by_hash_alone,
         };
         let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
         self.programs.borrow_mut().insert(name.to_owned(), identity.clone());

@@ -9,16 +9,13 @@ use doorward_engine::{Content, Kind, Look, Tally, Tracking};
 
 use super::bounds;
 
+/// What is said of a path at which there is nothing to see.
+pub const fn nothing(kind: Kind) -> Look {
+    Look { kind, size: 0, executable: false, hard_links: 0, created_this_session: false, changed_since_trust: false }
+}
+
 /// Looks at a path. What changed after `trusted_at` counts as changed since then; `is_own` says what the session created.
 pub fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Metadata) -> bool) -> Look {
-    let nothing = |kind| Look {
-        kind,
-        size: 0,
-        executable: false,
-        hard_links: 0,
-        created_this_session: false,
-        changed_since_trust: false,
-    };
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if is_absent(&error) => return nothing(Kind::Missing),

@@ -111,3 +111,90 @@ fn a_tree_that_changes_during_the_walk_ends_the_walk_all_the_same() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
+
+/// What the whole engine says about a command in a directory, and how long that took.
+fn judged(directory: &Path, command: &str) -> (doorward_engine::Verdict, Duration) {
+    let mut loaded = Loaded::default();
+    loaded.config.projects.trusted.push(text(directory).to_owned());
+    let root = text(directory);
+    let world = DiskWorld::new(&Places::at("/nowhere"), root, project_root(root), &loaded);
+    let call = doorward_engine::ToolCall::bash(command, root);
+    let started = Instant::now();
+    let considered = crate::judging::consider(&call, &world, &doorward_engine::Policy::built_in());
+    (considered.judgement.verdict, started.elapsed())
+}
+
+fn git(directory: &Path, arguments: &[&str], input: &str) {
+    use std::io::Write;
+    let mut child = std::process::Command::new("git")
+        .args(["-c", "user.name=n", "-c", "user.email=e@e.example"])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success(), "git {arguments:?}");
+}
+
+#[test]
+fn a_repository_of_fifty_thousand_files_is_judged_by_the_entry_of_the_file() {
+    let base = tempfile::tempdir().unwrap();
+    git(base.path(), &["init", "-q"], "");
+    let entries: String = (0..50_000)
+        .map(|number| format!("100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391 0\tsrc/d{}/f{number}\n", number % 500))
+        .collect();
+    git(base.path(), &["hash-object", "-w", "--stdin"], "");
+    git(base.path(), &["update-index", "--index-info"], &entries);
+    std::fs::create_dir_all(base.path().join("src/d7")).unwrap();
+    std::fs::write(base.path().join("src/d7/f7"), "").unwrap();
+    std::fs::write(base.path().join("src/d7/new"), "").unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    git(base.path(), &["update-index", "-q", "--refresh", "--force-write-index", "--ignore-missing"], "");
+    let world = world(base.path());
+    let started = Instant::now();
+    assert_eq!(world.tracking(text(&base.path().join("src/d7/f7"))), Tracking::Clean);
+    assert_eq!(world.tracking(text(&base.path().join("src/d7/new"))), Tracking::Untracked);
+    let looked = started.elapsed();
+    let (_, took) = judged(base.path(), "rm src/d7/f7 && git status && sed -n 1,5p src/d7/f7");
+    println!("50,000 entries: two files in {looked:?}, a call in {took:?}");
+    assert!(looked < SOON * 5 && took < SOON * 5, "{looked:?} {took:?}");
+    let (verdict, _) = judged(base.path(), "rm -rf src");
+    assert!(verdict > doorward_engine::Verdict::AutoApprove);
+}
+
+#[test]
+fn a_directory_that_may_not_be_looked_into_is_not_known() {
+    // Nothing is closed to the administrator.
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let base = tempfile::tempdir().unwrap();
+    let closed = base.path().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::write(closed.join("file"), "").unwrap();
+    let mode = |mode: u32| -> std::fs::Permissions { std::os::unix::fs::PermissionsExt::from_mode(mode) };
+    std::fs::set_permissions(&closed, mode(0o000)).unwrap();
+    let world = world(base.path());
+    let tally = world.tally(text(&closed));
+    let verdict = judged(base.path(), "rm -rf closed").0;
+    std::fs::set_permissions(&closed, mode(0o700)).unwrap();
+    assert!(!matches!(tally, Tally::Counted { unrestorable: 0, .. }), "{tally:?}");
+    assert!(verdict > doorward_engine::Verdict::AutoApprove);
+}
+
+#[test]
+fn deleting_a_directory_that_is_too_large_to_count_is_not_approved() {
+    let base = tempfile::tempdir().unwrap();
+    git(base.path(), &["init", "-q"], "");
+    let many = base.path().join("many");
+    std::fs::create_dir(&many).unwrap();
+    fill(&many, 20_000);
+    for command in ["rm -rf many", "rm many/*", "find many -delete", "mv many /tmp/elsewhere"] {
+        let (verdict, took) = judged(base.path(), command);
+        assert!(verdict > doorward_engine::Verdict::AutoApprove, "{command}");
+        assert!(took < SOON * 5, "{command} took {took:?}");
+    }
+}

@@ -7,12 +7,14 @@ mod bounds;
 mod chance;
 mod disk;
 mod files;
+mod folding;
 mod git_config;
 mod glob;
 #[cfg(test)]
 mod hostile;
 mod ignore;
 mod index;
+mod mounts;
 mod program;
 mod repository;
 mod session;

@@ -47,6 +47,8 @@ pub struct Known<'a> {
     pub system: &'a SystemDirectories,
     /// The list of the programs in tool chains.
     pub inventory: &'a Inventory,
+    /// Programs count by their hash alone, wherever they lie: the strict profile.
+    pub by_hash_alone: bool,
 }
 
 /// Which directories belong to the system, asked once each.
@@ -105,7 +107,8 @@ fn is_executable(found: &Metadata) -> bool {
 
 /// What `judged` finds out about a regular file of the system, without asking again and again.
 fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
-    is_plain(path)
+    !known.by_hash_alone
+        && is_plain(path)
         && found.uid() == 0
         && found.mode() & 0o022 == 0
         && known.project.is_none_or(|project| project == "/" || !path.starts_with(project))
@@ -116,11 +119,16 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     let shown = || path.to_string_lossy().into_owned();
     let Ok(real) = path.canonicalize() else { return Identity::Unlisted(shown()) };
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
-    if known.project.is_some_and(|project| project != "/" && lies_in(project)) {
+    let pinned = real.to_str().and_then(|real| known.binaries.get(real));
+    let in_project = known.project.is_some_and(|project| project != "/" && lies_in(project));
+    if in_project && !known.by_hash_alone {
         return Identity::Project(shown());
     }
-    if let Some(pinned) = real.to_str().and_then(|real| known.binaries.get(real)) {
+    if let Some(pinned) = pinned {
         return if pinned.is_same(&real) { Identity::Trusted(shown()) } else { Identity::Changed(shown()) };
+    }
+    if known.by_hash_alone {
+        return Identity::Unlisted(shown());
     }
     if is_plain(path) && [path, real.as_path()].iter().all(|path| is_system(path)) {
         return Identity::Trusted(shown());
@@ -185,6 +193,36 @@ mod tests {
     }
 
     #[test]
+    fn under_the_strict_profile_a_program_is_known_by_its_hash_alone() {
+        let base = tempfile::tempdir().unwrap();
+        let directory = base.path().to_str().unwrap();
+        let own = tool(base.path(), "own");
+        let inventory = Inventory::of(&crate::places::Places::at(directory));
+        let mut known = Known {
+            cwd: "/",
+            project: Some(directory),
+            home: None,
+            directories: &[directory.to_owned()],
+            listed_at: Some(SystemTime::now()),
+            system: &SystemDirectories::default(),
+            binaries: &BTreeMap::new(),
+            inventory: &inventory,
+            by_hash_alone: true,
+        };
+        assert!(matches!(identify("sh", Some("/usr/bin:/bin"), &known), Identity::Unlisted(_)));
+        assert_eq!(identify(&own, None, &known), Identity::Unlisted(own.clone()));
+        let shell = Path::new("/bin/sh").canonicalize().unwrap();
+        let pin = |path: &Path| (path.to_str().unwrap().to_owned(), PinnedFile::of(path).unwrap());
+        let real = Path::new(&own).canonicalize().unwrap();
+        let binaries = BTreeMap::from([pin(&shell), pin(&real)]);
+        known.binaries = &binaries;
+        assert!(matches!(identify("sh", Some("/usr/bin:/bin"), &known), Identity::Trusted(_)));
+        assert_eq!(identify(&own, None, &known), Identity::Trusted(own.clone()));
+        std::fs::write(&real, "#!/bin/sh\nexit 1\n").unwrap();
+        assert_eq!(identify(&own, None, &known), Identity::Changed(own));
+    }
+
+    #[test]
     fn a_program_is_known_by_where_it_lies() {
         let home = tempfile::tempdir().unwrap();
         let listed = tool(home.path(), "listed");
@@ -204,6 +242,7 @@ mod tests {
             system: &SystemDirectories::default(),
             binaries: &BTreeMap::new(),
             inventory: &inventory,
+            by_hash_alone: false,
         };
         let path = format!("{project_path}:{}:/usr/bin:/bin", directories[0]);
         let shell = identify("sh", Some("/usr/bin:/bin"), &known);

@@ -108,6 +108,49 @@ const DESTRUCTIVE: &[&str] = &[
     "sign",
 ];
 
+/// Names of arguments that hold a command line.
+const COMMANDS: &[&str] = &[
+    "command",
+    "cmd",
+    "shell",
+    "bash",
+    "script",
+    "commands",
+    "command_line",
+    "commandline",
+    "shell_command",
+    "bash_command",
+    "exec",
+];
+
+/// What goes with the arguments of one call.
+struct Given<'a> {
+    cwd: &'a str,
+    /// So many more are looked at.
+    left: usize,
+    /// What the tool does to the files it is given.
+    touch: Touch,
+}
+
+/// What a tool that says it handles files does to them.
+fn touch_of(server: &str, words: &[String]) -> Touch {
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let server = server.to_ascii_lowercase();
+    let of_files = has(&["file", "files", "directory", "directories", "dir", "folder", "path", "tree"])
+        || ["file", "fs", "disk"].iter().any(|part| server.contains(part));
+    match of_files {
+        true if has(&["delete", "remove", "unlink", "rm", "rmdir", "purge", "wipe"]) => Touch::DeleteTree,
+        true if has(&[
+            "write", "edit", "create", "save", "append", "update", "replace", "move", "rename", "copy", "put", "patch",
+            "insert", "chmod",
+        ]) =>
+        {
+            Touch::Write
+        }
+        true | false => Touch::Read,
+    }
+}
+
 impl Observer<'_> {
     /// The fetch tool.
     pub fn fetch_tool(&mut self, url: &str, method: Option<&str>) {
@@ -115,7 +158,7 @@ impl Observer<'_> {
         let reads =
             method.is_none_or(|method| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
         self.connect(&field, if reads { Exchange::Fetch } else { Exchange::Send }, &By::default());
-        if !secret::scan(url).is_empty() {
+        if secret::holds(url) {
             self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
         }
     }
@@ -126,7 +169,7 @@ impl Observer<'_> {
         effect.scope = Scope::External;
         effect.marks.add(Mark::ListedHost);
         self.effect(effect);
-        if !secret::scan(query).is_empty() {
+        if secret::holds(query) {
             self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
         }
     }
@@ -197,38 +240,38 @@ impl Observer<'_> {
             }
         }
         self.effect(effect);
-        let mut left = ARGUMENTS;
-        self.argument("", args, cwd, &mut left);
+        let mut given = Given { cwd, left: ARGUMENTS, touch: touch_of(server, &words) };
+        self.argument("", args, &mut given);
     }
 
     /// Looks at an argument as a path, an address, a command or SQL.
-    fn argument(&mut self, key: &str, value: &Value, cwd: &str, left: &mut usize) {
-        if *left == 0 {
+    fn argument(&mut self, key: &str, value: &Value, given: &mut Given<'_>) {
+        if given.left == 0 {
             self.lower(Degree::Opaque, "more arguments than can be looked at");
             return;
         }
-        *left -= 1;
+        given.left -= 1;
         match value {
-            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.argument(key, value, cwd, left)),
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.argument(key, value, given)),
             Value::Array(items)
                 if matches!(key.to_ascii_lowercase().as_str(), "argv" | "args" | "cmd" | "command")
                     && items.iter().all(Value::is_string) =>
             {
                 let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                self.text_argument("command", &words.join(" "), cwd);
+                self.text_argument("command", &words.join(" "), given);
             }
-            Value::Array(items) => items.iter().for_each(|item| self.argument(key, item, cwd, left)),
-            Value::String(text) => self.text_argument(key, text, cwd),
+            Value::Array(items) => items.iter().for_each(|item| self.argument(key, item, given)),
+            Value::String(text) => self.text_argument(key, text, given),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn text_argument(&mut self, key: &str, text: &str, cwd: &str) {
-        let key = key.to_ascii_lowercase();
-        if secret::scan(text).iter().any(|finding| finding.sensitivity > crate::effect::Sensitivity::None) {
+    fn text_argument(&mut self, key: &str, text: &str, given: &Given<'_>) {
+        let (key, cwd) = (key.to_ascii_lowercase(), given.cwd);
+        if secret::holds(text) {
             self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
         }
-        if matches!(key.as_str(), "command" | "cmd" | "shell" | "bash" | "script" | "commands") {
+        if COMMANDS.contains(&key.as_str()) {
             let parsed = doorward_shell::parse(text, doorward_shell::Dialect::Bash);
             if let Some(error) = &parsed.error {
                 self.lower(Degree::Opaque, error.to_string());
@@ -239,7 +282,7 @@ impl Observer<'_> {
             self.outer = None;
         } else if matches!(key.as_str(), "code" | "function" | "expression" | "javascript" | "python") {
             self.lower(Degree::Opaque, "code given to a tool server");
-        } else if matches!(key.as_str(), "sql" | "statement") || looks_like_sql(text) {
+        } else if matches!(key.as_str(), "sql" | "statement" | "stmt") || looks_like_sql(text) {
             if !super::program::grammar::sql_reads_only(text) {
                 let mut effect = Effect::new(Operation::Mutate, Target::Resource("database".into()));
                 effect.scope = Scope::External;
@@ -259,7 +302,7 @@ impl Observer<'_> {
             let writes = ["write", "content", "dest", "target", "output"].iter().any(|word| key.contains(word));
             let field = Field::literal(text, doorward_shell::Span::default());
             self.touch(
-                if writes { Touch::Write } else { Touch::Read },
+                if writes { Touch::Write } else { given.touch },
                 &field,
                 cwd.starts_with('/').then_some(cwd),
                 &By::default(),
@@ -288,16 +331,29 @@ fn name_words(name: &str) -> Vec<String> {
     words
 }
 
+/// A statement by its first words, or one that changes data anywhere in the text.
 fn looks_like_sql(text: &str) -> bool {
-    const STARTS: &[&str] =
-        &["select ", "insert ", "update ", "delete ", "drop ", "alter ", "truncate ", "create ", "grant "];
-    let lower: String = text.trim_start().chars().take(12).collect::<String>().to_ascii_lowercase();
-    STARTS.iter().any(|start| lower.starts_with(start))
-        && (text.contains(" from ")
-            || text.contains(" FROM ")
-            || text.contains(" into ")
-            || text.contains("TABLE")
-            || text.contains("table "))
+    const VERBS: &[&str] =
+        &["select", "insert", "update", "delete", "drop", "alter", "truncate", "create", "grant", "replace", "merge"];
+    const OBJECTS: &[&str] =
+        &["from", "into", "table", "set", "database", "schema", "view", "index", "on", "user", "role"];
+    let lower = text.get(..4096).unwrap_or(text).to_ascii_lowercase();
+    let words: Vec<&str> = lower
+        .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let starts = words.first().is_some_and(|word| VERBS.contains(word) || *word == "with");
+    let follows = |at: usize| words.iter().skip(at + 1).any(|word| OBJECTS.contains(word));
+    let changes = words.windows(2).any(|pair| {
+        matches!(
+            pair,
+            ["delete", "from"]
+                | ["insert", "into"]
+                | ["drop", "table" | "database" | "schema" | "view"]
+                | ["truncate" | "alter" | "create", "table"]
+        )
+    });
+    changes || starts && follows(0)
 }
 
 fn looks_like_path(key: &str, text: &str) -> bool {

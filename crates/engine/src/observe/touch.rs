@@ -196,8 +196,13 @@ impl Observer<'_> {
         if pattern.split('/').count() > 1 || pattern.contains("**") {
             marks.add(Mark::Recursive);
         }
-        let touch = touch.of_tree();
-        let mut touched = self.touch_inside(touch, base, by, marks);
+        let before = self.effects.len();
+        let mut touched = self.touch_inside(touch.of_tree(), base, by, marks);
+        let few = touch == Touch::Delete && marks.has(Mark::Narrowed) && !sensitive;
+        if few && self.world.home() == Some(resolved.as_str()) {
+            // Some files that lie directly in the home directory, and never a directory: not the home itself.
+            self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::HomeRoot));
+        }
         touched.sensitive |= sensitive;
         touched.path = None;
         touched

@@ -148,7 +148,8 @@ fn in_temporary(ground: &Ground, root: &str) -> Location {
     if ground.world.home().is_some_and(|home| ground.is_at(home)) {
         location.marks.add(Mark::HomeRoot);
     }
-    location.temporary = true;
+    // A home that lies among temporary files is a home all the same: its start-up files are run.
+    location.temporary = !ground.world.home().is_some_and(|home| ground.is_below(home));
     location
 }
 

@@ -296,6 +296,8 @@ pub static SYSTEM: Table<Class> = Table::new(&[
             "opt/homebrew/bin",
             "opt/homebrew/sbin",
             "opt/local/bin",
+            "applications",
+            "opt/google/chrome",
             "snap/bin",
             "nix/var/nix/profiles",
             "run/current-system/sw/bin",

@@ -72,7 +72,7 @@ fn scope_follows_component_boundaries() {
         ("/var/log/syslog", "system machine none: system-directory"),
         ("/opt/tool/x", "system machine none: system-directory"),
         ("/System/Library/x", "system machine none: system-directory"),
-        ("/Applications/X.app", "system machine none: system-directory"),
+        ("/Applications/X.app", "system machine none: system-directory on-program-path"),
         ("/mnt/c/Windows/System32/x.dll", "system machine none: system-directory"),
         (r"C:\Windows\System32\x.dll", "system machine none: system-directory"),
     ]);

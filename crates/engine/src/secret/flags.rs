@@ -6,6 +6,9 @@ use super::value::{Manner, Value, is_secret, read};
 /// The program of a flag stands at most this far before it.
 const BEFORE: usize = 256;
 
+/// Programs to which `-p` or `-a` means a password.
+const WITH_P: &[&str] = &["sshpass", "redis-cli", "login", "mongo", "twine", "az ", "xh ", "http "];
+
 /// The secret after the flag that begins at `at`, with its kind.
 pub fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)> {
     let bytes = text.as_bytes();
@@ -48,9 +51,21 @@ fn short_flag(text: &str, at: usize, flag: &str) -> Option<(Value, &'static str)
         programs.iter().any(|program| line.windows(program.len()).any(|window| window == program.as_bytes()))
     };
     let (found, programs): (_, &[&str]) = match flag {
-        "-u" | "-U" => (user_and_password(text, next_word(bytes, at + 2)?), &["curl", "wget", "http"]),
-        "-p" | "-a" => (password(text, next_word(bytes, at + 2)?), &["sshpass", "redis-cli", "login"]),
-        _ if flag.starts_with("-p") => (password(text, at + 2), &["mysql", "mariadb", "sshpass"]),
+        "-u" | "-U" => {
+            let start = next_word(bytes, at + 2)?;
+            match user_and_password(text, start) {
+                Some(found) => (Some(found), &["curl", "wget", "http"]),
+                None => (after_percent(text, start), &["smbclient", "rpcclient"]),
+            }
+        }
+        "-p" | "-a" => (password(text, next_word(bytes, at + 2)?), WITH_P),
+        "-P" => (password(text, next_word(bytes, at + 2)?), &["zip", "sqlcmd", "isql", "bcp"]),
+        "-w" | "-W" => (password(text, next_word(bytes, at + 2)?), &["ldap"]),
+        "-storepass" | "-keypass" | "-srcstorepass" | "-deststorepass" => {
+            (password(text, next_word(bytes, at + flag.len())?), &["keytool", "jarsigner"])
+        }
+        _ if flag.starts_with("-u") => (user_and_password(text, at + 2), &["curl"]),
+        _ if flag.starts_with("-p") => (password(text, at + 2), &["mysql", "mariadb", "sshpass", "7z", "rar"]),
         _ => return None,
     };
     found.filter(|_| runs(programs))
@@ -64,6 +79,14 @@ fn password(text: &str, start: usize) -> Option<(Value, &'static str)> {
 fn next_word(bytes: &[u8], at: usize) -> Option<usize> {
     let spaces = bytes.get(at..)?.iter().take_while(|byte| **byte == b' ').count();
     (spaces > 0).then_some(at + spaces)
+}
+
+/// `user%password`, as programs for Windows shares take it.
+fn after_percent(text: &str, start: usize) -> Option<(Value, &'static str)> {
+    let whole = read(text.as_bytes(), start, Manner::Flag);
+    let percent = text.get(whole.start..whole.end)?.find('%')?;
+    let value = Value { start: whole.start + percent + 1, ..whole };
+    is_secret(text, value, Key::Password).then_some((value, "password"))
 }
 
 fn user_and_password(text: &str, start: usize) -> Option<(Value, &'static str)> {

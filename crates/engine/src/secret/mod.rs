@@ -5,6 +5,7 @@ mod flags;
 mod keys;
 mod personal;
 mod placeholder;
+mod random;
 mod scanner;
 mod shapes;
 mod siphash;
@@ -30,6 +31,11 @@ pub struct Finding {
 /// Every secret and personal number in the text, in order and apart from each other.
 pub fn scan(text: &str) -> Vec<Finding> {
     scanner::scan(text)
+}
+
+/// The text holds a secret or a personal number, and not only a word that looks random.
+pub fn holds(text: &str) -> bool {
+    scan(text).iter().any(|finding| finding.sensitivity > Sensitivity::None)
 }
 
 /// The text with each finding replaced by its kind and a hash: the same secret and key give the same hash.

@@ -5,8 +5,11 @@ use super::flags::{after_flag, kind};
 use super::keys::{self, Key};
 use super::shapes::{Letters, Shape, beginning_with};
 use super::value::{Manner, Value, is_secret, read};
-use super::{blocks, personal, placeholder, value};
+use super::{blocks, personal, placeholder, random, value};
 use crate::effect::Sensitivity;
+
+/// A shorter word after a name and a space is a word.
+const NAMED_BEFORE: usize = 12;
 
 /// Finds everything, in order.
 pub fn scan(text: &str) -> Vec<Finding> {
@@ -62,7 +65,7 @@ impl Scanner<'_> {
         let shaped = beginning_with(first).iter().find_map(|shape| Some((self.shape_length(shape)?, shape.4)));
         if let Some((length, kind)) = shaped {
             let sensitivity = if kind == "age-key" { Sensitivity::Key } else { Sensitivity::SecretShaped };
-            return match self.text.get(self.at..self.at + length).is_some_and(is_made_up) {
+            return match self.is_made_up_here(length) {
                 true => self.at += length,
                 false => self.found_here(length, kind, sensitivity),
             };
@@ -75,7 +78,29 @@ impl Scanner<'_> {
         if let Some((length, kind, sensitivity)) = self.built(first) {
             return self.found_here(length, kind, sensitivity);
         }
-        self.at += self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let length = self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        if length >= NAMED_BEFORE
+            && let Some(value) = self.after_name()
+        {
+            return self.found_value(value, "secret");
+        }
+        match random::is_token(self.bytes, self.at, length) && !self.is_made_up_here(length) {
+            true => self.found_here(length, "token", Sensitivity::None),
+            false => self.at += length,
+        }
+    }
+
+    /// `aws configure set aws_secret_access_key …`: a telling name, a space, and something that looks random.
+    fn after_name(&self) -> Option<Value> {
+        let before = self.at.checked_sub(1).and_then(|at| self.bytes.get(at));
+        let (name, is_tight) = self.name_before(self.at).filter(|_| before == Some(&b' '))?;
+        let tells = matches!(keys::key(name), Some(Key::Password | Key::Token));
+        let value = read(self.bytes, self.at, Manner::Loose);
+        (tells && !is_tight && is_secret(self.text, value, Key::Token)).then_some(value)
+    }
+
+    fn is_made_up_here(&self, length: usize) -> bool {
+        self.text.get(self.at..self.at + length).is_some_and(is_made_up)
     }
 
     fn shape_length(&self, shape: &Shape) -> Option<usize> {

@@ -174,6 +174,12 @@ impl Shape {
         self.symbols == 0 && self.turns * 4 <= self.length && self.longest >= 3
     }
 
+    /// Capital and small letters and digits in no order.
+    pub fn is_token(&self) -> bool {
+        let is_dense = self.turns * 5 >= self.length * 2 && (self.digits >= 2 || self.turns * 2 >= self.length);
+        is_dense && self.digits >= 1 && self.uppers >= 3 && self.lowers >= 3 && self.longest <= 7
+    }
+
     /// Long, and nobody would write it by hand.
     pub fn is_random(&self) -> bool {
         let is_dense =

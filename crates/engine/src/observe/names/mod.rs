@@ -2,7 +2,7 @@
 
 mod tables;
 
-use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES};
+use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
 
 /// Variables that say whether and where a shell writes down what was typed.
 const HISTORY: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
@@ -22,10 +22,17 @@ fn disarms(name: &str) -> bool {
         && upper.split('_').any(|word| SWITCHES.iter().any(|switch| word == *switch || word == format!("{switch}D")))
 }
 
+/// The variable makes a program take any certificate.
+pub fn weakens_tls(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    WEAKENS_TLS.contains(&upper.as_str())
+}
+
 /// The variable turns data into code, or moves what programs load, trust or contact.
 pub fn is_poison(name: &str) -> bool {
     let base = name.split('[').next().unwrap_or(name);
     POISON.contains(&base)
+        || weakens_tls(base)
         || disarms(base)
         || (POISON_PREFIXES.iter().any(|prefix| base.starts_with(prefix)) && !HARMLESS.contains(&base))
 }

@@ -138,6 +138,8 @@ pub(super) const POISON: &[&str] = &[
     "OPENAI_API_BASE",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
+    "GOOSE_MODE",
+    "COPILOT_ALLOW_ALL",
     "BASH_XTRACEFD",
     "BASH_FUNC",
     "EPOCHREALTIME",
@@ -451,4 +453,25 @@ pub(super) const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("GOTOOLCHAIN", &["local", "auto"]),
     ("CC", &["gcc", "clang", "cc"]),
     ("CXX", &["g++", "clang++", "c++"]),
+];
+
+/// Variables that make a program take any certificate.
+pub const WEAKENS_TLS: &[&str] = &[
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+    "GIT_SSL_NO_VERIFY",
+    "PYTHONHTTPSVERIFY",
+    "NPM_CONFIG_STRICT_SSL",
+    "YARN_ENABLE_STRICT_SSL",
+    "YARN_STRICT_SSL",
+    "PIP_TRUSTED_HOST",
+    "UV_INSECURE_HOST",
+    "CONDA_SSL_VERIFY",
+    "GOINSECURE",
+    "VAULT_SKIP_VERIFY",
+    "NOMAD_SKIP_VERIFY",
+    "CONSUL_HTTP_SSL_VERIFY",
+    "AZURE_CLI_DISABLE_CONNECTION_VERIFICATION",
+    "BUNDLE_SSL_VERIFY_MODE",
+    "CARGO_HTTP_CHECK_REVOKE",
+    "DENO_TLS_CA_STORE_INSECURE",
 ];

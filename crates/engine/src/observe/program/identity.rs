@@ -55,6 +55,9 @@ impl Runner<'_, '_> {
                 effect.reach = crate::effect::Reach::Project;
                 effect.reversibility = Reversibility::Irreversible;
                 effect.marks = Marks::default().with(Mark::UnknownProgram);
+                if super::switches::is_unguarded_agent(words) {
+                    effect.marks.add(Mark::UnguardedAgent);
+                }
                 effect.by = known;
                 effect.part = part;
                 self.out.effect(effect);
@@ -110,7 +113,8 @@ impl Runner<'_, '_> {
             }
             Identity::Unlisted(path) => {
                 self.run_file(&path, state, input, by, Mark::UnlistedBinary, How::Itself);
-                None
+                // Under the strict profile even `rm` may be on no list, and is judged as what it is all the same.
+                self.out.world.settings().strict.then(|| crate::path::name(name).to_owned())
             }
             Identity::Missing => {
                 self.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));

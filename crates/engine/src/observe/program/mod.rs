@@ -10,6 +10,7 @@ mod positions;
 mod reached;
 pub mod recipe;
 pub mod roles;
+mod switches;
 
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};
@@ -163,6 +164,7 @@ impl Runner<'_, '_> {
         self.depth -= 1;
         self.note_hunting(&invocation);
         self.note_guard(started, &invocation);
+        self.note_switches(started, &invocation);
         self.note_downloads(&invocation, state);
         if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
             invocation.output.text = self.made_by_mktemp(&invocation, state);

@@ -13,7 +13,7 @@ impl Runner<'_, '_> {
     /// Printing the environment matters only if it holds something secret.
     pub fn environment_dump(&mut self, does: &mut Does, invocation: &mut Invocation) {
         let secret = self.out.world.environment_all().iter().any(|(name, value)| {
-            crate::observe::names::secret_variable(name) || !crate::secret::scan(&format!("{name}={value}")).is_empty()
+            crate::observe::names::secret_variable(name) || crate::secret::holds(&format!("{name}={value}"))
         });
         invocation.output.origin.environment = true;
         if secret {

@@ -130,7 +130,13 @@ impl Runner<'_, '_> {
     pub fn exported(&mut self, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
         if names::is_poison(name) {
             if !self.value_is_harmless(name, value) {
+                let at = self.out.effects.len();
                 self.poison(name, state);
+                let names_check =
+                    value.text.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("sslverify"));
+                if name.starts_with("GIT_CONFIG") && names_check {
+                    self.mark_since(at, Marks::default().with(Mark::TlsWeakened));
+                }
             }
             return;
         }
@@ -182,7 +188,7 @@ impl Runner<'_, '_> {
         effect.reach = Reach::Machine;
         effect.reversibility = crate::effect::Reversibility::Irreversible;
         effect.marks = Marks::default().with(Mark::EnvironmentPoison);
-        if matches!(name, "NODE_TLS_REJECT_UNAUTHORIZED" | "GIT_SSL_NO_VERIFY" | "PYTHONHTTPSVERIFY") {
+        if names::weakens_tls(name) {
             effect.marks.add(Mark::TlsWeakened);
         }
         effect.part = self.out.outer.unwrap_or_default();
