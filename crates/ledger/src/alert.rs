@@ -168,8 +168,9 @@ impl Alert {
 impl Index {
     /// Everything that went off and that the index can see, whether or not somebody has dealt with it.
     pub fn tripped(&self, now_ms: u64) -> Result<Vec<Alert>, IndexError> {
-        let mut found = self.spikes(now_ms)?;
-        found.extend(self.breakers(now_ms)?);
+        let blocks = self.blocks(now_ms)?;
+        let mut found = spikes(&blocks);
+        found.extend(self.breakers(&blocks, now_ms)?);
         found.extend(self.drops(now_ms)?);
         found.extend(self.much_overridden(now_ms)?);
         for kind in [AlertKind::Notifier, AlertKind::Exchanged] {
@@ -202,44 +203,26 @@ impl Index {
         Ok(standing)
     }
 
-    fn spikes(&self, now_ms: u64) -> Result<Vec<Alert>, IndexError> {
-        let mut recent: BTreeMap<String, VecDeque<u64>> = BTreeMap::new();
-        let mut last: BTreeMap<String, (u64, usize)> = BTreeMap::new();
-        for (session, time_ms) in self.blocks(now_ms)? {
-            let times = recent.entry(session.clone()).or_default();
-            times.push_back(time_ms);
-            times.retain(|at| time_ms.abs_diff(*at) <= SPIKE_MS);
-            if times.len() >= SPIKE_BLOCKS {
-                let (at, most) = last.entry(session).or_default();
-                (*at, *most) = ((*at).max(time_ms), (*most).max(times.len()));
-            }
-        }
-        let alert = |(session, (at, most)): (String, (u64, usize))| {
-            let text = format!("{most} calls were blocked within {} minutes", SPIKE_MS / 60_000);
-            Alert::new(AlertKind::Spike, &session, text, at)
-        };
-        Ok(last.into_iter().map(alert).collect())
-    }
-
     /// Session and time of the blocks of the last week, oldest first.
     fn blocks(&self, now_ms: u64) -> rusqlite::Result<Vec<(String, u64)>> {
         let sql = "SELECT session, time_ms FROM records WHERE verdict = 'block' AND session IS NOT NULL
-            AND +time_ms >= ?1 ORDER BY sequence";
+            AND sequence >= (SELECT MIN(+sequence) FROM records WHERE time_ms >= ?1) AND +time_ms >= ?1
+            ORDER BY sequence";
         let mut statement = self.db.prepare_cached(sql)?;
         let since = stored(now_ms.saturating_sub(WEEK_MS));
         let rows = statement.query_map([since], |row| Ok((row.get(0)?, shown(row.get(1)?))))?;
         rows.collect()
     }
 
-    fn breakers(&self, now_ms: u64) -> Result<Vec<Alert>, IndexError> {
-        let mut blocked: BTreeMap<String, u32> = BTreeMap::new();
-        for (session, _) in self.blocks(now_ms)? {
+    fn breakers(&self, blocks: &[(String, u64)], now_ms: u64) -> Result<Vec<Alert>, IndexError> {
+        let mut blocked: BTreeMap<&str, u32> = BTreeMap::new();
+        for (session, _) in blocks {
             *blocked.entry(session).or_default() += 1;
         }
         let mut found = Vec::new();
         for (session, _) in blocked.into_iter().filter(|(_, count)| *count >= BREAKER_ROW) {
-            if let Some((at, text)) = self.breaker(&session, now_ms.saturating_sub(WEEK_MS))? {
-                found.push(Alert::new(AlertKind::Breaker, &session, text, at));
+            if let Some((at, text)) = self.breaker(session, now_ms.saturating_sub(WEEK_MS))? {
+                found.push(Alert::new(AlertKind::Breaker, session, text, at));
             }
         }
         Ok(found)
@@ -333,4 +316,24 @@ impl Index {
         }
         Ok(found.into_values().collect())
     }
+}
+
+/// Sessions with many blocks in a short time.
+fn spikes(blocks: &[(String, u64)]) -> Vec<Alert> {
+    let mut recent: BTreeMap<&str, VecDeque<u64>> = BTreeMap::new();
+    let mut last: BTreeMap<&str, (u64, usize)> = BTreeMap::new();
+    for (session, time_ms) in blocks {
+        let times = recent.entry(session).or_default();
+        times.push_back(*time_ms);
+        times.retain(|at| time_ms.abs_diff(*at) <= SPIKE_MS);
+        if times.len() >= SPIKE_BLOCKS {
+            let (at, most) = last.entry(session).or_default();
+            (*at, *most) = ((*at).max(*time_ms), (*most).max(times.len()));
+        }
+    }
+    let alert = |(session, (at, most)): (&str, (u64, usize))| {
+        let text = format!("{most} calls were blocked within {} minutes", SPIKE_MS / 60_000);
+        Alert::new(AlertKind::Spike, session, text, at)
+    };
+    last.into_iter().map(alert).collect()
 }

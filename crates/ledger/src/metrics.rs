@@ -1,7 +1,7 @@
 //! Live figures from the sums of the index: rates, counts and durations of a stretch of time.
 
 use crate::index::{Index, IndexError, shown, stored};
-use crate::totals::{HOUR_MS, longest};
+use crate::totals::{HOUR_MS, Stretch, longest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -93,18 +93,20 @@ impl Index {
     /// The figures between two moments, whole hours.
     pub fn metrics(&self, since_ms: u64, until_ms: u64) -> Result<Metrics, IndexError> {
         let hours = [stored(since_ms / HOUR_MS), stored(until_ms / HOUR_MS)];
+        let stretch = Stretch::of(since_ms / HOUR_MS, until_ms / HOUR_MS);
         let mut groups = Groups::default();
-        self.sums(hours, |sum| groups.add(sum))?;
+        self.sums(stretch, |sum| groups.add(sum))?;
         self.overridden(hours, |category, user, project, count| groups.overridden([category, user, project], count))?;
-        let latency = self.latencies(hours)?;
+        let latency = self.latencies(stretch)?;
         Ok(Metrics { since_ms: since_ms / HOUR_MS * HOUR_MS, latency, ..groups.finish() })
     }
 
-    fn sums(&self, hours: [i64; 2], mut take: impl FnMut(Sum)) -> rusqlite::Result<()> {
-        let sql = "SELECT part, name, verdict, SUM(n), MIN(first_ms), MAX(last_ms) FROM sums
-            WHERE hour BETWEEN ?1 AND ?2 GROUP BY part, name, verdict";
-        let mut statement = self.db.prepare_cached(sql)?;
-        let mut rows = statement.query(hours)?;
+    fn sums(&self, stretch: Stretch, mut take: impl FnMut(Sum)) -> rusqlite::Result<()> {
+        let chosen = spans("part, name, verdict, n, first_ms, last_ms", "sums");
+        let sql =
+            format!("SELECT part, name, verdict, SUM(n), MIN(first_ms), MAX(last_ms) FROM ({chosen}) GROUP BY 1, 2, 3");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query(stretch.values())?;
         while let Some(row) = rows.next()? {
             take(Sum {
                 part: row.get(0)?,
@@ -129,10 +131,11 @@ impl Index {
         Ok(())
     }
 
-    fn latencies(&self, hours: [i64; 2]) -> rusqlite::Result<Vec<Latency>> {
-        let sql = "SELECT stage, bucket, SUM(n) FROM latency WHERE hour BETWEEN ?1 AND ?2 GROUP BY stage, bucket ORDER BY stage, bucket";
-        let mut statement = self.db.prepare_cached(sql)?;
-        let mut rows = statement.query(hours)?;
+    fn latencies(&self, stretch: Stretch) -> rusqlite::Result<Vec<Latency>> {
+        let chosen = spans("stage, bucket, n", "latency");
+        let sql = format!("SELECT stage, bucket, SUM(n) FROM ({chosen}) GROUP BY 1, 2 ORDER BY 1, 2");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query(stretch.values())?;
         let mut stages: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
         while let Some(row) = rows.next()? {
             stages.entry(row.get(0)?).or_default().push((row.get(1).map(shown)?, row.get(2).map(shown)?));
@@ -211,6 +214,14 @@ impl Groups {
             latency: Vec::new(),
         }
     }
+}
+
+/// The rows of a stretch of time: whole days, and hours around them.
+fn spans(columns: &str, table: &str) -> String {
+    let of = |span: &str, from: u8| {
+        format!("SELECT {columns} FROM {table} WHERE span = '{span}' AND at BETWEEN ?{from} AND ?{}", from + 1)
+    };
+    [of("d", 1), of("h", 3), of("h", 5)].join(" UNION ALL ")
 }
 
 /// The largest first.

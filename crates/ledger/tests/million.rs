@@ -167,6 +167,8 @@ fn many(count: u64, verify_within: Duration, list_within: Duration) {
         assert!(took <= list_within, "{what} took {took:?}");
     }
     timed("stats", || index.stats(&Filter::default()).unwrap());
+    let (metrics, took) = timed("metrics", || index.metrics(0, 4_000_000_000_000).unwrap());
+    assert!(metrics.all.decisions == count && took <= list_within, "metrics took {took:?}");
 }
 
 #[test]
