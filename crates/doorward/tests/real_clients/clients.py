@@ -169,10 +169,13 @@ class Room:
         return json.loads(self.doorward("pending", "--json").stdout or "[]")
 
     def approve(self, pending, typed="y"):
+        return self.agree("approve", pending, typed=typed)
+
+    def agree(self, *words, typed="y"):
         """A person at a terminal says yes; yields what the terminal showed and the exit code."""
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execve(self.program, [str(self.program), "approve", pending], self.env)
+            os.execve(self.program, [str(self.program), *words], self.env)
         os.write(terminal, (typed + "\n").encode())
         shown = b""
         try:

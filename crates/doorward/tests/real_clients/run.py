@@ -115,8 +115,7 @@ def race(scene):
     tool.write_text("ls\n")
     scene.room.git("add", "tool.sh")
     scene.room.git("-c", "user.name=me", "-c", "user.email=me@example.org", "commit", "-q", "-m", "a tool")
-    config = scene.home / ".config/doorward/config.toml"
-    config.write_text('%s\n[projects]\ntrusted = ["%s"]\n' % (config.read_text(), scene.project))
+    scene.expect("a person trusts the project", scene.room.agree("trust", "project", str(scene.project))[1] == 0)
     evil = "#!/bin/sh\n%s\n" % scene.delete()
     overwrite = write(scene.client, tool, evil) if scene.client != "codex" else scene.shell("printf '%%s' '%s' > tool.sh" % evil)
     scene.play([overwrite, scene.shell("sleep 1; sh tool.sh")], scene.shell("sleep 1; echo on > after.txt"))
