@@ -12,6 +12,8 @@ use crate::world::{Kind, Tally, Tracking};
 
 /// Files that git cannot restore, above which a deletion counts as bulk.
 const BULK_FILES: u64 = 20;
+/// More files behind a pattern are not listed one by one.
+const MATCHED: usize = 20;
 const BULK_BYTES: u64 = 20 * 1024 * 1024;
 
 /// A single read above this is not settled by layer 1.
@@ -188,6 +190,11 @@ impl Observer<'_> {
             marks.add(Mark::Narrowed);
         }
         let resolved = path::lexical(base);
+        if let Some(files) = self.matched(touch, &resolved, pattern) {
+            let touched = files.iter().map(|file| self.touch_path(touch, file, by, Marks::default()));
+            let sensitive = touched.fold(false, |any, touched| any | touched.sensitive);
+            return Touched { path: None, sensitive };
+        }
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
         let sensitive = super::wild::may_match_sensitive(pattern, &resolved, self.world);
         if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
@@ -198,6 +205,10 @@ impl Observer<'_> {
         }
         let before = self.effects.len();
         let mut touched = self.touch_inside(touch.of_tree(), base, by, marks);
+        if touch == Touch::Delete && !marks.has(Mark::Recursive) {
+            // Files of one directory, and nothing below it.
+            self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Recursive));
+        }
         let few = touch == Touch::Delete && marks.has(Mark::Narrowed) && !sensitive;
         if few && self.world.home() == Some(resolved.as_str()) {
             // Some files that lie directly in the home directory, and never a directory: not the home itself.
@@ -206,6 +217,22 @@ impl Observer<'_> {
         touched.sensitive |= sensitive;
         touched.path = None;
         touched
+    }
+
+    /// The few files that a deletion would hit, if that is certain: one narrow pattern in a directory that can be listed, and
+    /// nothing before it in the call that could have put more there.
+    fn matched(&self, touch: Touch, directory: &str, pattern: &str) -> Option<Vec<String>> {
+        let is_plain = touch == Touch::Delete && super::wild::is_narrow(pattern) && !pattern.contains(['{', '!', '^']);
+        let is_first = self.effects.iter().all(|effect| effect.operation == Operation::Read);
+        if !is_plain || !is_first || self.coverage.degree > Degree::Full {
+            return None;
+        }
+        // Hidden names count as well: the shell may be set to match them.
+        let hits = |name: &String| super::wild::matches(pattern, name.trim_start_matches('.'));
+        let names: Vec<String> = self.world.entries(directory)?.into_iter().filter(hits).collect();
+        let files: Vec<String> = names.iter().map(|name| path::join(directory, name)).collect();
+        let all_files = files.iter().all(|file| matches!(self.world.look(file).kind, Kind::File | Kind::Link));
+        (!files.is_empty() && files.len() <= MATCHED && all_files).then_some(files)
     }
 
     /// Something inside a directory: the directory itself is not the target.
@@ -256,6 +283,9 @@ impl Observer<'_> {
                 Degree::Opaque,
                 format!("`{}`: it is not known where the links of this path end", resolved.lexical),
             );
+        }
+        if place::is_cache(&real, self.world.home()) {
+            effect.marks.add(Mark::Cache);
         }
         if touch.is_tree() {
             effect.marks.add(Mark::Recursive);

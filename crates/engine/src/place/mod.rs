@@ -1,6 +1,7 @@
 //! Which class of place a path is: system, credential store, shell profile, manifest and so on.
 
 mod below;
+mod cache;
 mod class;
 mod fold;
 mod location;
@@ -17,6 +18,7 @@ pub use system::is_harmless_device;
 use crate::effect::{Reach, Scope, Sensitivity};
 use crate::marks::{Mark, Marks};
 use crate::world::World;
+pub use cache::is_cache;
 use class::{Class, Holds};
 use location::{Ground, Location, locate};
 

@@ -1,0 +1,49 @@
+//! What programs fill again by themselves.
+
+use crate::world::REBUILDABLE;
+
+/// Directories of a home that hold nothing else.
+const CACHES: &[&str] = &[
+    ".cache",
+    "Library/Caches",
+    ".npm/_cacache",
+    ".npm/_npx",
+    ".gradle/caches",
+    ".cargo/registry",
+    ".cargo/git",
+    ".m2/repository",
+    ".nuget/packages",
+    "go/pkg/mod",
+    ".yarn/cache",
+    ".bun/install/cache",
+];
+
+/// Inside a cache of the home, or what a build made somewhere in it; not the caches as a whole.
+pub fn is_cache(path: &str, home: Option<&str>) -> bool {
+    let Some(rest) = home.and_then(|home| path.strip_prefix(home)).and_then(|rest| rest.strip_prefix('/')) else {
+        return false;
+    };
+    let inside =
+        |cache: &&str| rest.strip_prefix(*cache).is_some_and(|below| below.len() > 1 && below.starts_with('/'));
+    CACHES.iter().any(inside) || rest.split('/').skip(1).any(|part| REBUILDABLE.contains(&part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_cache;
+
+    #[test]
+    fn a_cache_is_what_lies_in_it() {
+        for (path, expected) in [
+            ("/home/dev/.cache/pip", true),
+            ("/home/dev/.cache", false),
+            ("/home/dev/other/node_modules", true),
+            ("/home/dev/target", false),
+            ("/home/dev/.cached/x", false),
+            ("/home/dev/precious", false),
+            ("/srv/.cache/pip", false),
+        ] {
+            assert_eq!(is_cache(path, Some("/home/dev")), expected, "{path}");
+        }
+    }
+}
