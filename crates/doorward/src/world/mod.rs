@@ -18,6 +18,7 @@ mod mounts;
 mod program;
 mod repository;
 mod session;
+mod shelves;
 mod temporary;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use doorward_engine::Identity;
 
 use super::files;
+use super::shelves::Shelves;
 use crate::trust::PinnedFile;
 use crate::trust::inventory::{Inventory, TOOL_CHAINS};
 
@@ -51,20 +52,23 @@ pub struct Known<'a> {
     pub by_hash_alone: bool,
 }
 
-/// Which directories belong to the system, asked once each.
+/// Which directories belong to the system, and what those of the search path hold, asked once each.
 #[derive(Debug, Default)]
-pub struct SystemDirectories(RefCell<BTreeMap<PathBuf, bool>>);
+pub struct SystemDirectories {
+    known: RefCell<BTreeMap<PathBuf, bool>>,
+    shelves: Shelves,
+}
 
 impl SystemDirectories {
     /// Reached without any link, a directory of the system, and nobody else can change it.
     fn include(&self, directory: &Path) -> bool {
-        if let Some(known) = self.0.borrow().get(directory) {
+        if let Some(known) = self.known.borrow().get(directory) {
             return *known;
         }
         let includes = SYSTEM.iter().any(|system| directory.starts_with(system))
             && directory.canonicalize().is_ok_and(|real| real == directory)
             && belongs_to_system(directory);
-        self.0.borrow_mut().insert(directory.to_owned(), includes);
+        self.known.borrow_mut().insert(directory.to_owned(), includes);
         includes
     }
 }
@@ -84,6 +88,9 @@ pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
         seen.push(directory);
         // An empty or relative entry means wherever the command happens to run.
         let directory = Path::new(known.cwd).join(directory);
+        if !known.system.shelves.may_hold(&directory, name) {
+            continue;
+        }
         let candidate = directory.join(name);
         match candidate.symlink_metadata() {
             // The common case: no link anywhere, so that one look is enough.
@@ -91,7 +98,7 @@ pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
                 return Identity::Trusted(candidate.to_string_lossy().into_owned());
             }
             Ok(_) if is_program(&candidate) => return judged(&candidate, known),
-            Ok(_) | Err(_) => {}
+            Ok(_) | Err(_) => known.system.shelves.missed(&directory),
         }
     }
     Identity::Missing
