@@ -44,6 +44,7 @@ words! {
 
         // What a program does beyond its operation.
         Recursive = "recursive" : "acts on a whole tree",
+        BelowHome = "below-home" : "lies in the user's home directory",
         Cache = "cache" : "lies in a cache or build output, which programs fill again",
         Force = "force" : "asked not to stop at warnings",
         Bulk = "bulk" : "more files or bytes than the bulk limit",
