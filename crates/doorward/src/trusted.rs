@@ -79,7 +79,7 @@ pub fn end_of(path: &str, limit: u64) -> Option<String> {
 
 /// The text of a file that the kernel makes up as it is read, and which therefore has no length.
 pub fn text_of_pipe(path: &str, limit: u64) -> Option<String> {
-    let mut text = String::new();
+    let mut text = String::with_capacity(8 << 10);
     File::open(path).ok()?.take(limit).read_to_string(&mut text).ok()?;
     Some(text)
 }

@@ -104,7 +104,12 @@ impl DiskWorld {
     fn is_distant(&self, path: &str) -> bool {
         let path = Path::new(path);
         let is_near = |near: &str| path.starts_with(near);
-        if self.project.as_deref().is_some_and(is_near) || ["/usr", "/bin", "/etc"].into_iter().any(is_near) {
+        // Whatever holds a directory in use is in use itself.
+        let is_above = |used: &str| Path::new(used).starts_with(path);
+        if self.project.as_deref().is_some_and(is_near)
+            || ["/usr", "/bin", "/etc"].into_iter().any(is_near)
+            || [self.home.as_str(), &self.cwd].into_iter().any(is_above)
+        {
             return false;
         }
         let distant = self.distant.get_or_init(|| {

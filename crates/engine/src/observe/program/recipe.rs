@@ -197,7 +197,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn executes_file(&mut self, file: &str, by: &By, marks: Marks) {
+    pub fn executes_file(&mut self, file: &str, by: &By, marks: Marks) {
         let place = crate::place::classify(file, self.out.world);
         let mut effect = Effect::new(Operation::Execute, Target::Program(file.to_owned()));
         effect.scope = place.scope.max(Scope::Project);
