@@ -1,6 +1,6 @@
 //! What a yes is bound to: the exact call, where it runs, what it would touch, and the rules it was judged by.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use doorward_engine::{Effect, Facts, Mode, Operation, Target, Tool, ToolCall};
@@ -146,36 +146,49 @@ fn named(subject: Subject<'_>) -> Vec<String> {
         | Tool::Other { .. }
         | Tool::Malformed { .. } => "",
     };
-    let whole = |word: &'_ str| word.trim_matches(['"', '\'', '`', ';', '(', ')']).to_owned();
     let ends = |character: char| character.is_whitespace() || "\"'`;|&<>()=,:@{}$".contains(character);
-    let words = text.split_whitespace().map(whole).chain(text.split(ends).map(str::to_owned)).take(WORDS);
-    let words: BTreeSet<String> = words.chain(edited(&subject.call.tool)).filter(|word| !word.is_empty()).collect();
     let here = Here::of(Path::new(&subject.call.cwd));
-    let paths = words.iter().filter(|word| here.may_have(word)).map(|word| absolute(word, subject));
-    let found: BTreeSet<String> = paths
+    let whole = text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`', ';', '(', ')']));
+    let words = whole.chain(text.split(ends)).take(WORDS);
+    let mut words: Vec<&str> = words.filter(|word| !word.is_empty() && here.may_have(word)).collect();
+    words.sort_unstable();
+    words.dedup();
+    let edited = edited(&subject.call.tool);
+    let words = words.into_iter().chain(edited.iter().map(String::as_str));
+    let mut found: Vec<String> = words
+        .map(|word| absolute(word, subject))
         .filter(|path| path.symlink_metadata().is_ok())
         .filter_map(|path| path.into_os_string().into_string().ok())
         .collect();
-    found.into_iter().collect()
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
-/// The names in a directory, so that not every word of a long command must be looked up.
-struct Here(Option<BTreeSet<String>>);
+/// The names in a directory in small letters and in order, so that not every word of a long command must be looked up.
+struct Here(Option<Vec<String>>);
 
 impl Here {
     fn of(directory: &Path) -> Here {
-        let entries = std::fs::read_dir(directory).into_iter().flatten().take(NAMES + 1);
-        let names: Option<BTreeSet<String>> =
-            entries.map(|entry| entry.ok()?.file_name().into_string().ok().map(|name| name.to_lowercase())).collect();
-        Here(names.filter(|names| !names.is_empty() && names.len() <= NAMES))
+        Here(names(directory))
     }
 
     /// Some file may be meant: a path that begins elsewhere, or a name that is there, however it is spelled.
     fn may_have(&self, word: &str) -> bool {
         let Here(Some(names)) = self else { return true };
-        let first = word.trim_start_matches("./").split('/').next().unwrap_or(word);
-        !word.is_ascii() || word.starts_with(['/', '~', '.']) || names.contains(&first.to_lowercase())
+        let first = word.split('/').next().unwrap_or(word).to_ascii_lowercase();
+        !word.is_ascii() || word.starts_with(['/', '~', '.']) || names.binary_search(&first).is_ok()
     }
+}
+
+/// `None` if they are not known, or too many.
+fn names(directory: &Path) -> Option<Vec<String>> {
+    let entries = std::fs::read_dir(directory).ok()?.take(NAMES + 1);
+    let names: Option<Vec<String>> =
+        entries.map(|entry| Some(entry.ok()?.file_name().to_str()?.to_ascii_lowercase())).collect();
+    let mut names = names.filter(|names| names.len() <= NAMES)?;
+    names.sort_unstable();
+    Some(names)
 }
 
 fn edited(tool: &Tool) -> Vec<String> {
