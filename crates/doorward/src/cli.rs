@@ -78,6 +78,12 @@ enum Command {
     Reset(crate::status::ResetArguments),
     /// What was overridden three times in seven days and wants a review
     Tickets(crate::status::TicketsArguments),
+    /// Bring back what a call deleted or overwrote; only a person may
+    ///
+    /// Shows what would change and asks. What it overwrites is copied first, so that it can be taken back itself.
+    Undo(crate::snapshots::UndoArguments),
+    /// List, show, prove and remove the copies that `doorward undo` brings back
+    Snapshots(crate::snapshots::SnapshotsArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -246,6 +252,10 @@ pub fn command_line() -> ExitCode {
         Command::Denials(arguments) => crate::status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Undo(arguments) => crate::snapshots::undo(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Snapshots(arguments) => {
+            crate::snapshots::snapshots(&arguments).unwrap_or_else(|error| failure(1, &error))
+        }
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

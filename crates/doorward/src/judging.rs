@@ -7,6 +7,7 @@ use doorward_engine::{
     Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Opinion, Policy, Source, ToolCall, World, judge,
     observe,
 };
+use doorward_ledger::SnapshotTaken;
 
 /// What the engine made of a call.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct Considered {
     pub took: Duration,
     /// A person's grant lets it run, whatever the judgement says.
     pub granted: bool,
+    /// The copy of what it would change, if one was made.
+    pub snapshot: Option<SnapshotTaken>,
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
@@ -29,7 +32,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
     }));
     let took = start.elapsed();
     let (facts, judgement) = outcome.unwrap_or_else(|_| broken(call, policy));
-    Considered { facts, judgement, took, granted: false }
+    Considered { facts, judgement, took, granted: false, snapshot: None }
 }
 
 /// Keeps the message of a caught panic off the screen: its answer carries the reason.

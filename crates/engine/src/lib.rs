@@ -26,6 +26,7 @@ mod place;
 mod policy;
 mod rules;
 mod secret;
+pub mod snapshot;
 mod taint;
 mod verdict;
 mod words;

@@ -26,6 +26,7 @@ mod recover;
 mod report;
 mod retain;
 mod seal;
+mod sealed;
 mod segment;
 mod session;
 mod state;
@@ -61,10 +62,11 @@ pub use read::{ReadError, Record, Records};
 pub use rebuild::Rebuilt;
 pub use record::{
     AlertBody, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody, GrantStep, Layer1,
-    Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody, Verdict,
+    Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, SnapshotTaken, TombstoneBody, Verdict,
 };
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};
+pub use sealed::SealedFiles;
 pub use session::{CreatedState, Limit, PatternState, SessionState, SpokenState};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};

@@ -15,6 +15,8 @@ pub use notes::{Note, notes};
 pub use rights::Rights;
 pub use show::{ConfigArguments, run};
 
+use crate::snapshots::Snapshots;
+
 /// The content of `config.toml`; `check --jsonl` takes the same shape as `config`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -31,6 +33,7 @@ pub struct Config {
     pub projects: Projects,
     pub programs: Programs,
     pub thresholds: Numbers,
+    pub snapshots: Snapshots,
 }
 
 /// Programs outside the system's own directories.

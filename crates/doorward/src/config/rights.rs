@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use doorward_engine::Mode;
 
 use super::{Agent, Config, DEFAULTS, Numbers};
+use crate::snapshots::Snapshots;
 
 /// What a source may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,7 @@ impl Config {
         self.hosts.allowed = spliced(&self.hosts.allowed, &managed.hosts.allowed);
         self.programs.directories.extend(managed.programs.directories.iter().cloned());
         self.thresholds = managed.thresholds.or(self.thresholds);
+        self.snapshots = managed.snapshots.or(self.snapshots);
         self.tightened_by(managed)
     }
 
@@ -39,6 +41,7 @@ impl Config {
         self.hosts.allowed.clear();
         self.projects.trusted.clear();
         self.programs.directories.clear();
+        self.snapshots = Snapshots::default();
         self
     }
 
@@ -50,6 +53,7 @@ impl Config {
             ("hosts.allowed", self.hosts.allowed.is_empty()),
             ("projects.trusted", self.projects.trusted.is_empty()),
             ("programs.directories", self.programs.directories.is_empty()),
+            ("snapshots", self.snapshots == Snapshots::default()),
         ];
         lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
     }
@@ -78,6 +82,7 @@ impl Config {
         self.projects.trusted.retain(|root| held.projects.trusted.contains(root));
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
+        self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
         let mut both = self.tightened_by(held.clone());
         let permissions = [&mut both.permissions.deny, &mut both.permissions.ask];
         let lists = [&mut both.hosts.denied, &mut both.paths.protected, &mut both.paths.denied];
@@ -92,6 +97,7 @@ impl Config {
         self.hosts.allowed = spliced(&self.hosts.allowed, &other.hosts.allowed);
         self.projects.trusted.extend(other.projects.trusted.iter().cloned());
         self.thresholds = self.thresholds.or(other.thresholds);
+        self.snapshots = self.snapshots.or(other.snapshots);
         self.tightened_by(other)
     }
 }

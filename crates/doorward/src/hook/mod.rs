@@ -23,6 +23,7 @@ use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::session::Session;
+use crate::snapshots::{self, Keeper};
 use crate::spoken;
 use crate::world::{DiskWorld, project_root};
 use waiting::Asking;
@@ -106,6 +107,9 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
         Ended::Ran | Ended::Failed => true,
         Ended::Declined => false,
     };
+    if has_run {
+        snapshots::ran(&surroundings.places, &outcome.id);
+    }
     if has_run && Session::of(&surroundings.places, &outcome.session).ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         if let Ok(desk) = Desk::of(&surroundings.places) {
@@ -132,7 +136,10 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
                 Mode::Shadow | Mode::Off => Reply::default(),
             })
         }
-        Step::Ended => ledger.sign(places).map(|()| Reply::default()),
+        Step::Ended => {
+            snapshots::ended(places, || loading::load(places, None, agent.name()).config.snapshots.limits());
+            ledger.sign(places).map(|()| Reply::default())
+        }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
     }
 }
@@ -156,16 +163,25 @@ fn decide(mut proposed: Proposed, surroundings: &Surroundings, ledger: &mut dyn 
         .in_session(Rc::clone(&session));
     let mut considered = judging::consider(call, &world, &policy);
     let id = proposed.id.clone().unwrap_or_else(entry::own_name);
+    let limits = loaded.config.snapshots.limits();
+    let keeper = Keeper { places, world: &world, call, project: project.as_deref(), limits, id: &id };
+    let mut note = keeper.make_undoable(&mut considered, &policy);
     let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
     let grant = door.redeem(&considered, &id);
     considered.granted = grant.is_cleared();
+    if considered.granted {
+        note = keeper.before_grant(&mut considered);
+    }
     let terms = settle::Terms { mode, asking: asking(&proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
     let entry = entry::decision(&id, &proposed, &considered, mode, project.as_deref())?;
     let noted = session.note(&id, &considered, mode);
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
     match (recorded, mode) {
-        (Ok(()), _) => Ok(agent.reply(&proposed, &door.answer(decision, &grant, &considered, &id))),
+        (Ok(()), _) => {
+            let answer = note.added_to(door.answer(decision, &grant, &considered, &id));
+            Ok(agent.reply(&proposed, &answer))
+        }
         // Shadow leaves everything as it was, a full disk included, but says so.
         (Err(error), Mode::Shadow) => {
             Ok(Reply { stderr: format!("doorward: {error:#}\n"), ..agent.reply(&proposed, &decision) })

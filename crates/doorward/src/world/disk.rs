@@ -117,7 +117,8 @@ impl DiskWorld {
         self.trust.projects.get(project).is_some_and(|pinned| pinned.is_same(project, path))
     }
 
-    fn file_tracking(&self, path: &str) -> Tracking {
+    /// What git knows about a path, taken as a file: nothing below it is looked at.
+    pub fn file_tracking(&self, path: &str) -> Tracking {
         let parent = path.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
         match self.repository(parent) {
             Some(repository) => repository.tracking(path),

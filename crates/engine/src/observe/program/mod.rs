@@ -44,6 +44,8 @@ pub struct Invocation {
     pub passes_input: bool,
     /// Files that it wrote so far.
     pub stored: Vec<String>,
+    /// The work tree whose changes it throws away, if it does.
+    pub work_tree: Option<String>,
     /// The grammar has dealt with everything.
     pub done: bool,
 }
@@ -129,6 +131,7 @@ impl Runner<'_, '_> {
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: true,
             stored: Vec::new(),
+            work_tree: None,
             done: false,
             input,
             args,
@@ -319,7 +322,7 @@ impl Runner<'_, '_> {
             if does.marks.has(Mark::EnvironmentDump) {
                 self.environment_dump(&mut does, invocation);
             }
-            let mut effect = Effect::new(does.operation, Target::Resource(resource(invocation)));
+            let mut effect = Effect::new(does.operation, target(&does, invocation));
             effect.scope = does.scope;
             effect.reversibility = does.reversibility;
             effect.reach = does.reach;
@@ -462,6 +465,16 @@ fn shown_name(name: &str, args: &Args) -> String {
     match subs {
         Some(subs) => format!("{name} {subs}"),
         None => name.to_owned(),
+    }
+}
+
+/// What an effect of the whole command is about.
+fn target(does: &Does, invocation: &Invocation) -> Target {
+    match &invocation.work_tree {
+        Some(root) if does.operation == Operation::Delete && does.marks.has(Mark::DiscardsWork) => {
+            Target::Path(root.clone())
+        }
+        Some(_) | None => Target::Resource(resource(invocation)),
     }
 }
 
