@@ -17,4 +17,7 @@ pub use desk::Desk;
 pub use settle::{Door, is_for_one_key};
 
 #[cfg(test)]
+pub use answer::{Yes, approve as say_yes};
+
+#[cfg(test)]
 mod tests;

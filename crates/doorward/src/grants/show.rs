@@ -19,6 +19,10 @@ const WIDTH: usize = 96;
 /// What one line of a list shows of a call.
 const SHOWN: usize = 60;
 
+/// What a yes given here is worth.
+const UNDOABLE: &str =
+    "what it loses is copied before it runs, if it fits: the answer says so, and `doorward undo` brings it back";
+
 /// Breaks text at the width and marks where it did.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -93,6 +97,9 @@ pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
     heading(out, "it would")?;
     for effect in &pending.effects {
         paragraph(out, "  ", &effect_line(effect))?;
+    }
+    if pending.effects.iter().any(|effect| doorward_engine::snapshot::lost(effect).is_some()) {
+        paragraph(out, "  ", UNDOABLE)?;
     }
     heading(out, &format!("the call ({}), in {}", visible(&pending.tool), visible(&pending.cwd)))?;
     paragraph(out, "  ", &pending.call)?;

@@ -1,7 +1,7 @@
 //! Before a call runs: what it would lose is copied, and if only that loss spoke against it, it is approved.
 
 use anyhow::Result;
-use doorward_engine::{Mode, Policy, ToolCall, Verdict, judge, snapshot};
+use doorward_engine::{Mode, Policy, ToolCall, Verdict};
 
 use super::limits::Limits;
 use super::manifest::Manifest;
@@ -30,23 +30,27 @@ pub struct Keeper<'a> {
 }
 
 /// What the answer says about undoing the call, if anything.
-#[derive(Debug, Default)]
+#[derive(Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Note(Option<String>);
+pub enum Note {
+    Nothing,
+    /// There is something to lose, and other reasons to ask.
+    Loses,
+    Says(String),
+}
 
 impl Keeper<'_> {
     /// Copies what the call would lose if it is approved for that; otherwise the judgement stays as it is.
     pub fn make_undoable(&self, considered: &mut Considered, policy: &Policy) -> Note {
         if policy.mode != Mode::Auto {
-            return Note(None);
+            return Note::Nothing;
         }
         if considered.judgement.verdict == Verdict::AutoApprove {
             return self.keep_edits(considered);
         }
-        let Some(facts) = snapshot::covered(&considered.facts) else { return Note(None) };
-        let judgement = judge(&facts, policy);
+        let Some((facts, judgement)) = considered.once_copied(policy) else { return Note::Nothing };
         if judgement.verdict != Verdict::AutoApprove {
-            return Note(Some("what it deletes or overwrites cannot be brought back once it has run".to_owned()));
+            return Note::Loses;
         }
         match self.keep(&considered.facts.subject, &plan::lost(&considered.facts)) {
             // INVARIANT: the laxer judgement counts only once every byte is durable elsewhere.
@@ -57,7 +61,7 @@ impl Keeper<'_> {
                 considered.snapshot = Some(manifest.taken());
                 note
             }
-            Err(why) => Note(Some(format!("it could not be made undoable: {why:#}"))),
+            Err(why) => Note::Says(format!("it could not be made undoable: {why:#}")),
         }
     }
 
@@ -66,14 +70,14 @@ impl Keeper<'_> {
         let mut wanted = plan::lost(&considered.facts);
         wanted.extend(plan::edited(&considered.facts));
         if wanted.is_empty() {
-            return Note(None);
+            return Note::Nothing;
         }
         match self.keep(&considered.facts.subject, &wanted) {
             Ok(manifest) => {
                 considered.snapshot = Some(manifest.taken());
                 brings_back(&manifest)
             }
-            Err(why) => Note(Some(format!("it cannot be undone: {why:#}"))),
+            Err(why) => Note::Says(format!("it cannot be undone: {why:#}")),
         }
     }
 
@@ -82,7 +86,7 @@ impl Keeper<'_> {
         let mut wanted = plan::edited(&considered.facts);
         wanted.retain(|wanted| !self.is_with_git(wanted));
         if wanted.is_empty() {
-            return Note(None);
+            return Note::Nothing;
         }
         match self.keep(&considered.facts.subject, &wanted) {
             Ok(manifest) => {
@@ -90,7 +94,7 @@ impl Keeper<'_> {
                 brings_back(&manifest)
             }
             // It was approved without a copy, and still is.
-            Err(_) => Note(None),
+            Err(_) => Note::Nothing,
         }
     }
 
@@ -99,9 +103,8 @@ impl Keeper<'_> {
     }
 
     fn plan(&self, wanted: &[Wanted]) -> Result<Plan> {
-        let (store, tracking) = (store::root(self.places), |path: &str| self.world.file_tracking(path));
-        let ground = Ground { store: &store, tracking: &tracking, limits: self.limits };
-        Plan::of(wanted, ground).map_err(anyhow::Error::msg)
+        let store = store::root(self.places);
+        Plan::of(wanted, Ground { store: &store, world: self.world, limits: self.limits }).map_err(anyhow::Error::msg)
     }
 
     fn keep(&self, call: &str, wanted: &[Wanted]) -> Result<Manifest> {
@@ -142,13 +145,21 @@ fn brings_back(manifest: &Manifest) -> Note {
         1 => "1 file was copied first".to_owned(),
         files => format!("{files} files were copied first"),
     };
-    Note(Some(format!("{copied}: `doorward undo {}` brings back what was there", manifest.id)))
+    Note::Says(format!("{copied}: `doorward undo {}` brings back what was there", manifest.id))
 }
 
 impl Note {
     /// The answer with the note at its end.
     pub fn added_to(self, decision: Decision) -> Decision {
-        let Some(note) = self.0 else { return decision };
+        const GONE: &str = "what it deletes or overwrites cannot be brought back once it has run";
+        const COPIED: &str =
+            "if a person lets it run in that way, what it deletes or overwrites is copied first if it fits";
+        let note = match (self, &decision) {
+            (Note::Nothing, _) => return decision,
+            (Note::Loses, Decision::Deny(_)) => COPIED.to_owned(),
+            (Note::Loses, Decision::Allow(_) | Decision::Ask(_) | Decision::Silent) => GONE.to_owned(),
+            (Note::Says(note), _) => note,
+        };
         let with = |reason: String| format!("{reason}. {}", visible(&note));
         match decision {
             Decision::Allow(reason) => Decision::Allow(with(reason)),

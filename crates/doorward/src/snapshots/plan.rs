@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::doors::{self, Doors};
 use super::limits::Limits;
+use crate::world::DiskWorld;
 
 /// So many paths are looked at for each file that may be copied.
 const LOOKS: u64 = 10;
@@ -43,6 +44,8 @@ pub struct Wanted {
     whole: bool,
     /// It is changed in place, under all its names.
     writes: bool,
+    /// The program may go through links that lie below.
+    follows: bool,
     /// One of git's own path patterns, or the root of a work tree.
     by_git: bool,
 }
@@ -63,15 +66,16 @@ fn wanted(path: &str, effect: &Effect) -> Wanted {
         path: PathBuf::from(path),
         whole: by_git && effect.by != "git clean",
         writes: effect.operation == Operation::Write,
+        follows: effect.by != "rm" && !by_git,
         by_git,
     }
 }
 
-/// A place that must not be copied from, and what git says about a file.
-#[derive(Clone, Copy)]
+/// A place that must not be copied from, and who knows what git says about a file.
+#[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
     pub store: &'a Path,
-    pub tracking: &'a dyn Fn(&str) -> Tracking,
+    pub world: &'a DiskWorld,
     pub limits: Limits,
 }
 
@@ -144,7 +148,7 @@ impl Plan {
         waiting: &mut Vec<(PathBuf, bool)>,
     ) -> Result<(), String> {
         let is_top = path == below.wanted.path;
-        if !is_top && !below.whole && is(&path, ground, Tracking::Rebuildable) {
+        if !is_top && !below.whole && path.to_str().is_some_and(|path| ground.world.is_rebuilt(path)) {
             self.leave(path, below);
             return Ok(());
         }
@@ -188,6 +192,9 @@ impl Plan {
             self.leave(path, below);
             return Ok(());
         }
+        if below.wanted.follows && kind(&stat) == FileType::Symlink && path != below.wanted.path {
+            return Err(format!("`{shown}` is a link, and what lies behind it may be changed, too"));
+        }
         if below.wanted.writes && kind(&stat) == FileType::RegularFile && stat.st_nlink > 1 {
             return Err(format!("`{shown}` has other names, and a change shows under all of them"));
         }
@@ -210,7 +217,7 @@ impl Plan {
 }
 
 /// Where in the tree of a wanted path something lies.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Below<'a> {
     wanted: &'a Wanted,
     whole: bool,
@@ -222,7 +229,7 @@ pub fn kind(stat: &Stat) -> FileType {
 
 /// Git knows the file, and says this of it. A name that is not text is known to nobody.
 fn is(path: &Path, ground: Ground<'_>, what: Tracking) -> bool {
-    path.to_str().is_some_and(|path| (ground.tracking)(path) == what)
+    path.to_str().is_some_and(|path| ground.world.file_tracking(path) == what)
 }
 
 /// Git reads these as patterns and magic words.

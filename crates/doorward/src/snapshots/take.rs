@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_ledger::Hash;
@@ -24,6 +24,9 @@ const TOGETHER: usize = 128;
 /// Smaller files are read as a whole, so that nothing is written for what is there already.
 const SMALL: i64 = 256 << 10;
 
+/// Longer nobody waits for a call.
+const PATIENCE: Duration = Duration::from_secs(4);
+
 /// No clock of a file system is coarser.
 const TICK: Duration = Duration::from_millis(10);
 
@@ -34,7 +37,11 @@ pub fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) 
     store.has_room(plan.bytes, limits.store_bytes)?;
     wait_for_the_clock(plan);
     let mut copier = Copier::new(store);
+    let began = Instant::now();
     for item in &plan.items {
+        if began.elapsed() > PATIENCE {
+            bail!("copying takes more than {} seconds", PATIENCE.as_secs());
+        }
         manifest.entries.push(copier.entry(item)?);
         if copier.written.len() >= TOGETHER {
             copier.settle()?;

@@ -126,6 +126,12 @@ impl DiskWorld {
         }
     }
 
+    /// Everything in the directory is made again by a build.
+    pub fn is_rebuilt(&self, directory: &str) -> bool {
+        let parent = Path::new(directory).parent().and_then(Path::to_str);
+        parent.and_then(|parent| self.repository(parent)).is_some_and(|repository| repository.is_rebuilt(directory))
+    }
+
     /// A directory is as good as the worst in it.
     fn directory_tracking(&self, path: &str) -> Tracking {
         match self.file_tracking(path) {

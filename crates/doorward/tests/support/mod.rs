@@ -1,6 +1,8 @@
 //! Runs the built program in a home of its own.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod terminal;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

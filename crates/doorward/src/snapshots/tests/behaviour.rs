@@ -63,6 +63,46 @@ fn what_only_its_loss_spoke_against_is_copied_and_approved_and_comes_back() {
 }
 
 #[test]
+fn a_tracked_file_in_a_directory_of_build_output_is_copied() {
+    let room = lived_in();
+    room.put("pkg/target/kept.txt", "committed\n");
+    assert!(room.shell("git add -f pkg && git commit -qm y"));
+    room.put("pkg/target/kept.txt", "changed since\n");
+    assert_eq!(room.bash("t1", "rm -rf pkg").0, "allow");
+    assert!(room.shell("rm -rf pkg"));
+    room.ran("t1", "rm -rf pkg");
+    room.undo("t1", false).unwrap();
+    assert_eq!(std::fs::read(room.at("pkg/target/kept.txt")).unwrap(), b"changed since\n");
+}
+
+#[test]
+fn what_was_only_staged_comes_back_too() {
+    let room = lived_in();
+    room.put("staged.txt", "only in the index\n");
+    assert!(room.shell("git add staged.txt"));
+    assert_eq!(room.bash("t1", "git reset --hard").0, "allow");
+    assert!(room.shell("git reset --hard") && !room.at("staged.txt").exists());
+    room.ran("t1", "git reset --hard");
+    room.undo("t1", false).unwrap();
+    assert_eq!(std::fs::read(room.at("staged.txt")).unwrap(), b"only in the index\n");
+}
+
+#[test]
+fn a_grant_of_a_person_copies_first_and_says_so() {
+    use crate::grants::{Desk, Yes, say_yes};
+    let room = lived_in();
+    let command = "rm -rf notes && git push origin main";
+    let (word, why) = room.bash("t1", command);
+    assert!(word != "allow" && why.contains("cannot be brought back"), "{why}");
+    let desk = Desk::of(&room.places()).unwrap();
+    let pending = desk.open().pop().unwrap();
+    let mut ledger = crate::record::Ledger::of(&room.places());
+    say_yes(&desk, &mut ledger, &pending.id, Yes::Key, None).unwrap();
+    let (word, why) = room.bash("t2", command);
+    assert!(word == "allow" && why.contains("2 files were copied first"), "{word}: {why}");
+}
+
+#[test]
 fn file_tools_that_overwrite_what_git_does_not_have_are_undoable() {
     let room = lived_in();
     let before = room.tree();
@@ -106,6 +146,8 @@ fn what_does_not_fit_or_cannot_be_copied_asks_and_says_why() {
     check(&|room| room.configure("[snapshots]\nenabled = false\n"), "rm -rf notes", "snapshots.enabled");
     check(&|room| assert!(room.shell("mkfifo notes/pipe")), "rm -rf notes", "device, socket or pipe");
     check(&|room| assert!(room.shell("ln u.txt notes/u2.txt")), "echo x > u.txt", "other names");
+    check(&|room| assert!(room.shell("ln -s ../src notes/l")), "find -L notes -name '*.rs' -delete", "is a link");
+    check(&|room| assert!(room.shell("ln -s ../src notes/l")), "mv notes papers", "is a link");
     check(&|_| {}, "git checkout -- '*.rs'", "pattern of git's own");
     check(
         &|room| {
@@ -143,6 +185,28 @@ fn taking_back_can_be_taken_back() {
     assert!(room.at("notes/n.txt").exists());
     room.undo(&undone.id, false).unwrap();
     assert_eq!(room.tree(), after);
+}
+
+#[test]
+fn a_whole_session_goes_back_to_its_beginning() {
+    use super::super::limits::Snapshots;
+    use super::super::undo::Undo;
+    let room = lived_in();
+    let before = room.tree();
+    for (id, command) in [("t1", "echo one > u.txt"), ("t2", "echo two > u.txt"), ("t3", "rm -rf notes u.txt")] {
+        assert_eq!(room.bash(id, command).0, "allow", "{command}");
+        assert!(room.shell(command));
+        room.ran(id, command);
+    }
+    let store = room.store();
+    let ids: Vec<String> = store.all().unwrap().0.into_iter().map(|manifest| manifest.id).collect();
+    assert_eq!(ids.len(), 3);
+    let undo = Undo::of(&store, &ids, Snapshots::default().limits()).unwrap();
+    let steps = undo.preview();
+    undo.run(&undo.wanted(&steps)).unwrap();
+    for (path, seen) in before.iter().filter(|(path, _)| path.ends_with("u.txt") || path.ends_with("n.txt")) {
+        assert_eq!(room.tree().get(path), Some(seen));
+    }
 }
 
 #[test]

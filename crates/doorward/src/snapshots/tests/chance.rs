@@ -33,7 +33,7 @@ const DIRECTORIES: &[&str] = &["notes", "notes/deep", "data", "data/x/y", "src",
 const NAMES: &[&str] = &["a.txt", "b.txt", "c.md", "d", "e.log", "-dash", "sp ace.txt", "ü.txt"];
 
 fn content(chance: &mut Chance) -> Vec<u8> {
-    let length = chance.one(&[0, 1, 10, 1000, 5000, 300_000]);
+    let length = if chance.below(40) == 0 { 300_000 } else { chance.one(&[0, 1, 10, 1000, 5000]) };
     let start = chance.next();
     (0..length).map(|at: u64| (start.wrapping_mul(at + 1) >> 32) as u8).collect()
 }
@@ -52,9 +52,10 @@ fn dress(path: &Path, chance: &mut Chance) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// Makes the project anew: some files committed, some of them changed, and many that git does not know.
-fn plant(room: &Room, chance: &mut Chance) {
-    assert!(room.shell("git ls-files -z | xargs -0 -r git rm -rqf --cached; find . -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +"));
+/// Makes the project anew: some files committed, some of them changed, and many that git does not know. Yields whether git
+/// knows any.
+fn plant(room: &Room, chance: &mut Chance) -> bool {
+    clear(room);
     let mut made = Vec::new();
     for _ in 0..3 + chance.below(12) {
         let path = room.at(chance.one(DIRECTORIES)).join(chance.one(NAMES));
@@ -63,7 +64,8 @@ fn plant(room: &Room, chance: &mut Chance) {
         made.push(path);
     }
     room.put(".gitignore", "*.log\n");
-    if chance.below(2) == 0 {
+    let is_committed = chance.below(3) == 0;
+    if is_committed {
         let half: Vec<String> = made.iter().step_by(2).map(|path| format!("'{}'", path.display())).collect();
         assert!(room.shell(&format!("git add -f -- .gitignore {}; git commit -qm x", half.join(" "))));
         for path in made.iter().step_by(4) {
@@ -83,8 +85,22 @@ fn plant(room: &Room, chance: &mut Chance) {
     if chance.below(5) == 0
         && let Ok(file) = std::fs::File::create(room.at("data/sparse"))
     {
-        file.set_len(2_000_000).unwrap();
+        file.set_len(600_000).unwrap();
     }
+    is_committed
+}
+
+/// Takes everything out of the project, and out of git's index.
+fn clear(room: &Room) {
+    for entry in std::fs::read_dir(room.project()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() && !path.ends_with(".git") {
+            std::fs::remove_dir_all(path).unwrap();
+        } else if !path.ends_with(".git") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let _ = std::fs::remove_file(room.at(".git/index"));
 }
 
 fn call(room: &Room, chance: &mut Chance) -> String {
@@ -162,10 +178,10 @@ fn runs(count: u64, seed: u64, tell: bool) -> (u64, u64) {
                 eprintln!("{run} of {count}: {approved} approved, {asked} asked");
             }
         }
-        plant(&room, &mut chance);
+        let is_committed = plant(&room, &mut chance);
         let (id, command) = (format!("t{run}"), call(&room, &mut chance));
         let before = room.tree();
-        let git = with_git(&room);
+        let git = if is_committed { with_git(&room) } else { BTreeSet::new() };
         let (word, why) = room.bash(&id, &command);
         let about = format!("seed {seed} run {run}: {command}");
         if word != "allow" {
