@@ -126,7 +126,6 @@ impl Keeper<'_> {
         let plan = self.plan(wanted)?;
         let store = Store::of(self.places)?;
         let manifest = Manifest {
-            id: store.name_for(self.id)?,
             decision: self.id.to_owned(),
             session: self.call.session.clone(),
             project: self.project.map(str::to_owned),

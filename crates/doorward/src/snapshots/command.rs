@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use doorward_ledger::{Became, Hash, OutcomeBody};
+use doorward_ledger::{Became, OutcomeBody};
 use serde_json::json;
 
 use super::limits::Limits;
@@ -251,11 +251,10 @@ fn verify(out: &mut dyn Write, store: &Store, json: bool) -> Result<ExitCode> {
     faults.iter_mut().for_each(|name| *name = format!("snapshot {name} cannot be read or was not written by doorward"));
     let mut known = std::collections::BTreeMap::new();
     for (manifest, entry) in all.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))) {
-        let What::File { object, .. } = &entry.what else { continue };
-        let is_whole = *known.entry(*object).or_insert_with(|| {
-            let read = std::fs::File::open(store.object(object)).and_then(|mut file| Hash::of_reader(&mut file));
-            read.is_ok_and(|hash| hash == *object)
-        });
+        let What::File { hash, size, at, .. } = &entry.what else { continue };
+        let pack = at.map(|at| (manifest.id.as_str(), at));
+        let is_whole =
+            *known.entry((*hash, pack)).or_insert_with(|| store.open(&manifest.id, hash, *size, *at).is_ok());
         if !is_whole {
             faults.push(format!("snapshot {}: the copy of `{}` is damaged", manifest.id, entry.path.0.display()));
         }

@@ -41,8 +41,12 @@ pub struct Entry {
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum What {
     File {
-        object: Hash,
+        /// The hash of its bytes.
+        hash: Hash,
         size: u64,
+        /// Where its bytes begin in the pack of the snapshot; without it they are an object of their own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<u64>,
         #[serde(flatten)]
         about: About,
     },
@@ -103,11 +107,11 @@ impl Manifest {
         SnapshotTaken { id: self.id.clone(), files, bytes }
     }
 
-    /// The objects that it needs.
+    /// The objects that it needs besides its pack.
     pub fn objects(&self) -> impl Iterator<Item = Hash> + '_ {
         self.entries.iter().filter_map(|entry| match &entry.what {
-            What::File { object, .. } => Some(*object),
-            What::Link { .. } | What::Directory { .. } | What::Absent => None,
+            What::File { hash, at: None, .. } => Some(*hash),
+            What::File { at: Some(_), .. } | What::Link { .. } | What::Directory { .. } | What::Absent => None,
         })
     }
 }
@@ -199,7 +203,7 @@ mod tests {
         let manifest = Manifest {
             id: "x".into(),
             entries: vec![
-                entry("/a", What::File { object: Hash::of(b"a"), size: 3, about: about.clone() }),
+                entry("/a", What::File { hash: Hash::of(b"a"), size: 3, at: Some(7), about: about.clone() }),
                 entry("/b", What::Link { to: Name("../c".into()), about: about.clone() }),
                 entry("/d", What::Directory { about }),
                 entry("/e", What::Absent),

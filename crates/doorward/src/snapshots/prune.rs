@@ -40,6 +40,7 @@ pub fn prune(store: &Store, limits: Limits, needed: &BTreeSet<String>, now_ms: u
     for manifest in &all {
         if goes.contains(&manifest.id) {
             pruned.snapshots.push(manifest.id.clone());
+            pruned.bytes += store.pack(&manifest.id).metadata().map(|found| found.len()).unwrap_or_default();
         } else {
             kept.extend(manifest.objects());
         }
@@ -48,6 +49,9 @@ pub fn prune(store: &Store, limits: Limits, needed: &BTreeSet<String>, now_ms: u
         // INVARIANT: a manifest goes before its objects do.
         pruned.snapshots.iter().try_for_each(|id| store.drop_manifest(id))?;
         sync(store)?;
+        for path in store.lost_packs()? {
+            let _ = std::fs::remove_file(path);
+        }
         for entry in std::fs::read_dir(store.half())? {
             let _ = std::fs::remove_file(entry?.path());
         }
@@ -120,10 +124,10 @@ fn outdated(all: &[Manifest], limits: Limits, needed: &BTreeSet<String>, now_ms:
 fn count(manifest: &Manifest, users: &mut HashMap<Hash, (u64, u64)>, mut change: impl FnMut(&mut (u64, u64))) {
     let mut seen = BTreeSet::new();
     for entry in &manifest.entries {
-        if let super::manifest::What::File { object, size, .. } = &entry.what
-            && seen.insert(*object)
+        if let super::manifest::What::File { hash, size, .. } = &entry.what
+            && seen.insert(*hash)
         {
-            change(users.entry(*object).or_insert((0, *size)));
+            change(users.entry(*hash).or_insert((0, *size)));
         }
     }
 }
@@ -144,7 +148,7 @@ mod tests {
     const NOW: u64 = 100 * DAY_MS;
 
     fn manifest(id: &str, session: &str, days_ago: u64, bytes: u64) -> Manifest {
-        let what = What::File { object: Hash::of(id.as_bytes()), size: bytes, about: About::default() };
+        let what = What::File { hash: Hash::of(id.as_bytes()), size: bytes, at: None, about: About::default() };
         Manifest {
             id: id.into(),
             session: session.into(),

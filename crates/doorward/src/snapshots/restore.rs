@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use doorward_ledger::Hash;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 
@@ -13,7 +13,7 @@ use super::copy;
 use super::doors::{self, Doors};
 use super::manifest::{About, After, Entry, Manifest, Stamp, What};
 use super::plan::{is_absent, kind};
-use super::store::Store;
+use super::store::{Kept, Store};
 
 /// What would become of one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,35 +39,44 @@ pub struct Step {
     pub fate: Fate,
     /// Something is there now.
     pub is_there: bool,
+    /// The snapshot that has it.
+    pub from: String,
 }
 
 /// What an undo would do, path by path.
 pub fn preview(manifests: &[(Manifest, Option<After>)]) -> Vec<Step> {
     let mut doors = Doors::default();
     let merged = merged(manifests);
-    merged.into_values().map(|(entry, expected)| step(entry, expected, &mut doors)).collect()
+    merged.into_values().map(|known| step(known, &mut doors)).collect()
 }
 
-/// The oldest state of each path, and how the newest call left it: `None` if nobody knows.
-fn merged(manifests: &[(Manifest, Option<After>)]) -> BTreeMap<PathBuf, (Entry, Option<Option<Stamp>>)> {
+/// The oldest state of a path, the snapshot that has it, and how the newest call left it: `None` if nobody knows.
+struct Known {
+    entry: Entry,
+    from: String,
+    expected: Option<Option<Stamp>>,
+}
+
+fn merged(manifests: &[(Manifest, Option<After>)]) -> BTreeMap<PathBuf, Known> {
     let mut sorted: Vec<&(Manifest, Option<After>)> = manifests.iter().collect();
     sorted.sort_by_key(|(manifest, _)| manifest.taken_ms);
-    let mut all: BTreeMap<PathBuf, (Entry, Option<Option<Stamp>>)> = BTreeMap::new();
+    let mut all: BTreeMap<PathBuf, Known> = BTreeMap::new();
     for (manifest, after) in sorted {
         for (at, entry) in manifest.entries.iter().enumerate() {
             let expected = after.as_ref().and_then(|after| after.stamps.get(at).copied());
             match all.entry(entry.path.0.clone()) {
                 std::collections::btree_map::Entry::Vacant(free) => {
-                    free.insert((entry.clone(), expected));
+                    free.insert(Known { entry: entry.clone(), from: manifest.id.clone(), expected });
                 }
-                std::collections::btree_map::Entry::Occupied(mut known) => known.get_mut().1 = expected,
+                std::collections::btree_map::Entry::Occupied(mut known) => known.get_mut().expected = expected,
             }
         }
     }
     all
 }
 
-fn step(entry: Entry, expected: Option<Option<Stamp>>, doors: &mut Doors) -> Step {
+fn step(known: Known, doors: &mut Doors) -> Step {
+    let Known { entry, from, expected } = known;
     let path = entry.path.0.as_path();
     let (fate, is_there) = match doors.look(path) {
         Err(error) if is_absent(&error) => match entry.what {
@@ -77,7 +86,7 @@ fn step(entry: Entry, expected: Option<Option<Stamp>>, doors: &mut Doors) -> Ste
         Err(_) => (Fate::Blocked, true),
         Ok(stat) => (fate_of(&entry, &stat, expected == Some(Some(Stamp::of(&stat))), doors), true),
     };
-    Step { entry, fate, is_there }
+    Step { entry, fate, is_there, from }
 }
 
 fn fate_of(entry: &Entry, stat: &Stat, is_as_left: bool, doors: &mut Doors) -> Fate {
@@ -114,9 +123,9 @@ fn is_same(entry: &Entry, stat: &Stat, doors: &mut Doors) -> bool {
     let looks_same =
         |about: &About| About { accessed: about.accessed, ..About::of(stat, about.attributes.clone()) } == *about;
     match &entry.what {
-        What::File { object, size, about } => {
+        What::File { hash, size, about, .. } => {
             let mut same_bytes =
-                || doors.open(path).and_then(|mut file| Hash::of_reader(&mut file)).ok() == Some(*object);
+                || doors.open(path).and_then(|mut file| Hash::of_reader(&mut file)).ok() == Some(*hash);
             kind(stat) == FileType::RegularFile
                 && u64::try_from(stat.st_size) == Ok(*size)
                 && looks_same(about)
@@ -158,7 +167,10 @@ impl Work<'_> {
     fn one(&mut self, step: &Step) -> Result<()> {
         let path = step.entry.path.0.as_path();
         match &step.entry.what {
-            What::File { object, size, about } => self.file(path, object, *size, about),
+            What::File { hash, size, at, about } => {
+                let kept = self.store.open(&step.from, hash, *size, *at)?;
+                self.file(path, kept, about)
+            }
             What::Link { to, about } => self.link(path, &to.0, about),
             What::Absent => self.remove(path),
             What::Directory { .. } => Ok(()),
@@ -186,22 +198,14 @@ impl Work<'_> {
         }
     }
 
-    fn file(&mut self, path: &Path, object: &Hash, size: u64, about: &About) -> Result<()> {
-        let from = self.store.object(object);
-        let mut kept = File::open(&from).context("its copy is gone")?;
-        let stat = fs::fstat(&kept)?;
-        if u64::try_from(stat.st_size) != Ok(size) || Hash::of_reader(&mut kept)? != *object {
-            bail!("its copy is damaged");
-        }
-        kept.seek(SeekFrom::Start(0))?;
+    fn file(&mut self, path: &Path, kept: Kept, about: &About) -> Result<()> {
         self.make_parents(path)?;
         let half = half_name();
         let (parent, name) = self.doors.parent(path)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let parent = parent.try_clone()?;
         let mut file = File::from(fs::openat(&parent, &half, flags, Mode::RUSR | Mode::WUSR)?);
-        let done = copy::copy(&mut kept, &mut file, &stat)
-            .map_err(anyhow::Error::from)
+        let done = put(kept, &mut file)
             .and_then(|()| self.dress(&file, about, path))
             .and_then(|()| Ok(file.sync_all()?))
             .and_then(|()| Ok(fs::renameat(&parent, &half, &parent, name)?));
@@ -269,6 +273,16 @@ impl Work<'_> {
         }
         fs::fchmod(file, Mode::from_raw_mode(about.mode))?;
         Ok(fs::futimens(file, &times(about))?)
+    }
+}
+
+fn put(kept: Kept, to: &mut File) -> Result<()> {
+    match kept {
+        Kept::Bytes(bytes) => Ok(to.write_all(&bytes)?),
+        Kept::File(mut from) => {
+            let stat = fs::fstat(&from)?;
+            Ok(copy::copy(&mut from, to, &stat)?)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::manifest::{Entry, Manifest, What};
 use super::restore::{Fate, Step};
-use super::store::Store;
+use super::store::{Kept, Store};
 use crate::screen::{time, visible};
 
 const FAINT: Style = Style::new().dimmed();
@@ -91,12 +91,18 @@ fn shows_change(step: &Step) -> bool {
 }
 
 fn difference(out: &mut dyn Write, store: &Store, step: &Step) -> io::Result<()> {
-    let What::File { object, size, .. } = &step.entry.what else { return Ok(()) };
+    let What::File { hash, size, at, .. } = &step.entry.what else { return Ok(()) };
     let path = step.entry.path.0.as_path();
     let read =
         |path: &std::path::Path| crate::trusted::bytes_of(path, SHOWN).and_then(|all| String::from_utf8(all).ok());
     let now = if step.is_there { read(path) } else { Some(String::new()) };
-    match (now, read(&store.object(object)).filter(|_| *size <= SHOWN)) {
+    let kept = if *size <= SHOWN { store.open(&step.from, hash, *size, *at).ok() } else { None };
+    let then = match kept {
+        Some(Kept::Bytes(bytes)) => String::from_utf8(bytes).ok(),
+        Some(Kept::File(file)) => std::io::read_to_string(file).ok(),
+        None => None,
+    };
+    match (now, then) {
         (Some(now), Some(then)) => crate::screen::change(out, path, &now, &then),
         (Some(_) | None, Some(_) | None) => writeln!(out, "  {FAINT}not text, or too long to show{FAINT:#}"),
     }

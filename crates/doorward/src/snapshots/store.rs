@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,6 +28,14 @@ pub struct Store {
 /// Held while something is added, or alone while something is removed.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "it is held, not used")] File);
+
+/// The bytes of one file.
+#[derive(Debug)]
+pub enum Kept {
+    /// Those of a large one, from the beginning of this file.
+    File(File),
+    Bytes(Vec<u8>),
+}
 
 /// Who may hold the lock besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,20 +107,60 @@ impl Store {
         self.root.join("objects")
     }
 
+    /// Where the small files of a snapshot lie, one behind the other.
+    pub fn pack(&self, name: &str) -> PathBuf {
+        self.root.join("made").join(format!("{name}.pack"))
+    }
+
+    /// The bytes of a file in a snapshot, once they were found to be what they were.
+    pub fn open(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<Kept> {
+        let Some(at) = at else {
+            let mut file = File::open(self.object(hash)).context("its copy is gone")?;
+            if file.metadata()?.len() != size || Hash::of_reader(&mut file)? != *hash {
+                bail!("its copy is damaged");
+            }
+            file.seek(SeekFrom::Start(0))?;
+            return Ok(Kept::File(file));
+        };
+        let mut bytes = vec![0; usize::try_from(size)?];
+        File::open(self.pack(name)).context("its copy is gone")?.read_exact_at(&mut bytes, at)?;
+        if Hash::of(&bytes) != *hash {
+            bail!("its copy is damaged");
+        }
+        Ok(Kept::Bytes(bytes))
+    }
+
     /// Where copies lie until they are whole.
     pub fn half(&self) -> PathBuf {
         self.root.join("half")
     }
 
-    /// A name for the snapshot of a decision that no other snapshot has.
-    pub fn name_for(&self, decision: &str) -> Result<String> {
-        let free = names_of(decision).find(|name| !self.is_kept(name));
-        free.ok_or_else(|| anyhow!("there are too many copies for one call"))
+    /// A name for the snapshot of a decision that no other snapshot has or gets, reserved by an empty pack.
+    pub fn reserve(&self, decision: &str) -> Result<String> {
+        for name in names_of(decision).filter(|name| !self.is_kept(name)) {
+            let path = self.pack(&name);
+            match File::options().write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(_) => return Ok(name),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(|| cannot(&path)),
+            }
+        }
+        Err(anyhow!("there are too many copies for one call"))
+    }
+
+    /// Takes back what a snapshot has that could not be finished; what stays is found by the next pruning.
+    pub fn give_back(&self, name: &str) {
+        let _ = std::fs::remove_file(self.manifest_file(name));
+        // INVARIANT: no manifest is without its pack.
+        if !self.is_kept(name) {
+            let _ = std::fs::remove_file(self.pack(name));
+        }
     }
 
     /// The newest snapshot of a decision.
     pub fn named_for(&self, decision: &str) -> Option<String> {
-        names_of(decision).take_while(|name| self.is_kept(name)).last()
+        let is_known = |name: &String| self.is_kept(name) || self.pack(name).symlink_metadata().is_ok();
+        names_of(decision).take_while(is_known).filter(|name| self.is_kept(name)).last()
     }
 
     fn is_kept(&self, name: &str) -> bool {
@@ -146,6 +194,7 @@ impl Store {
         let path = self.manifest_file(name);
         std::fs::remove_file(&path).with_context(|| cannot(&path))?;
         let _ = std::fs::remove_file(path.with_extension("after"));
+        let _ = std::fs::remove_file(path.with_extension("pack"));
         Ok(())
     }
 
@@ -166,10 +215,24 @@ impl Store {
         Ok((read, unreadable))
     }
 
-    /// The bytes of all objects.
+    /// The bytes of everything that is kept.
     pub fn weigh(&self) -> Result<u64> {
-        let sizes = std::fs::read_dir(self.objects())?.map(|entry| entry?.metadata().map(|found| found.len()));
+        let entries = std::fs::read_dir(self.objects())?.chain(std::fs::read_dir(self.root.join("made"))?);
+        let sizes = entries.map(|entry| entry?.metadata().map(|found| found.len()));
         sizes.sum::<std::io::Result<u64>>().map_err(Into::into)
+    }
+
+    /// Packs whose snapshot was never finished.
+    pub fn lost_packs(&self) -> Result<Vec<PathBuf>> {
+        let mut lost = Vec::new();
+        for entry in std::fs::read_dir(self.root.join("made"))? {
+            let path = entry?.path();
+            let is_pack = path.extension().is_some_and(|end| end == "pack");
+            if is_pack && path.with_extension("snap").symlink_metadata().is_err() {
+                lost.push(path);
+            }
+        }
+        Ok(lost)
     }
 
     /// Fails unless so many bytes may be added.

@@ -1,7 +1,8 @@
 //! Makes a snapshot: every byte is durable before the manifest is, and the manifest before anybody relies on it.
 
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -21,7 +22,7 @@ use super::store::{Hold, Store};
 /// Files that are open at the same time: written together, they become durable together.
 const TOGETHER: usize = 128;
 
-/// Smaller files are read as a whole, so that nothing is written for what is there already.
+/// Smaller files are put one behind the other into one pack: each file of its own would have to be made durable by itself.
 const SMALL: i64 = 256 << 10;
 
 /// Longer nobody waits for a call.
@@ -30,10 +31,21 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// No clock of a file system is coarser.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Copies what the plan says and keeps the manifest, whose entries are added to those it has.
+/// Copies what the plan says and keeps the manifest, which gets its name here and whose entries are added to those it has.
 pub fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
     let _lock = store.lock(Hold::Shared)?;
     step()?;
+    let named_for = manifest.undoes.as_deref().unwrap_or(&manifest.decision);
+    manifest.id = store.reserve(named_for)?;
+    let id = manifest.id.clone();
+    let taken = take_into(store, plan, manifest, limits);
+    if taken.is_err() {
+        store.give_back(&id);
+    }
+    taken
+}
+
+fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
     store.has_room(plan.bytes, limits.store_bytes)?;
     wait_for_the_clock(plan);
     let mut copier = Copier::new(store);
@@ -48,8 +60,7 @@ pub fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) 
         }
     }
     copier.settle()?;
-    step()?;
-    File::open(store.objects())?.sync_all().context("the copies cannot be made durable")?;
+    copier.name_pack(&manifest.id)?;
     copier.doors.forget();
     if let Some(item) = plan.items.iter().find(|item| !is_same(&item.stat, copier.doors.look(&item.path))) {
         bail!("`{}` changed while it was copied", item.path.display());
@@ -80,15 +91,35 @@ struct Copier<'a> {
     doors: Doors,
     /// Whole, but not yet durable, and under a name nobody looks for.
     written: Vec<(File, PathBuf, Hash)>,
+    has_large: bool,
+    /// Small files, whole but not yet durable.
+    pack: Option<Pack>,
     added: u64,
     name: String,
     number: u64,
 }
 
+struct Pack {
+    file: BufWriter<File>,
+    path: PathBuf,
+    length: u64,
+    /// Where each content begins.
+    known: HashMap<Hash, u64>,
+}
+
 impl Copier<'_> {
     fn new(store: &Store) -> Copier<'_> {
         let name = crate::hook::entry::own_name();
-        Copier { store, doors: Doors::default(), written: Vec::new(), added: 0, name, number: 0 }
+        Copier {
+            store,
+            doors: Doors::default(),
+            written: Vec::new(),
+            has_large: false,
+            pack: None,
+            added: 0,
+            name,
+            number: 0,
+        }
     }
 
     fn entry(&mut self, item: &Item) -> Result<Entry> {
@@ -118,28 +149,55 @@ impl Copier<'_> {
         if !is_same(&item.stat, Ok(stat)) {
             bail!("`{}` changed before it was copied", item.path.display());
         }
-        let object = if stat.st_size <= SMALL && !copy::is_sparse(&stat) {
-            self.small(&mut file, &stat).with_context(shown)?
+        let (hash, at) = if stat.st_size <= SMALL && !copy::is_sparse(&stat) {
+            let (hash, at) = self.small(&mut file, &stat).with_context(shown)?;
+            (hash, Some(at))
         } else {
-            self.large(&mut file, &stat).with_context(shown)?
+            (self.large(&mut file, &stat).with_context(shown)?, None)
         };
         let about = About::of(&stat, doors::attributes(&file).with_context(shown)?);
-        Ok(What::File { object, size: u64::try_from(stat.st_size)?, about })
+        Ok(What::File { hash, size: u64::try_from(stat.st_size)?, at, about })
     }
 
-    fn small(&mut self, file: &mut File, stat: &Stat) -> Result<Hash> {
+    fn small(&mut self, file: &mut File, stat: &Stat) -> Result<(Hash, u64)> {
         let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size)?);
         file.take(SMALL.unsigned_abs() + 1).read_to_end(&mut bytes)?;
-        let hash = Hash::of(&bytes);
-        if self.has(&hash, bytes.len() as u64) {
-            return Ok(hash);
+        if bytes.len() as u64 != u64::try_from(stat.st_size)? {
+            bail!("its length changed while it was copied");
         }
-        let (mut half, path) = self.half()?;
+        if self.pack.is_none() {
+            let (file, path) = self.half()?;
+            let file = BufWriter::with_capacity(1 << 20, file);
+            self.pack = Some(Pack { file, path, length: 0, known: HashMap::new() });
+        }
+        let Some(pack) = &mut self.pack else { bail!("there is no pack") };
+        let hash = Hash::of(&bytes);
+        if let Some(at) = pack.known.get(&hash) {
+            return Ok((hash, *at));
+        }
         step()?;
-        half.write_all(&bytes)?;
+        pack.file.write_all(&bytes)?;
+        let at = pack.length;
+        pack.known.insert(hash, at);
+        pack.length += bytes.len() as u64;
         self.added += bytes.len() as u64;
-        self.written.push((half, path, hash));
-        Ok(hash)
+        Ok((hash, at))
+    }
+
+    /// Makes the pack durable under its name; the name is durable once the manifest in the same directory is.
+    fn name_pack(&mut self, id: &str) -> Result<()> {
+        if self.has_large {
+            step()?;
+            File::open(self.store.objects())?.sync_all().context("the copies cannot be made durable")?;
+        }
+        let Some(pack) = &mut self.pack else { return Ok(()) };
+        step()?;
+        pack.file.flush()?;
+        pack.file.get_ref().sync_all()?;
+        step()?;
+        std::fs::rename(&pack.path, self.store.pack(id))?;
+        self.pack = None;
+        Ok(())
     }
 
     fn large(&mut self, file: &mut File, stat: &Stat) -> Result<Hash> {
@@ -178,6 +236,7 @@ impl Copier<'_> {
 
     /// Makes what was written durable and gives it its name.
     fn settle(&mut self) -> Result<()> {
+        self.has_large |= !self.written.is_empty();
         for (file, _, _) in &self.written {
             step()?;
             file.sync_all()?;
@@ -193,7 +252,8 @@ impl Copier<'_> {
 impl Drop for Copier<'_> {
     /// What was not finished is of no use to anybody.
     fn drop(&mut self) {
-        for (_, path, _) in &self.written {
+        let packed = self.pack.iter().map(|pack| &pack.path);
+        for path in self.written.iter().map(|(_, path, _)| path).chain(packed) {
             let _ = std::fs::remove_file(path);
         }
     }

@@ -71,7 +71,7 @@ impl<'a> Undo<'a> {
             }
         }
         let manifest = Manifest {
-            id: self.store.name_for(&format!("undo {}", first.id))?,
+            id: String::new(),
             decision: first.decision.clone(),
             session: first.session.clone(),
             project: first.project.clone(),

@@ -36,8 +36,8 @@ fn copies_of_many_calls_at_once_do_not_disturb_each_other() {
 #[test]
 fn removing_what_is_old_never_takes_what_a_new_copy_needs() {
     let room = Room::new();
-    room.put("a.txt", "shared bytes\n");
-    room.put("b.txt", "shared bytes\n");
+    room.put("a.txt", "shared bytes\n".repeat(30_000));
+    room.put("b.txt", "shared bytes\n".repeat(30_000));
     assert_eq!(room.bash("t1", "rm a.txt").0, "allow");
     let store = room.store();
     let limits = Snapshots { keep_days: Some(0), store_megabytes: Some(0), ..Snapshots::default() }.limits();
@@ -59,7 +59,7 @@ fn removing_what_is_old_never_takes_what_a_new_copy_needs() {
             }
         });
         for number in 0..20 {
-            room.put("c.txt", format!("bytes {}\n", number % 3));
+            room.put("c.txt", format!("bytes {}\n", number % 3).repeat(40_000));
             let id = format!("t-{number}");
             let (word, why) = room.bash(&id, "rm c.txt");
             assert_eq!(word, "allow", "{why}");
@@ -80,7 +80,7 @@ fn removing_what_is_old_never_takes_what_a_new_copy_needs() {
 #[test]
 fn no_object_goes_while_a_manifest_cannot_be_read() {
     let room = Room::new();
-    room.put("a.txt", "bytes\n");
+    room.put("a.txt", "bytes\n".repeat(60_000));
     assert_eq!(room.bash("t1", "rm a.txt").0, "allow");
     let store = room.store();
     let file = store.manifest_file(&store.named_for("t1").unwrap());
