@@ -1,5 +1,13 @@
 //! The program itself while it copies: cut off, out of room, without leave to write, and what its commands say then.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should stop"
+)]
+
 mod support;
 
 use std::process::Stdio;

@@ -84,7 +84,7 @@ impl About {
             uid: stat.st_uid,
             gid: stat.st_gid,
             modified: modified(stat),
-            accessed: (stat.st_atime as i64, stat.st_atime_nsec as i64),
+            accessed: (stat.st_atime, stat.st_atime_nsec as i64),
             attributes,
         }
     }
@@ -150,7 +150,7 @@ impl Stamp {
 }
 
 fn modified(stat: &Stat) -> (i64, i64) {
-    (stat.st_mtime as i64, stat.st_mtime_nsec as i64)
+    (stat.st_mtime, stat.st_mtime_nsec as i64)
 }
 
 /// A path, or what a link says: bytes, written as text with `%XX` for whatever is not UTF-8, and for `%`.

@@ -240,9 +240,9 @@ fn is_pattern(path: &Path) -> bool {
 
 /// The names in a directory that is reached without a link.
 pub fn names(path: &Path) -> std::io::Result<Vec<std::ffi::OsString>> {
-    let mut directory = Dir::read_from(doors::directory(path)?)?;
+    let directory = Dir::read_from(doors::directory(path)?)?;
     let mut names = Vec::new();
-    while let Some(entry) = directory.next() {
+    for entry in directory {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {

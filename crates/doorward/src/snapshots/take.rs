@@ -78,7 +78,7 @@ fn wait_for_the_clock(plan: &Plan) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let changed = |stat: &Stat| {
         let seconds = u128::try_from(stat.st_ctime).unwrap_or_default();
-        seconds * 1_000_000_000 + u128::try_from(stat.st_ctime_nsec).unwrap_or_default()
+        seconds * 1_000_000_000 + stat.st_ctime_nsec as u128
     };
     let newest = plan.items.iter().map(|item| changed(&item.stat)).max().unwrap_or_default();
     if newest + TICK.as_nanos() > now {

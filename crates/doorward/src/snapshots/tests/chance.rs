@@ -173,10 +173,7 @@ fn runs(count: u64, seed: u64, tell: bool) -> (u64, u64) {
             room = Room::new();
         }
         if tell && run % 500 == 0 {
-            #[expect(clippy::print_stderr, reason = "somebody waits for it")]
-            {
-                eprintln!("{run} of {count}: {approved} approved, {asked} asked");
-            }
+            eprintln!("{run} of {count}: {approved} approved, {asked} asked");
         }
         let is_committed = plant(&room, &mut chance);
         let (id, command) = (format!("t{run}"), call(&room, &mut chance));
@@ -223,8 +220,5 @@ fn whatever_is_approved_comes_back_exactly() {
 fn whatever_is_approved_comes_back_ten_thousand_times() {
     let (approved, asked) = runs(10_000, 0xacce55, true);
     assert!(approved > 3_000, "{approved} approved, {asked} asked");
-    #[expect(clippy::print_stderr, reason = "the figures are wanted")]
-    {
-        eprintln!("10000 runs: {approved} approved and brought back, {asked} asked");
-    }
+    eprintln!("10000 runs: {approved} approved and brought back, {asked} asked");
 }
