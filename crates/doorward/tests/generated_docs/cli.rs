@@ -43,6 +43,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "projects", "whose tests, builds and scripts may run"),
     ("", "programs", "tool chains outside the system's directories"),
     ("", "thresholds", "numbers that layer 2 and the limits go by"),
+    ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
     ("permissions", "deny", "a call that matches is blocked"),
     ("permissions", "ask", "a call that matches is confirmed"),
@@ -59,6 +60,11 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("thresholds", "read_burst", "more reads in a few seconds ask; a repository can only lower it"),
     ("thresholds", "denials_in_a_row", "after this many refusals in a row a person decides; at most 3"),
     ("thresholds", "denials", "after this many refusals in a session a person decides; at most 20"),
+    ("snapshots", "enabled", "`false` copies nothing, so that every such call asks"),
+    ("snapshots", "files", "a call that changes more files asks; 2,000 unless set"),
+    ("snapshots", "megabytes", "a call that changes more megabytes asks; 200 unless set"),
+    ("snapshots", "keep_days", "copies older than this many days may be removed; 30 unless set"),
+    ("snapshots", "store_megabytes", "all copies together; when it is full, calls ask; 2,000 unless set"),
 ];
 
 /// The keys of one table, as the program names them when it meets one that it does not know.
@@ -76,7 +82,9 @@ fn known_keys(home: &Home, section: &str) -> Vec<String> {
 
 pub fn configuration() -> String {
     let home = Home::new();
-    for section in ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs", "thresholds"] {
+    for section in
+        ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs", "thresholds", "snapshots"]
+    {
         let documented: Vec<&str> = KEYS.iter().filter(|key| key.0 == section).map(|key| key.1).collect();
         assert_eq!(known_keys(&home, section), documented, "keys of `[{section}]`");
     }
