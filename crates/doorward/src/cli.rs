@@ -100,6 +100,12 @@ enum Command {
     /// Tell a person about a call, in the ways that the configuration names
     #[command(hide = true)]
     Notify { id: String },
+    /// Bring back what a call deleted or overwrote; only a person may
+    ///
+    /// Shows what would change and asks. What it overwrites is copied first, so that it can be taken back itself.
+    Undo(crate::snapshots::UndoArguments),
+    /// List, show, prove and remove the copies that `doorward undo` brings back
+    Snapshots(crate::snapshots::SnapshotsArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -275,6 +281,10 @@ pub fn command_line() -> ExitCode {
         Command::Metrics(arguments) => crate::metrics::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Alerts(arguments) => crate::alerts::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Notify { id } => crate::notify::run(&id).unwrap_or_else(|error| failure(1, &error)),
+        Command::Undo(arguments) => crate::snapshots::undo(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Snapshots(arguments) => {
+            crate::snapshots::snapshots(&arguments).unwrap_or_else(|error| failure(1, &error))
+        }
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

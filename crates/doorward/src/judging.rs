@@ -4,9 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use doorward_engine::{
-    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Opinion, Policy, Source, ToolCall, World, judge,
-    observe,
+    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Opinion, Policy, Source, ToolCall, Verdict, World,
+    judge, observe, snapshot,
 };
+use doorward_ledger::SnapshotTaken;
 
 /// What the engine made of a call.
 #[derive(Debug)]
@@ -18,6 +19,19 @@ pub struct Considered {
     pub observing: Duration,
     /// A person's grant lets it run, whatever the judgement says.
     pub granted: bool,
+    /// The copy of what it would change, if one was made.
+    pub snapshot: Option<SnapshotTaken>,
+    /// The verdict if everything that it loses were copied first, where somebody asked for it.
+    pub if_copied: Option<Verdict>,
+}
+
+impl Considered {
+    /// Judges again as if everything that the call loses were copied first; `None` if a copy would not help.
+    pub fn once_copied(&self, policy: &Policy) -> Option<(Facts, Judgement)> {
+        let facts = snapshot::covered(&self.facts)?;
+        let judgement = judge(&facts, policy);
+        Some((facts, judgement))
+    }
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
@@ -35,7 +49,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         let (facts, judgement) = broken(call, policy);
         (facts, judgement, took)
     });
-    Considered { facts, judgement, took, observing, granted: false }
+    Considered { facts, judgement, took, observing, granted: false, snapshot: None, if_copied: None }
 }
 
 /// The call again, with a doubt that only the edge can have: something about it is not known.
@@ -115,7 +129,7 @@ pub fn asking(because: &str, policy: &Policy) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use doorward_engine::{DescribedWorld, Description, Verdict};
+    use doorward_engine::{DescribedWorld, Description};
 
     #[test]
     fn a_fault_of_our_own_asks() {

@@ -30,6 +30,7 @@ mod screen;
 mod serve;
 mod session;
 mod setup;
+mod snapshots;
 mod spoken;
 mod status;
 mod trust;

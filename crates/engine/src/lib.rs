@@ -44,6 +44,7 @@ mod place;
 mod policy;
 mod rules;
 mod secret;
+pub mod snapshot;
 mod taint;
 mod verdict;
 mod words;

@@ -15,6 +15,20 @@ impl Hash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The hash of everything that can be read from here on.
+    pub fn of_reader(reader: &mut impl std::io::Read) -> std::io::Result<Self> {
+        let mut state = Sha256::new();
+        let mut buffer = vec![0; 128 << 10];
+        loop {
+            match reader.read(&mut buffer) {
+                Ok(0) => return Ok(Self(state.finalize().into())),
+                Ok(read) => state.update(buffer.get(..read).unwrap_or_default()),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// The raw value.
     #[must_use]
     pub const fn bytes(&self) -> &[u8; 32] {

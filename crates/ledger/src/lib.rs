@@ -28,6 +28,7 @@ mod recover;
 mod report;
 mod retain;
 mod seal;
+mod sealed;
 mod segment;
 mod session;
 mod state;
@@ -66,10 +67,12 @@ pub use read::{ReadError, Record, Records};
 pub use rebuild::Rebuilt;
 pub use record::{
     AlertBody, AlertStep, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody, GrantStep,
-    Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody, Verdict,
+    Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, SnapshotTaken, TombstoneBody,
+    Verdict,
 };
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};
+pub use sealed::SealedFiles;
 pub use session::{CreatedState, Limit, PatternState, SessionState, SpokenState};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};

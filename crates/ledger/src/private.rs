@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// No such file is ever longer.
-const LONGEST: u64 = 4 << 20;
+pub(crate) const LONGEST: u64 = 4 << 20;
 /// A lock is held for microseconds; whoever holds it for two seconds has stopped.
 const PAUSE: Duration = Duration::from_micros(100);
 const TRIES: u32 = 20_000;

@@ -68,6 +68,18 @@ pub struct Layer2 {
     pub confidence: f64,
 }
 
+/// The copy that was made of what the call changes, before it was let run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SnapshotTaken {
+    /// What `doorward undo` calls it.
+    pub id: String,
+    /// How many files and links it holds.
+    pub files: u64,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
 /// A tool call was judged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -125,6 +137,9 @@ pub struct DecisionBody {
     /// What it leaves behind for the rest of the session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<String>,
+    /// The copy of what it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotTaken>,
     /// Program, rules, thresholds, model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,

@@ -19,6 +19,9 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     pub coverage: &'static str,
+    /// The verdict once what the call loses is copied, as the hook does in mode `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_copied: Option<&'static str>,
     pub reasons: Vec<String>,
     pub latency_us: u64,
 }
@@ -34,6 +37,7 @@ impl Answer {
             rule: judgement.rule.clone(),
             confidence: judgement.confidence.map(|confidence| confidence.get()),
             coverage: considered.facts.coverage.degree.as_str(),
+            if_copied: considered.if_copied.map(|verdict| verdict.as_str()),
             reasons: judgement.reasons().map(|opinion| visible(&opinion.because).into_owned()).collect(),
             latency_us: u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
         }
@@ -49,6 +53,7 @@ impl Answer {
             rule: None,
             confidence: None,
             coverage: doorward_engine::Degree::Opaque.as_str(),
+            if_copied: None,
             reasons: vec![reason],
             latency_us: 0,
         }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, tool_from_json};
+use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
 use serde_json::{Value, json};
 
 pub use answer::Answer;
@@ -86,14 +86,23 @@ impl Checker {
         let world = DescribedWorld::new(description, &request.call.cwd);
         if let Some(config) = &request.config {
             let world = world.with_settings(config.settings());
-            return Ok(judging::consider(&request.call, &world, &config.policy(request.mode)?));
+            return Ok(judged(&request.call, &world, &config.policy(request.mode)?));
         }
         if self.built_in.mode == request.mode {
-            return Ok(judging::consider(&request.call, &world, &self.built_in));
+            return Ok(judged(&request.call, &world, &self.built_in));
         }
         let policy = Policy { mode: request.mode, ..self.built_in.clone() };
-        Ok(judging::consider(&request.call, &world, &policy))
+        Ok(judged(&request.call, &world, &policy))
     }
+}
+
+/// Judges a call, and once more as if what it loses were copied first.
+fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
+    let mut considered = judging::consider(call, world, policy);
+    if considered.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
+        considered.if_copied = considered.once_copied(policy).map(|(_, judgement)| judgement.verdict);
+    }
+    considered
 }
 
 /// Asks this machine, under its user's configuration and the request's own on top.
@@ -106,7 +115,7 @@ fn on_this_machine(request: &Request) -> Result<Considered, String> {
         loaded.config = loaded.config.overruled_by(own.clone());
     }
     let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded).with_programs(loaded.own.programs);
-    Ok(judging::consider(&request.call, &world, &loaded.policy(request.mode)?))
+    Ok(judged(&request.call, &world, &loaded.policy(request.mode)?))
 }
 
 fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {

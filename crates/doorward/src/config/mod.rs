@@ -17,6 +17,8 @@ pub use notes::{Note, notes};
 pub use rights::Rights;
 pub use show::{ConfigArguments, run};
 
+use crate::snapshots::Snapshots;
+
 /// The content of `config.toml`; `check --jsonl` takes the same shape as `config`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -37,6 +39,7 @@ pub struct Config {
     pub programs: Programs,
     pub thresholds: Numbers,
     pub notify: Notify,
+    pub snapshots: Snapshots,
 }
 
 /// How a person is told that a call waits; nothing is told unless it is set. A repository cannot set it.

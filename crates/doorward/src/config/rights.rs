@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use doorward_engine::Mode;
 
 use super::{Agent, Config, DEFAULTS, Notify, Numbers};
+use crate::snapshots::Snapshots;
 
 /// What a source may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,7 @@ impl Config {
         if managed.notify.is_set() {
             self.notify = managed.notify.clone();
         }
+        self.snapshots = managed.snapshots.or(self.snapshots);
         self.tightened_by(managed)
     }
 
@@ -45,6 +47,7 @@ impl Config {
         self.projects.trusted.clear();
         self.programs.directories.clear();
         self.notify = Notify::default();
+        self.snapshots = Snapshots::default();
         self
     }
 
@@ -58,6 +61,7 @@ impl Config {
             ("projects.trusted", self.projects.trusted.is_empty()),
             ("programs.directories", self.programs.directories.is_empty()),
             ("notify", !self.notify.is_set()),
+            ("snapshots", self.snapshots == Snapshots::default()),
         ];
         lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
     }
@@ -86,6 +90,7 @@ impl Config {
         self.projects.trusted.retain(|root| held.projects.trusted.contains(root));
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
+        self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
         let mut both = self.tightened_by(held.clone());
         both.thresholds = both.thresholds.tightened_by(held.thresholds.with_usual_rates());
         let permissions = [&mut both.permissions.deny, &mut both.permissions.ask];
@@ -101,6 +106,7 @@ impl Config {
         self.hosts.allowed = spliced(&self.hosts.allowed, &other.hosts.allowed);
         self.projects.trusted.extend(other.projects.trusted.iter().cloned());
         self.thresholds = self.thresholds.or(other.thresholds);
+        self.snapshots = self.snapshots.or(other.snapshots);
         self.tightened_by(other)
     }
 }

@@ -19,6 +19,10 @@ const WIDTH: usize = 96;
 /// What one line of a list shows of a call.
 const SHOWN: usize = 60;
 
+/// What a yes given here is worth.
+const UNDOABLE: &str =
+    "what it loses is copied before it runs, if it fits: the answer says so, and `doorward undo` brings it back";
+
 /// What a line is, which says how it is painted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -150,6 +154,9 @@ pub fn lines(pending: &Pending, width: usize) -> Vec<Line> {
     page.say(Tone::Heading, "", "it would");
     for effect in &pending.effects {
         page.say(Tone::Plain, "  ", &effect_line(effect));
+    }
+    if pending.effects.iter().any(|effect| doorward_engine::snapshot::lost(effect).is_some()) {
+        page.say(Tone::Plain, "  ", UNDOABLE);
     }
     let is_said = |gap: &&String| pending.reasons.iter().any(|reason| reason.contains(gap.as_str()));
     let gaps = pending.not_understood.iter().filter(|gap| !is_said(gap)).map(|gap| format!("not understood: {gap}"));

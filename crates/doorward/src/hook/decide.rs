@@ -18,6 +18,7 @@ use crate::judging::{self, Considered};
 use crate::loading;
 use crate::record::Recorder;
 use crate::session::Session;
+use crate::snapshots::Keeper;
 use crate::spoken;
 use crate::trust::pin;
 use crate::underway::Course;
@@ -98,12 +99,18 @@ fn settled(
         .with_programs(loaded.own.programs)
         .in_session(Rc::clone(&session));
     let mut considered = judging::consider(call, &world, &policy);
+    let limits = loaded.config.snapshots.limits();
+    let keeper = Keeper { places, world: &world, call, project: project.as_deref(), limits, id };
+    let mut note = keeper.make_undoable(&mut considered, &policy);
     if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
         considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
     }
     let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
     let grant = door.redeem(&considered, id);
     considered.granted = grant.is_cleared();
+    if considered.granted {
+        note = keeper.before_grant(&mut considered);
+    }
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
     let entry = entry::decision(id, proposed, &considered, mode, project.as_deref())?;
@@ -114,7 +121,7 @@ fn settled(
         (Ok(()), _) => {
             let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
             let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience) } else { Duration::ZERO };
-            let decision = door.answer(decision, &grant, &considered, id);
+            let decision = note.added_to(door.answer(decision, &grant, &considered, id));
             Ok(Told { wait, ..Told::at_once(decision) })
         }
         // Shadow leaves everything as it was, a full disk included, but says so.

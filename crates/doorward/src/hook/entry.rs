@@ -44,6 +44,7 @@ pub fn decision(
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),
         leaves: crate::session::leaves(considered, mode),
+        snapshot: considered.snapshot.clone(),
         versions: BTreeMap::from([
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),

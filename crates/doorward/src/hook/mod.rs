@@ -24,6 +24,7 @@ use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::session::Session;
+use crate::snapshots;
 use crate::spoken;
 use crate::world::project_root;
 
@@ -122,6 +123,9 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
         Ended::Ran | Ended::Failed => true,
         Ended::Declined | Ended::Refused => false,
     };
+    if has_run {
+        snapshots::ran(&surroundings.places, &outcome.id);
+    }
     if outcome.result == Ended::Refused {
         session.answered(&outcome.id);
         if let Ok(desk) = Desk::of(&surroundings.places) {
@@ -169,6 +173,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
             }
+            snapshots::ended(places, || loading::load(places, None, agent.name()).config.snapshots.limits());
             ledger.sign(places).map(|()| Reply::default())
         }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),

@@ -56,6 +56,9 @@ pub fn explanation(out: &mut dyn Write, considered: &Considered) -> io::Result<(
     }
     heading(out, "what would change it")?;
     writeln!(out, "  {}", flip(judged))?;
+    if considered.if_copied == Some(Verdict::AutoApprove) {
+        writeln!(out, "  in mode `auto` the hook copies first what it loses, if that fits, and approves it")?;
+    }
     writeln!(
         out,
         "{FAINT}pattern {} · policy {} · {} µs{FAINT:#}",

@@ -153,12 +153,19 @@ impl DiskWorld {
         self.trust.projects.get(project).is_some_and(|pinned| pinned.is_same(project, path))
     }
 
-    fn file_tracking(&self, path: &str) -> Tracking {
+    /// What git knows about a path, taken as a file: nothing below it is looked at.
+    pub fn file_tracking(&self, path: &str) -> Tracking {
         let parent = path.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
         match self.repository(parent) {
             Some(repository) => repository.tracking(path),
             None => Tracking::Outside,
         }
+    }
+
+    /// Everything in the directory is made again by a build.
+    pub fn is_rebuilt(&self, directory: &str) -> bool {
+        let parent = Path::new(directory).parent().and_then(Path::to_str);
+        parent.and_then(|parent| self.repository(parent)).is_some_and(|repository| repository.is_rebuilt(directory))
     }
 
     /// A directory is as good as the worst in it.

@@ -92,6 +92,13 @@ impl Index {
         self.find(path.as_bytes()).is_some()
     }
 
+    /// Some tracked file lies below this directory.
+    pub fn has_below(&self, directory: &str) -> bool {
+        let start = format!("{directory}/");
+        let at = self.entries.partition_point(|entry| self.name(entry) < start.as_bytes());
+        self.entries.get(at).is_some_and(|entry| self.name(entry).starts_with(start.as_bytes()))
+    }
+
     fn absent(&self, path: &str) -> Known {
         // A sparse index folds whole directories into one entry.
         let folded = path.match_indices('/').any(|(at, _)| {

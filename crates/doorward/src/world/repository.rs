@@ -111,6 +111,13 @@ impl Repository {
         }
     }
 
+    /// Everything in the directory is made again by a build.
+    pub fn is_rebuilt(&self, directory: &str) -> bool {
+        let inner = directory.strip_prefix(self.root.as_str()).map(|inner| inner.trim_start_matches('/'));
+        let has_tracked = inner.is_none_or(|inner| self.index().is_none_or(|index| index.has_below(inner)));
+        !has_tracked && self.tracking(directory) == Tracking::Rebuildable
+    }
+
     fn untracked(&self, inner: &str, is_directory: bool) -> Tracking {
         let Some(general) = self.ignores() else { return Tracking::Unknown };
         match ignored(&self.root, general, inner, is_directory) {

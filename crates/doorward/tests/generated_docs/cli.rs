@@ -49,6 +49,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "programs", "tool chains outside the system's directories"),
     ("", "thresholds", "numbers that layer 2 and the limits go by"),
     ("", "notify", "how a person is told that a call waits; off unless set, and a repository cannot set it"),
+    ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
     ("permissions", "deny", "a call that matches is blocked"),
     ("permissions", "ask", "a call that matches is confirmed"),
@@ -68,6 +69,11 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("notify", "desktop", "`true` shows a notification with `notify-send` or `osascript`"),
     ("notify", "command", "a program by its absolute path, and its arguments; it reads JSON on standard input"),
     ("notify", "webhook", "an address that the same JSON is posted to, with `curl`"),
+    ("snapshots", "enabled", "`false` copies nothing, so that every such call asks"),
+    ("snapshots", "files", "a call that changes more files asks; 2,000 unless set"),
+    ("snapshots", "megabytes", "a call that changes more megabytes asks; 200 unless set"),
+    ("snapshots", "keep_days", "copies older than this many days may be removed; 30 unless set"),
+    ("snapshots", "store_megabytes", "all copies together; when it is full, calls ask; 2,000 unless set"),
 ];
 
 /// The keys of one table, as the program names them when it meets one that it does not know.
@@ -85,9 +91,18 @@ fn known_keys(home: &Home, section: &str) -> Vec<String> {
 
 pub fn configuration() -> String {
     let home = Home::new();
-    for section in
-        ["", "agents.claude", "permissions", "hosts", "paths", "projects", "programs", "thresholds", "notify"]
-    {
+    for section in [
+        "",
+        "agents.claude",
+        "permissions",
+        "hosts",
+        "paths",
+        "projects",
+        "programs",
+        "thresholds",
+        "notify",
+        "snapshots",
+    ] {
         let documented: Vec<&str> = KEYS.iter().filter(|key| key.0 == section).map(|key| key.1).collect();
         assert_eq!(known_keys(&home, section), documented, "keys of `[{section}]`");
     }

@@ -114,6 +114,7 @@ impl Runner<'_, '_> {
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: false,
             stored: Vec::new(),
+            work_tree: None,
             done: true,
         };
         let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };

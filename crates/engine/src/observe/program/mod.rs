@@ -5,6 +5,7 @@ mod conditions;
 pub mod grammar;
 mod identity;
 mod inner;
+mod naming;
 mod notes;
 mod positions;
 mod reached;
@@ -24,6 +25,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
 use args::Args;
 use conditions::{asks_a_subcommand, happens};
+use naming::{normalised, shown_name, target};
 use positions::{environment_first, match_positions, without_change};
 
 /// Wrappers inside wrappers deeper than this are not peeled.
@@ -46,6 +48,8 @@ pub struct Invocation {
     pub passes_input: bool,
     /// Files that it wrote so far.
     pub stored: Vec<String>,
+    /// The work tree whose changes it throws away, if it does.
+    pub work_tree: Option<String>,
     /// The grammar has dealt with everything.
     pub done: bool,
 }
@@ -134,6 +138,7 @@ impl Runner<'_, '_> {
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: true,
             stored: Vec::new(),
+            work_tree: None,
             done: false,
             input,
             args,
@@ -327,7 +332,7 @@ impl Runner<'_, '_> {
             if does.marks.has(Mark::EnvironmentDump) {
                 self.environment_dump(&mut does, invocation);
             }
-            let mut effect = Effect::new(does.operation, Target::Resource(resource(invocation)));
+            let mut effect = Effect::new(does.operation, target(&does, invocation));
             effect.scope = does.scope;
             effect.reversibility = does.reversibility;
             effect.reach = does.reach;
@@ -463,36 +468,4 @@ fn note_packages(invocation: &mut Invocation) {
         does.marks.add(Mark::InstallChosen);
         invocation.does.push(does);
     }
-}
-
-fn shown_name(name: &str, args: &Args) -> String {
-    let subs = args.entry().and_then(|entry| entry.key.split_once(' ')).map(|(_, subs)| subs);
-    match subs {
-        Some(subs) => format!("{name} {subs}"),
-        None => name.to_owned(),
-    }
-}
-
-/// What an effect without a path is about: the command and the names it was given.
-fn resource(invocation: &Invocation) -> String {
-    let mut text = invocation.by.name.clone();
-    for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
-        if matches!(role, Role::Resource | Role::Package | Role::Pid | Role::Host) && text.len() < 120 {
-            text.push(' ');
-            text.push_str(&field.shown());
-        }
-    }
-    text
-}
-
-/// The words of a command, one space between them.
-fn normalised(fields: &[Field]) -> String {
-    let mut text = String::new();
-    for (index, field) in fields.iter().enumerate() {
-        if index > 0 {
-            text.push(' ');
-        }
-        text.push_str(&field.shown());
-    }
-    text
 }

@@ -312,6 +312,7 @@ impl Runner<'_, '_> {
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: false,
             stored: Vec::new(),
+            work_tree: None,
             done: false,
         };
         match words.first() {

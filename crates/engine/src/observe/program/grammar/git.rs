@@ -126,7 +126,7 @@ impl Runner<'_, '_> {
         }
         self.git_operands(&sub, git.as_ref(), invocation, state);
         self.git_remote(&sub, git.as_ref(), invocation, state);
-        self.git_losses(&sub, invocation);
+        self.git_losses(&sub, git.as_ref(), invocation);
         if sub == "config" || sub.starts_with("config ") {
             self.git_config_change(&sub, invocation, state);
         }

@@ -76,7 +76,8 @@ impl Runner<'_, '_> {
     }
 
     /// Changes that a command throws away: a file that is as committed loses nothing.
-    pub fn git_losses(&mut self, sub: &str, invocation: &mut Invocation) {
+    pub fn git_losses(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation) {
+        invocation.work_tree = work_tree(sub, git, invocation);
         match sub {
             "checkout" => {
                 // A new branch takes one start; git refuses paths beside it, and what follows is judged as paths.
@@ -162,6 +163,14 @@ impl Runner<'_, '_> {
             self.out.effect(effect);
         }
     }
+}
+
+/// The root of the work tree that a command takes files from, if that is certain.
+fn work_tree(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Option<String> {
+    let git = git.filter(|_| matches!(sub, "clean" | "reset" | "checkout" | "switch" | "restore"))?;
+    let elsewhere = git.config.as_ref().ok()?.contains_key("core.worktree");
+    let is_given = invocation.args.has_any(&["--work-tree", "--git-dir"]);
+    (!elsewhere && !is_given).then(|| git.root.clone())
 }
 
 fn set_role(invocation: &mut Invocation, at: usize, role: Role) {

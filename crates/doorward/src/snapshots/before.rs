@@ -1,0 +1,193 @@
+//! Before a call runs: what it would lose is copied, and if only that loss spoke against it, it is approved.
+
+use anyhow::Result;
+use doorward_engine::{Mode, Policy, ToolCall, Verdict};
+
+use super::limits::Limits;
+use super::manifest::Manifest;
+use super::plan::{self, Ground, Plan, Wanted};
+use super::prune::{self, Run};
+use super::store::{self, Store};
+use super::take;
+use super::undo;
+use crate::agents::Decision;
+use crate::judging::Considered;
+use crate::places::Places;
+use crate::screen::time::now_ms;
+use crate::screen::visible;
+use crate::world::DiskWorld;
+
+/// Keeps copies for one call.
+#[derive(Debug)]
+pub struct Keeper<'a> {
+    pub places: &'a Places,
+    pub world: &'a DiskWorld,
+    pub call: &'a ToolCall,
+    pub project: Option<&'a str>,
+    pub limits: Limits,
+    /// The decision about the call.
+    pub id: &'a str,
+}
+
+/// What the answer says about undoing the call, if anything.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Note {
+    Nothing,
+    /// There is something to lose, and other reasons to ask.
+    Loses,
+    Says(String),
+}
+
+impl Keeper<'_> {
+    /// Copies what the call would lose if it is approved for that; otherwise the judgement stays as it is.
+    pub fn make_undoable(&self, considered: &mut Considered, policy: &Policy) -> Note {
+        if policy.mode != Mode::Auto {
+            return Note::Nothing;
+        }
+        if considered.judgement.verdict == Verdict::AutoApprove {
+            return self.keep_edits(considered);
+        }
+        let Some((facts, judgement)) = considered.once_copied(policy) else { return Note::Nothing };
+        if judgement.verdict != Verdict::AutoApprove {
+            return Note::Loses;
+        }
+        match self.keep(&considered.facts.subject, &plan::lost(&considered.facts)) {
+            // INVARIANT: the laxer judgement counts only once every byte is durable elsewhere.
+            Ok(manifest) => {
+                let note = brings_back(&manifest);
+                considered.facts = facts;
+                considered.judgement = judgement;
+                considered.snapshot = Some(manifest.taken());
+                note
+            }
+            Err(why) => Note::Says(format!("it could not be made undoable: {why:#}")),
+        }
+    }
+
+    /// A person lets the call run: what it loses is copied if that is possible.
+    pub fn before_grant(&self, considered: &mut Considered) -> Note {
+        let mut wanted = plan::lost(&considered.facts);
+        wanted.extend(plan::edited(&considered.facts));
+        if wanted.is_empty() {
+            return Note::Nothing;
+        }
+        match self.keep(&considered.facts.subject, &wanted) {
+            Ok(manifest) => {
+                considered.snapshot = Some(manifest.taken());
+                brings_back(&manifest)
+            }
+            Err(why) => Note::Says(format!("it cannot be undone: {why:#}")),
+        }
+    }
+
+    /// A program edits files in place, and git would bring back only what was committed.
+    fn keep_edits(&self, considered: &mut Considered) -> Note {
+        let mut wanted = plan::edited(&considered.facts);
+        wanted.retain(|wanted| !self.is_with_git(wanted));
+        if wanted.is_empty() {
+            return Note::Nothing;
+        }
+        match self.keep(&considered.facts.subject, &wanted) {
+            Ok(manifest) => {
+                considered.snapshot = Some(manifest.taken());
+                brings_back(&manifest)
+            }
+            // It was approved without a copy, and still is.
+            Err(_) => Note::Nothing,
+        }
+    }
+
+    fn is_with_git(&self, wanted: &Wanted) -> bool {
+        self.plan(std::slice::from_ref(wanted)).is_ok_and(|plan| plan.files == 0)
+    }
+
+    fn plan(&self, wanted: &[Wanted]) -> Result<Plan> {
+        let store = store::root(self.places);
+        Plan::of(wanted, Ground { store: &store, world: self.world, limits: self.limits }).map_err(anyhow::Error::msg)
+    }
+
+    fn keep(&self, call: &str, wanted: &[Wanted]) -> Result<Manifest> {
+        if !self.limits.enabled {
+            anyhow::bail!("`snapshots.enabled` is `false`");
+        }
+        let mut first = None;
+        // Whoever else works in the directory may come in between once.
+        for _ in 0..2 {
+            match self.try_keep(call, wanted) {
+                Ok(manifest) => return Ok(manifest),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        Err(first.unwrap_or_else(|| anyhow::anyhow!("it was not tried")))
+    }
+
+    fn try_keep(&self, call: &str, wanted: &[Wanted]) -> Result<Manifest> {
+        let plan = self.plan(wanted)?;
+        let store = Store::of(self.places)?;
+        let manifest = Manifest {
+            decision: self.id.to_owned(),
+            session: self.call.session.clone(),
+            project: self.project.map(str::to_owned),
+            call: call.to_owned(),
+            taken_ms: now_ms(),
+            left_to_git: plan.left_to_git,
+            ..Manifest::default()
+        };
+        take::take(&store, &plan, manifest, self.limits)
+    }
+}
+
+fn brings_back(manifest: &Manifest) -> Note {
+    let (files, _) = manifest.size();
+    let copied = match files {
+        1 => "1 file was copied first".to_owned(),
+        files => format!("{files} files were copied first"),
+    };
+    Note::Says(format!("{copied}: `doorward undo {}` brings back what was there", manifest.id))
+}
+
+impl Note {
+    /// The answer with the note at its end.
+    pub fn added_to(self, decision: Decision) -> Decision {
+        const GONE: &str = "what it deletes or overwrites cannot be brought back once it has run";
+        const COPIED: &str =
+            "if a person lets it run in that way, what it deletes or overwrites is copied first if it fits";
+        let note = match (self, &decision) {
+            (Note::Nothing, _) => return decision,
+            (Note::Loses, Decision::Deny(_)) => COPIED.to_owned(),
+            (Note::Loses, Decision::Allow(_) | Decision::Ask(_) | Decision::Silent) => GONE.to_owned(),
+            (Note::Says(note), _) => note,
+        };
+        let with = |reason: String| format!("{reason}. {}", visible(&note));
+        match decision {
+            Decision::Allow(reason) => Decision::Allow(with(reason)),
+            Decision::Ask(reason) => Decision::Ask(with(reason)),
+            Decision::Deny(reason) => Decision::Deny(with(reason)),
+            Decision::Silent => Decision::Silent,
+        }
+    }
+}
+
+/// A call has run: how it left the paths of its snapshot is kept, so that later changes are noticed.
+pub fn ran(places: &Places, decision: &str) {
+    if !store::root(places).is_dir() {
+        return;
+    }
+    // Without it, an undo takes every difference for a later change and says so.
+    let _ = note_after(places, decision);
+}
+
+fn note_after(places: &Places, decision: &str) -> Result<()> {
+    let Some(store) = Store::existing(places)? else { return Ok(()) };
+    let Some(name) = store.named_for(decision) else { return Ok(()) };
+    let Some(manifest) = store.find(&name)? else { return Ok(()) };
+    store.keep_after(&name, &undo::seen(&manifest))
+}
+
+/// A session has ended: what nobody needs any more goes.
+pub fn ended(places: &Places, limits: impl FnOnce() -> Limits) {
+    let Ok(Some(store)) = Store::existing(places) else { return };
+    // What stays is tried again after the next session.
+    let _ = prune::prune(&store, limits(), &prune::needed(places), now_ms(), Run::Real);
+}

@@ -1,0 +1,90 @@
+//! How much is copied and how long it is kept.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+const MEGABYTE: u64 = 1_000_000;
+
+/// Copies of what a call deletes or overwrites, made before it runs so that `doorward undo` can bring it back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Snapshots {
+    /// `false` copies nothing, so that every such call asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// A call that changes more files asks; 2,000 unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// A call that changes more megabytes asks; 200 unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub megabytes: Option<u64>,
+    /// Copies older than this many days may be removed; 30 unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_days: Option<u64>,
+    /// All copies together; 2,000 megabytes unless set. When it is full, calls ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store_megabytes: Option<u64>,
+}
+
+/// The numbers in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub enabled: bool,
+    pub files: u64,
+    pub bytes: u64,
+    pub keep_ms: u64,
+    pub store_bytes: u64,
+}
+
+impl Snapshots {
+    pub fn limits(&self) -> Limits {
+        Limits {
+            enabled: self.enabled.unwrap_or(true),
+            files: self.files.unwrap_or(2_000),
+            bytes: self.megabytes.unwrap_or(200).saturating_mul(MEGABYTE),
+            keep_ms: self.keep_days.unwrap_or(30).saturating_mul(24 * 60 * 60 * 1000),
+            store_bytes: self.store_megabytes.unwrap_or(2_000).saturating_mul(MEGABYTE),
+        }
+    }
+
+    /// These, and the others where these are not set.
+    #[must_use]
+    pub fn or(self, other: Snapshots) -> Snapshots {
+        Snapshots {
+            enabled: self.enabled.or(other.enabled),
+            files: self.files.or(other.files),
+            megabytes: self.megabytes.or(other.megabytes),
+            keep_days: self.keep_days.or(other.keep_days),
+            store_megabytes: self.store_megabytes.or(other.store_megabytes),
+        }
+    }
+
+    /// These without what would let more calls run than the others do.
+    #[must_use]
+    pub fn no_laxer_than(self, held: Snapshots) -> Snapshots {
+        let (mine, theirs) = (self.limits(), held.limits());
+        let lower = |own: Option<u64>, held: Option<u64>, is_laxer: bool| if is_laxer { held } else { own };
+        Snapshots {
+            enabled: if mine.enabled && !theirs.enabled { held.enabled } else { self.enabled },
+            files: lower(self.files, held.files, mine.files > theirs.files),
+            megabytes: lower(self.megabytes, held.megabytes, mine.bytes > theirs.bytes),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn within_a_session_no_more_is_copied_than_when_it_began() {
+        let held = Snapshots { files: Some(10), enabled: Some(false), ..Snapshots::default() };
+        let now = Snapshots { megabytes: Some(500), ..Snapshots::default() };
+        let both = now.no_laxer_than(held).limits();
+        assert_eq!((both.enabled, both.files, both.bytes), (false, 10, 200 * MEGABYTE));
+        assert_eq!(held.no_laxer_than(held), held);
+        let firmer = Snapshots { files: Some(5), ..held };
+        assert_eq!(firmer.no_laxer_than(held).limits().files, 5);
+    }
+}

@@ -1,0 +1,217 @@
+//! What a snapshot says about itself: the paths it holds, and everything about them besides their bytes.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use doorward_ledger::{Hash, SnapshotTaken};
+use rustix::fs::{FileType, Stat};
+use serde::{Deserialize, Serialize};
+
+/// One snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manifest {
+    pub id: String,
+    /// The decision about the call that it was made for.
+    pub decision: String,
+    pub session: String,
+    pub project: Option<String>,
+    /// The call in words, secrets replaced.
+    pub call: String,
+    pub taken_ms: u64,
+    /// Files that the call changes too, but git has them.
+    pub left_to_git: u64,
+    /// The snapshot that was taken back when this one was made.
+    pub undoes: Option<String>,
+    pub entries: Vec<Entry>,
+}
+
+/// One path as it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub path: Name,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What was there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum What {
+    File {
+        /// The hash of its bytes.
+        hash: Hash,
+        size: u64,
+        /// Where its bytes begin in the pack of the snapshot; without it they are an object of their own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<u64>,
+        #[serde(flatten)]
+        about: About,
+    },
+    Link {
+        to: Name,
+        #[serde(flatten)]
+        about: About,
+    },
+    Directory {
+        #[serde(flatten)]
+        about: About,
+    },
+    /// Nothing.
+    Absent,
+}
+
+/// Whatever the system keeps about a file besides its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    /// Seconds and nanoseconds.
+    pub modified: (i64, i64),
+    pub accessed: (i64, i64),
+    /// Extended attributes, values in hexadecimal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+}
+
+impl About {
+    pub fn of(stat: &Stat, attributes: BTreeMap<String, String>) -> About {
+        About {
+            mode: stat.st_mode & 0o7777,
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            modified: modified(stat),
+            accessed: (stat.st_atime, stat.st_atime_nsec as i64),
+            attributes,
+        }
+    }
+}
+
+impl Manifest {
+    /// Files and links, and the bytes of the files.
+    pub fn size(&self) -> (u64, u64) {
+        let size = |entry: &Entry| match &entry.what {
+            What::File { size, .. } => (1, *size),
+            What::Link { .. } => (1, 0),
+            What::Directory { .. } | What::Absent => (0, 0),
+        };
+        self.entries.iter().map(size).fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+    }
+
+    /// What the record keeps of it.
+    pub fn taken(&self) -> SnapshotTaken {
+        let (files, bytes) = self.size();
+        SnapshotTaken { id: self.id.clone(), files, bytes }
+    }
+
+    /// The objects that it needs besides its pack.
+    pub fn objects(&self) -> impl Iterator<Item = Hash> + '_ {
+        self.entries.iter().filter_map(|entry| match &entry.what {
+            What::File { hash, at: None, .. } => Some(*hash),
+            What::File { at: Some(_), .. } | What::Link { .. } | What::Directory { .. } | What::Absent => None,
+        })
+    }
+}
+
+/// How paths looked when the call had run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct After {
+    /// One for each entry of the manifest, in its order.
+    pub stamps: Vec<Option<Stamp>>,
+}
+
+/// By what a later change of a file is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    pub mode: u32,
+    pub size: i64,
+    pub modified: (i64, i64),
+}
+
+impl Stamp {
+    /// How a path looks now; `None` if nothing is there. What cannot be looked at looks like nothing else.
+    pub fn now(path: &Path) -> Option<Stamp> {
+        match rustix::fs::lstat(path) {
+            Ok(stat) => Some(Stamp::of(&stat)),
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => None,
+            Err(_) => Some(Stamp { mode: 0, size: -1, modified: (0, 0) }),
+        }
+    }
+
+    pub fn of(stat: &Stat) -> Stamp {
+        // The size and time of a directory say what lies in it, not what it is.
+        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        let (size, modified) = if is_directory { (0, (0, 0)) } else { (stat.st_size, modified(stat)) };
+        Stamp { mode: stat.st_mode, size, modified }
+    }
+}
+
+fn modified(stat: &Stat) -> (i64, i64) {
+    (stat.st_mtime, stat.st_mtime_nsec as i64)
+}
+
+/// A path, or what a link says: bytes, written as text with `%XX` for whatever is not UTF-8, and for `%`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Name(pub PathBuf);
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        let mut text = String::new();
+        for chunk in name.0.as_os_str().as_bytes().utf8_chunks() {
+            text.push_str(&chunk.valid().replace('%', "%25"));
+            chunk.invalid().iter().for_each(|byte| text.push_str(&format!("%{byte:02X}")));
+        }
+        text
+    }
+}
+
+impl From<String> for Name {
+    fn from(text: String) -> Name {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut pieces = text.split('%');
+        bytes.extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
+        for piece in pieces {
+            let code = piece.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+            bytes.extend(code);
+            bytes.extend_from_slice(piece.get(2..).unwrap_or_default().as_bytes());
+        }
+        Name(PathBuf::from(OsStr::from_bytes(&bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_comes_back_from_its_text() {
+        for bytes in [&b"/a/b c"[..], b"/100%/x", b"/\xff\xfe/\xc3\xa4", b"/new\nline/\x01", b""] {
+            let name = Name(PathBuf::from(OsStr::from_bytes(bytes)));
+            let text = serde_json::to_string(&name).unwrap();
+            assert_eq!(serde_json::from_str::<Name>(&text).unwrap(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_comes_back_from_its_text() {
+        let about = About { mode: 0o640, modified: (-5, 7), ..About::default() };
+        let entry = |path: &str, what| Entry { path: Name(path.into()), what };
+        let manifest = Manifest {
+            id: "x".into(),
+            entries: vec![
+                entry("/a", What::File { hash: Hash::of(b"a"), size: 3, at: Some(7), about: about.clone() }),
+                entry("/b", What::Link { to: Name("../c".into()), about: about.clone() }),
+                entry("/d", What::Directory { about }),
+                entry("/e", What::Absent),
+            ],
+            ..Manifest::default()
+        };
+        let text = serde_json::to_string(&manifest).unwrap();
+        assert_eq!(serde_json::from_str::<Manifest>(&text).unwrap(), manifest);
+        assert_eq!(manifest.size(), (2, 3));
+    }
+}

@@ -1,0 +1,25 @@
+//! Makes what a call loses undoable: copies made before it runs, `doorward undo`, and `doorward snapshots`.
+//!
+//! `before.rs` stands in the hook; `plan.rs` says what has to be copied, `take.rs` copies it, `undo.rs` brings it back.
+
+mod before;
+mod command;
+mod copy;
+mod doors;
+mod fault;
+mod limits;
+mod manifest;
+mod plan;
+mod prune;
+mod restore;
+mod show;
+mod store;
+mod take;
+mod undo;
+
+#[cfg(test)]
+mod tests;
+
+pub use before::{Keeper, ended, ran};
+pub use command::{SnapshotsArguments, UndoArguments, snapshots, undo};
+pub use limits::Snapshots;

@@ -1,0 +1,296 @@
+//! Brings back what a snapshot holds: first what that would change, then the change itself.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use doorward_ledger::Hash;
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
+
+use super::copy;
+use super::doors::{self, Doors};
+use super::manifest::{About, After, Entry, Manifest, Stamp, What};
+use super::plan::{is_absent, kind};
+use super::store::{Kept, Store};
+
+/// What would become of one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is as it was.
+    Same,
+    /// It is gone, and comes back.
+    Returns,
+    /// It is as the call left it, and becomes what it was.
+    Changes,
+    /// It was not there, and goes again.
+    Goes,
+    /// It changed after the call, or nobody knows whether it did; it is left alone unless that is wanted.
+    Newer,
+    /// Something else stands in its place.
+    Blocked,
+}
+
+/// A path with what would become of it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub entry: Entry,
+    pub fate: Fate,
+    /// Something is there now.
+    pub is_there: bool,
+    /// The snapshot that has it.
+    pub from: String,
+}
+
+/// What an undo would do, path by path.
+pub fn preview(manifests: &[(Manifest, Option<After>)]) -> Vec<Step> {
+    let mut doors = Doors::default();
+    let merged = merged(manifests);
+    merged.into_values().map(|known| step(known, &mut doors)).collect()
+}
+
+/// The oldest state of a path, the snapshot that has it, and how the newest call left it: `None` if nobody knows.
+struct Known {
+    entry: Entry,
+    from: String,
+    expected: Option<Option<Stamp>>,
+}
+
+fn merged(manifests: &[(Manifest, Option<After>)]) -> BTreeMap<PathBuf, Known> {
+    let mut sorted: Vec<&(Manifest, Option<After>)> = manifests.iter().collect();
+    sorted.sort_by_key(|(manifest, _)| manifest.taken_ms);
+    let mut all: BTreeMap<PathBuf, Known> = BTreeMap::new();
+    for (manifest, after) in sorted {
+        for (at, entry) in manifest.entries.iter().enumerate() {
+            let expected = after.as_ref().and_then(|after| after.stamps.get(at).copied());
+            match all.entry(entry.path.0.clone()) {
+                std::collections::btree_map::Entry::Vacant(free) => {
+                    free.insert(Known { entry: entry.clone(), from: manifest.id.clone(), expected });
+                }
+                std::collections::btree_map::Entry::Occupied(mut known) => known.get_mut().expected = expected,
+            }
+        }
+    }
+    all
+}
+
+fn step(known: Known, doors: &mut Doors) -> Step {
+    let Known { entry, from, expected } = known;
+    let path = entry.path.0.as_path();
+    let (fate, is_there) = match doors.look(path) {
+        Err(error) if is_absent(&error) => match entry.what {
+            What::Absent => (Fate::Same, false),
+            What::File { .. } | What::Link { .. } | What::Directory { .. } => (Fate::Returns, false),
+        },
+        Err(_) => (Fate::Blocked, true),
+        Ok(stat) => (fate_of(&entry, &stat, expected == Some(Some(Stamp::of(&stat))), doors), true),
+    };
+    Step { entry, fate, is_there, from }
+}
+
+fn fate_of(entry: &Entry, stat: &Stat, is_as_left: bool, doors: &mut Doors) -> Fate {
+    let changes = if is_as_left { Fate::Changes } else { Fate::Newer };
+    match (&entry.what, kind(stat)) {
+        (What::Absent, _) => {
+            if is_as_left {
+                Fate::Goes
+            } else {
+                Fate::Newer
+            }
+        }
+        (What::Directory { about }, FileType::Directory) => {
+            if about.mode == stat.st_mode & 0o7777 {
+                Fate::Same
+            } else {
+                changes
+            }
+        }
+        (What::Directory { .. }, _) | (What::File { .. } | What::Link { .. }, FileType::Directory) => Fate::Blocked,
+        (What::File { .. } | What::Link { .. }, _) => {
+            if is_same(entry, stat, doors) {
+                Fate::Same
+            } else {
+                changes
+            }
+        }
+    }
+}
+
+/// The path has the bytes, the mode and the time that the snapshot has.
+fn is_same(entry: &Entry, stat: &Stat, doors: &mut Doors) -> bool {
+    let path = entry.path.0.as_path();
+    let looks_same =
+        |about: &About| About { accessed: about.accessed, ..About::of(stat, about.attributes.clone()) } == *about;
+    match &entry.what {
+        What::File { hash, size, about, .. } => {
+            let mut same_bytes =
+                || doors.open(path).and_then(|mut file| Hash::of_reader(&mut file)).ok() == Some(*hash);
+            kind(stat) == FileType::RegularFile
+                && u64::try_from(stat.st_size) == Ok(*size)
+                && looks_same(about)
+                && same_bytes()
+        }
+        What::Link { to, .. } => kind(stat) == FileType::Symlink && doors.link(path).is_ok_and(|now| now == to.0),
+        What::Directory { .. } | What::Absent => false,
+    }
+}
+
+/// Does what the steps say. Yields what could not be brought back completely.
+pub fn restore(store: &Store, steps: &[&Step]) -> Result<Vec<String>> {
+    let mut work = Work { store, doors: Doors::default(), short: Vec::new() };
+    let directory = |step: &&&Step| matches!(step.entry.what, What::Directory { .. });
+    // Paths are in order, so a directory comes before what lies in it.
+    for step in steps.iter().filter(directory) {
+        work.make_directory(step)?;
+    }
+    let goes = |step: &&&Step| matches!(step.entry.what, What::Absent);
+    let comes = steps.iter().filter(|step| !directory(step) && !goes(step));
+    // What lies in a directory goes before it.
+    for step in comes.chain(steps.iter().rev().filter(goes)) {
+        let shown = || format!("`{}` cannot be brought back", step.entry.path.0.display());
+        work.one(step).with_context(shown)?;
+    }
+    for step in steps.iter().rev().filter(directory) {
+        work.finish_directory(step)?;
+    }
+    Ok(work.short)
+}
+
+struct Work<'a> {
+    store: &'a Store,
+    doors: Doors,
+    short: Vec<String>,
+}
+
+impl Work<'_> {
+    fn one(&mut self, step: &Step) -> Result<()> {
+        let path = step.entry.path.0.as_path();
+        match &step.entry.what {
+            What::File { hash, size, at, about } => {
+                let kept = self.store.open(&step.from, hash, *size, *at)?;
+                self.file(path, kept, about)
+            }
+            What::Link { to, about } => self.link(path, &to.0, about),
+            What::Absent => self.remove(path),
+            What::Directory { .. } => Ok(()),
+        }
+    }
+
+    fn make_directory(&mut self, step: &Step) -> Result<()> {
+        let path = step.entry.path.0.as_path();
+        if step.fate != Fate::Returns || self.doors.look(path).is_ok() {
+            return Ok(());
+        }
+        self.make_parents(path)?;
+        let (parent, name) = self.doors.parent(path)?;
+        fs::mkdirat(parent, name, Mode::RWXU).with_context(|| format!("`{}` cannot be made", path.display()))
+    }
+
+    fn finish_directory(&mut self, step: &Step) -> Result<()> {
+        let What::Directory { about } = &step.entry.what else { return Ok(()) };
+        let path = step.entry.path.0.as_path();
+        let opened = doors::directory(path)?;
+        match step.fate {
+            Fate::Returns => self.dress(&opened, about, path),
+            Fate::Changes | Fate::Newer => Ok(fs::fchmod(&opened, Mode::from_raw_mode(about.mode))?),
+            Fate::Same | Fate::Goes | Fate::Blocked => Ok(()),
+        }
+    }
+
+    fn file(&mut self, path: &Path, kept: Kept, about: &About) -> Result<()> {
+        self.make_parents(path)?;
+        let half = half_name();
+        let (parent, name) = self.doors.parent(path)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let parent = parent.try_clone()?;
+        let mut file = File::from(fs::openat(&parent, &half, flags, Mode::RUSR | Mode::WUSR)?);
+        let done = put(kept, &mut file)
+            .and_then(|()| self.dress(&file, about, path))
+            .and_then(|()| Ok(file.sync_all()?))
+            .and_then(|()| Ok(fs::renameat(&parent, &half, &parent, name)?));
+        if done.is_err() {
+            let _ = fs::unlinkat(&parent, &half, AtFlags::empty());
+        }
+        done
+    }
+
+    fn link(&mut self, path: &Path, to: &Path, about: &About) -> Result<()> {
+        self.make_parents(path)?;
+        let half = half_name();
+        let (parent, name) = self.doors.parent(path)?;
+        fs::symlinkat(to, parent, &half)?;
+        let owner = (fs::Uid::from_raw(about.uid), fs::Gid::from_raw(about.gid));
+        // Only the administrator may give a link away.
+        let _ = fs::chownat(parent, &half, Some(owner.0), Some(owner.1), AtFlags::SYMLINK_NOFOLLOW);
+        let done = fs::utimensat(parent, &half, &times(about), AtFlags::SYMLINK_NOFOLLOW)
+            .and_then(|()| fs::renameat(parent, &half, parent, name));
+        if done.is_err() {
+            let _ = fs::unlinkat(parent, &half, AtFlags::empty());
+        }
+        Ok(done?)
+    }
+
+    fn remove(&mut self, path: &Path) -> Result<()> {
+        let (parent, name) = self.doors.parent(path)?;
+        let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let flags = if kind(&stat) == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        match fs::unlinkat(parent, name, flags) {
+            Err(rustix::io::Errno::NOTEMPTY | rustix::io::Errno::EXIST) => {
+                self.short.push(format!("`{}` is not empty and stays", path.display()));
+                Ok(())
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// Directories that went with what was in them and are in no snapshot.
+    fn make_parents(&mut self, path: &Path) -> Result<()> {
+        let Some(parent) = path.parent() else { return Err(anyhow!("it has no directory")) };
+        match self.doors.look(parent) {
+            Ok(_) => return Ok(()),
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.make_parents(parent)?;
+        let (above, name) = self.doors.parent(parent)?;
+        Ok(fs::mkdirat(above, name, Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH)?)
+    }
+
+    /// Gives a file or directory everything that it had besides its bytes.
+    fn dress(&mut self, file: &impl std::os::fd::AsFd, about: &About, path: &Path) -> Result<()> {
+        let now = fs::fstat(file)?;
+        if (now.st_uid, now.st_gid) != (about.uid, about.gid) {
+            let owner = (fs::Uid::from_raw(about.uid), fs::Gid::from_raw(about.gid));
+            if fs::fchown(file, Some(owner.0), Some(owner.1)).is_err() {
+                self.short.push(format!("`{}` belongs to another user or group than before", path.display()));
+            }
+        }
+        for (name, value) in &about.attributes {
+            if doors::set_attribute(file, name, value).is_err() {
+                self.short.push(format!("`{}` lost the attribute `{name}`", path.display()));
+            }
+        }
+        fs::fchmod(file, Mode::from_raw_mode(about.mode))?;
+        Ok(fs::futimens(file, &times(about))?)
+    }
+}
+
+fn put(kept: Kept, to: &mut File) -> Result<()> {
+    match kept {
+        Kept::Bytes(bytes) => Ok(to.write_all(&bytes)?),
+        Kept::File(mut from) => {
+            let stat = fs::fstat(&from)?;
+            Ok(copy::copy(&mut from, to, &stat)?)
+        }
+    }
+}
+
+fn times(about: &About) -> Timestamps {
+    let time = |(seconds, nanoseconds): (i64, i64)| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
+    Timestamps { last_access: time(about.accessed), last_modification: time(about.modified) }
+}
+
+fn half_name() -> String {
+    format!(".doorward-{}", crate::hook::entry::own_name())
+}

@@ -1,0 +1,260 @@
+//! Makes a snapshot: every byte is durable before the manifest is, and the manifest before anybody relies on it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, anyhow, bail};
+use doorward_ledger::Hash;
+use rustix::fs::{FileType, Stat};
+
+use super::copy;
+use super::doors::{self, Doors};
+use super::fault::step;
+use super::limits::Limits;
+use super::manifest::{About, Entry, Manifest, Name, What};
+use super::plan::{Item, Plan, is_same, kind};
+use super::store::{Hold, Store};
+
+/// Files that are open at the same time: written together, they become durable together.
+const TOGETHER: usize = 128;
+
+/// Smaller files are put one behind the other into one pack: each file of its own would have to be made durable by itself.
+const SMALL: i64 = 256 << 10;
+
+/// Longer nobody waits for a call.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// No clock of a file system is coarser.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Copies what the plan says and keeps the manifest, which gets its name here and whose entries are added to those it has.
+pub fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+    let _lock = store.lock(Hold::Shared)?;
+    step()?;
+    let named_for = manifest.undoes.as_deref().unwrap_or(&manifest.decision);
+    manifest.id = store.reserve(named_for)?;
+    let id = manifest.id.clone();
+    let taken = take_into(store, plan, manifest, limits);
+    if taken.is_err() {
+        store.give_back(&id);
+    }
+    taken
+}
+
+fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+    store.has_room(plan.bytes, limits.store_bytes)?;
+    wait_for_the_clock(plan);
+    let mut copier = Copier::new(store);
+    let began = Instant::now();
+    for item in &plan.items {
+        if began.elapsed() > PATIENCE {
+            bail!("copying takes more than {} seconds", PATIENCE.as_secs());
+        }
+        manifest.entries.push(copier.entry(item)?);
+        if copier.written.len() >= TOGETHER {
+            copier.settle()?;
+        }
+    }
+    copier.settle()?;
+    copier.name_pack(&manifest.id)?;
+    copier.doors.forget();
+    if let Some(item) = plan.items.iter().find(|item| !is_same(&item.stat, copier.doors.look(&item.path))) {
+        bail!("`{}` changed while it was copied", item.path.display());
+    }
+    store.add_weight(copier.added)?;
+    step()?;
+    store.keep(&manifest)?;
+    step()?;
+    Ok(manifest)
+}
+
+/// The clock of a file system stands still for some milliseconds: two changes in that time look like one, so a file that
+/// was changed just now is left alone for that long.
+fn wait_for_the_clock(plan: &Plan) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let changed = |stat: &Stat| {
+        let seconds = u128::try_from(stat.st_ctime).unwrap_or_default();
+        seconds * 1_000_000_000 + stat.st_ctime_nsec as u128
+    };
+    let newest = plan.items.iter().map(|item| changed(&item.stat)).max().unwrap_or_default();
+    if newest + TICK.as_nanos() > now {
+        std::thread::sleep(TICK);
+    }
+}
+
+struct Copier<'a> {
+    store: &'a Store,
+    doors: Doors,
+    /// Whole, but not yet durable, and under a name nobody looks for.
+    written: Vec<(File, PathBuf, Hash)>,
+    has_large: bool,
+    /// Small files, whole but not yet durable.
+    pack: Option<Pack>,
+    added: u64,
+    name: String,
+    number: u64,
+}
+
+struct Pack {
+    file: BufWriter<File>,
+    path: PathBuf,
+    length: u64,
+    /// Where each content begins.
+    known: HashMap<Hash, u64>,
+}
+
+impl Copier<'_> {
+    fn new(store: &Store) -> Copier<'_> {
+        let name = crate::hook::entry::own_name();
+        Copier {
+            store,
+            doors: Doors::default(),
+            written: Vec::new(),
+            has_large: false,
+            pack: None,
+            added: 0,
+            name,
+            number: 0,
+        }
+    }
+
+    fn entry(&mut self, item: &Item) -> Result<Entry> {
+        let what = match kind(&item.stat) {
+            FileType::Symlink => {
+                let to = Name(self.doors.link(&item.path)?);
+                What::Link { to, about: About::of(&item.stat, Default::default()) }
+            }
+            FileType::Directory => {
+                let directory = doors::directory(&item.path)?;
+                What::Directory { about: About::of(&item.stat, doors::attributes(&directory)?) }
+            }
+            FileType::RegularFile => self.file(item)?,
+            FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => bail!("`{}` is a device, socket or pipe", item.path.display()),
+        };
+        Ok(Entry { path: Name(item.path.clone()), what })
+    }
+
+    fn file(&mut self, item: &Item) -> Result<What> {
+        let shown = || format!("`{}` cannot be copied", item.path.display());
+        let mut file = self.doors.open(&item.path).with_context(shown)?;
+        let stat = rustix::fs::fstat(&file)?;
+        if !is_same(&item.stat, Ok(stat)) {
+            bail!("`{}` changed before it was copied", item.path.display());
+        }
+        let (hash, at) = if stat.st_size <= SMALL && !copy::is_sparse(&stat) {
+            let (hash, at) = self.small(&mut file, &stat).with_context(shown)?;
+            (hash, Some(at))
+        } else {
+            (self.large(&mut file, &stat).with_context(shown)?, None)
+        };
+        let about = About::of(&stat, doors::attributes(&file).with_context(shown)?);
+        Ok(What::File { hash, size: u64::try_from(stat.st_size)?, at, about })
+    }
+
+    fn small(&mut self, file: &mut File, stat: &Stat) -> Result<(Hash, u64)> {
+        let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size)?);
+        file.take(SMALL.unsigned_abs() + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != u64::try_from(stat.st_size)? {
+            bail!("its length changed while it was copied");
+        }
+        if self.pack.is_none() {
+            let (file, path) = self.half()?;
+            let file = BufWriter::with_capacity(1 << 20, file);
+            self.pack = Some(Pack { file, path, length: 0, known: HashMap::new() });
+        }
+        let Some(pack) = &mut self.pack else { bail!("there is no pack") };
+        let hash = Hash::of(&bytes);
+        if let Some(at) = pack.known.get(&hash) {
+            return Ok((hash, *at));
+        }
+        step()?;
+        pack.file.write_all(&bytes)?;
+        let at = pack.length;
+        pack.known.insert(hash, at);
+        pack.length += bytes.len() as u64;
+        self.added += bytes.len() as u64;
+        Ok((hash, at))
+    }
+
+    /// Makes the pack durable under its name; the name is durable once the manifest in the same directory is.
+    fn name_pack(&mut self, id: &str) -> Result<()> {
+        if self.has_large {
+            step()?;
+            File::open(self.store.objects())?.sync_all().context("the copies cannot be made durable")?;
+        }
+        let Some(pack) = &mut self.pack else { return Ok(()) };
+        step()?;
+        pack.file.flush()?;
+        pack.file.get_ref().sync_all()?;
+        step()?;
+        std::fs::rename(&pack.path, self.store.pack(id))?;
+        self.pack = None;
+        Ok(())
+    }
+
+    fn large(&mut self, file: &mut File, stat: &Stat) -> Result<Hash> {
+        let (mut half, path) = self.half()?;
+        step()?;
+        copy::copy(file, &mut half, stat)?;
+        half.seek(SeekFrom::Start(0))?;
+        // What counts is what was written, not what was read.
+        let hash = Hash::of_reader(&mut half)?;
+        let size = half.metadata()?.len();
+        if size != u64::try_from(stat.st_size)? {
+            return Err(anyhow!("its length changed while it was copied"));
+        }
+        if self.has(&hash, size) {
+            std::fs::remove_file(&path)?;
+            return Ok(hash);
+        }
+        self.added += size;
+        self.written.push((half, path, hash));
+        Ok(hash)
+    }
+
+    /// The object is there, or will be once what was written gets its name.
+    fn has(&self, hash: &Hash, size: u64) -> bool {
+        self.written.iter().any(|(_, _, known)| known == hash)
+            || self.store.object(hash).symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == size)
+    }
+
+    fn half(&mut self) -> Result<(File, PathBuf)> {
+        step()?;
+        self.number += 1;
+        let path = self.store.half().join(format!("{}-{}", self.name, self.number));
+        let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok((file, path))
+    }
+
+    /// Makes what was written durable and gives it its name.
+    fn settle(&mut self) -> Result<()> {
+        self.has_large |= !self.written.is_empty();
+        for (file, _, _) in &self.written {
+            step()?;
+            file.sync_all()?;
+        }
+        for (_, path, hash) in self.written.drain(..) {
+            step()?;
+            std::fs::rename(&path, self.store.object(&hash))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Copier<'_> {
+    /// What was not finished is of no use to anybody.
+    fn drop(&mut self) {
+        let packed = self.pack.iter().map(|pack| &pack.path);
+        for path in self.written.iter().map(|(_, path, _)| path).chain(packed) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

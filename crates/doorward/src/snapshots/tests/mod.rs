@@ -1,0 +1,6 @@
+//! Calls through the real hook, run by a real shell, and taken back.
+
+mod behaviour;
+mod chance;
+mod disaster;
+mod room;
