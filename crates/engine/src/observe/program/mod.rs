@@ -322,7 +322,7 @@ impl Runner<'_, '_> {
             if does.marks.has(Mark::EnvironmentDump) {
                 self.environment_dump(&mut does, invocation);
             }
-            let mut effect = Effect::new(does.operation, target(&does, invocation));
+            let mut effect = Effect::new(does.operation, notes::target(&does, invocation));
             effect.scope = does.scope;
             effect.reversibility = does.reversibility;
             effect.reach = does.reach;
@@ -466,28 +466,6 @@ fn shown_name(name: &str, args: &Args) -> String {
         Some(subs) => format!("{name} {subs}"),
         None => name.to_owned(),
     }
-}
-
-/// What an effect of the whole command is about.
-fn target(does: &Does, invocation: &Invocation) -> Target {
-    match &invocation.work_tree {
-        Some(root) if does.operation == Operation::Delete && does.marks.has(Mark::DiscardsWork) => {
-            Target::Path(root.clone())
-        }
-        Some(_) | None => Target::Resource(resource(invocation)),
-    }
-}
-
-/// What an effect without a path is about: the command and the names it was given.
-fn resource(invocation: &Invocation) -> String {
-    let mut text = invocation.by.name.clone();
-    for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
-        if matches!(role, Role::Resource | Role::Package | Role::Pid | Role::Host) && text.len() < 120 {
-            text.push(' ');
-            text.push_str(&field.shown());
-        }
-    }
-    text
 }
 
 /// The words of a command, one space between them.

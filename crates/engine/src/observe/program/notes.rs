@@ -168,3 +168,25 @@ pub fn printed(operands: &[Field]) -> Option<String> {
         (_, _) => None,
     }
 }
+
+/// What an effect of the whole command is about.
+pub fn target(does: &Does, invocation: &Invocation) -> Target {
+    match &invocation.work_tree {
+        Some(root) if does.operation == Operation::Delete && does.marks.has(Mark::DiscardsWork) => {
+            Target::Path(root.clone())
+        }
+        Some(_) | None => Target::Resource(resource(invocation)),
+    }
+}
+
+/// What an effect without a path is about: the command and the names it was given.
+fn resource(invocation: &Invocation) -> String {
+    let mut text = invocation.by.name.clone();
+    for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
+        if matches!(role, Role::Resource | Role::Package | Role::Pid | Role::Host) && text.len() < 120 {
+            text.push(' ');
+            text.push_str(&field.shown());
+        }
+    }
+    text
+}
