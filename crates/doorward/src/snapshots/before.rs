@@ -171,7 +171,7 @@ impl Note {
 
 /// A call has run: how it left the paths of its snapshot is kept, so that later changes are noticed.
 pub fn ran(places: &Places, decision: &str) {
-    if !store::root(places).is_dir() {
+    if !store::may_have(places, decision) {
         return;
     }
     // Without it, an undo takes every difference for a later change and says so.
