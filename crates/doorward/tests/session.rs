@@ -154,24 +154,25 @@ fn a_burst_of_reads_asks_and_is_over_with_the_minute() {
 }
 
 #[test]
-fn what_the_session_created_it_may_delete_and_nothing_else() {
+fn what_the_session_created_it_may_delete_and_everything_else_is_copied_first() {
     let home = trusting();
+    let is_copied = |session: &str, command: &str| {
+        let (verdict, reason) = decision(&hook(&home, session, "x", command));
+        assert_eq!(verdict, "allow", "{reason}");
+        reason.contains("1 file was copied first")
+    };
     let theirs = home.project().join("theirs.txt");
     std::fs::write(&theirs, "a person's\n").unwrap();
-    let copied_first = |session: &str, command: &str| {
-        let (verdict, reason) = decision(&hook(&home, session, "x", command));
-        verdict == "allow" && reason.contains("doorward undo")
-    };
-    assert!(copied_first("s", "rm theirs.txt"), "what is not the session's is copied first");
+    assert!(is_copied("s", "rm theirs.txt"));
     let made = home.project().join("made.txt");
     let _judged = says(&home, "s", "touch made.txt");
     std::fs::write(&made, "").unwrap();
-    assert!(!copied_first("s", "rm made.txt") && says(&home, "s", "rm made.txt") == "allow");
+    assert!(!is_copied("s", "rm made.txt"));
     std::fs::remove_file(&made).unwrap();
     // Somebody else's file under the same name is not the session's.
     std::fs::rename(&theirs, &made).unwrap();
-    assert!(copied_first("s", "rm made.txt"));
-    assert!(copied_first("t", "rm made.txt"));
+    assert!(is_copied("s", "rm made.txt"));
+    assert!(is_copied("t", "rm made.txt"));
 }
 
 #[test]

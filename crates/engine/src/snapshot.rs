@@ -1,6 +1,6 @@
 //! What a call would be if everything that it loses were copied first.
 
-use crate::effect::{Effect, Operation, Reversibility, Scope, Target};
+use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
 use crate::facts::Facts;
 use crate::marks::Mark;
 use crate::path;
@@ -8,24 +8,27 @@ use crate::path;
 /// Commands that put files there which nobody can see beforehand, and give up the only other copy.
 const BRINGS_UNSEEN: &[&str] = &["git stash pop", "git stash apply", "git stash branch"];
 
+/// Programs that somebody uses so that nothing remains.
+const DESTROYS: &[&str] = &["shred", "srm", "wipe"];
+
 /// What a copy made beforehand takes away from an effect.
 const CURED: &[Mark] = &[Mark::Bulk, Mark::DiscardsWork, Mark::Truncates];
 
-/// The path whose content the effect loses for good, so that a copy would help.
+/// The path whose content the effect loses for good, so that a copy would help. Of secrets no copy is made.
 pub fn lost(effect: &Effect) -> Option<&str> {
     let changes_files = match effect.operation {
         Operation::Write | Operation::Delete => true,
         Operation::Read | Operation::Execute | Operation::Network | Operation::Mutate => false,
     };
-    let loses = changes_files && effect.reversibility == Reversibility::Irreversible && effect.scope != Scope::Scratch;
-    path_of(effect).filter(|_| loses)
+    let loses = changes_files && effect.reversibility == Reversibility::Irreversible;
+    path_of(effect).filter(|_| loses && may_be_copied(effect))
 }
 
 /// The path that a program changes in place: git calls it restorable, but only as it was committed.
 pub fn edited(effect: &Effect) -> Option<&str> {
     let edits = effect.operation == Operation::Write
         && effect.reversibility == Reversibility::Tracked
-        && effect.scope != Scope::Scratch
+        && may_be_copied(effect)
         && effect.marks.has(Mark::Unseen)
         && !effect.marks.has(Mark::Creates);
     path_of(effect).filter(|_| edits)
@@ -53,6 +56,10 @@ pub fn covered(facts: &Facts) -> Option<Facts> {
         CURED.iter().for_each(|mark| effect.marks.remove(*mark));
     }
     Some(covered)
+}
+
+fn may_be_copied(effect: &Effect) -> bool {
+    effect.scope != Scope::Scratch && effect.sensitivity == Sensitivity::None && !DESTROYS.contains(&effect.by.as_str())
 }
 
 fn path_of(effect: &Effect) -> Option<&str> {
@@ -103,7 +110,9 @@ mod tests {
             ("git -C /home/dev/other clean -fd", Confirm, None),
             ("git --work-tree=/home/dev/other reset --hard", Confirm, None),
             ("rm -rf ~", Block, Some(Block)),
-            ("rm -rf ~/.ssh", Block, Some(Block)),
+            ("rm -rf ~/.ssh", Block, None),
+            ("shred u.txt", Confirm, None),
+            ("rm .env", Confirm, None),
             ("git status", AutoApprove, None),
         ] {
             assert_eq!(verdicts(command), (before, after), "{command}");

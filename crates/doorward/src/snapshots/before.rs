@@ -1,7 +1,7 @@
 //! Before a call runs: what it would lose is copied, and if only that loss spoke against it, it is approved.
 
 use anyhow::Result;
-use doorward_engine::{Mode, Policy, ToolCall, Verdict};
+use doorward_engine::{Effect, Mode, Operation, Policy, Reversibility, Scope, ToolCall, Verdict, snapshot};
 
 use super::limits::Limits;
 use super::manifest::Manifest;
@@ -69,15 +69,12 @@ impl Keeper<'_> {
     pub fn before_grant(&self, considered: &mut Considered) -> Note {
         let mut wanted = plan::lost(&considered.facts);
         wanted.extend(plan::edited(&considered.facts));
-        if wanted.is_empty() {
-            return Note::Nothing;
-        }
-        match self.keep(&considered.facts.subject, &wanted) {
-            Ok(manifest) => {
-                considered.snapshot = Some(manifest.taken());
-                brings_back(&manifest)
-            }
-            Err(why) => Note::Says(format!("it cannot be undone: {why:#}")),
+        let is_final = considered.facts.effects.iter().any(stays_lost);
+        match (self.keep_for(considered, &wanted), is_final) {
+            (Ok(Note::Says(note)), true) => Note::Says(format!("{note}; not everything it changes was copied")),
+            (Ok(Note::Nothing), true) => Note::Says("it cannot be undone".to_owned()),
+            (Ok(note), _) => note,
+            (Err(why), _) => Note::Says(format!("it cannot be undone: {why:#}")),
         }
     }
 
@@ -85,17 +82,17 @@ impl Keeper<'_> {
     fn keep_edits(&self, considered: &mut Considered) -> Note {
         let mut wanted = plan::edited(&considered.facts);
         wanted.retain(|wanted| !self.is_with_git(wanted));
+        // It was approved without a copy, and still is.
+        self.keep_for(considered, &wanted).unwrap_or(Note::Nothing)
+    }
+
+    fn keep_for(&self, considered: &mut Considered, wanted: &[Wanted]) -> Result<Note> {
         if wanted.is_empty() {
-            return Note::Nothing;
+            return Ok(Note::Nothing);
         }
-        match self.keep(&considered.facts.subject, &wanted) {
-            Ok(manifest) => {
-                considered.snapshot = Some(manifest.taken());
-                brings_back(&manifest)
-            }
-            // It was approved without a copy, and still is.
-            Err(_) => Note::Nothing,
-        }
+        let manifest = self.keep(&considered.facts.subject, wanted)?;
+        considered.snapshot = Some(manifest.taken());
+        Ok(brings_back(&manifest))
     }
 
     fn is_with_git(&self, wanted: &Wanted) -> bool {
@@ -138,6 +135,13 @@ impl Keeper<'_> {
     }
 }
 
+/// The effect changes something that nothing brings back and that is not copied.
+fn stays_lost(effect: &Effect) -> bool {
+    let is_final = effect.reversibility == Reversibility::Irreversible && effect.scope != Scope::Scratch;
+    let changes = matches!(effect.operation, Operation::Write | Operation::Delete | Operation::Mutate);
+    is_final && changes && snapshot::lost(effect).is_none()
+}
+
 fn brings_back(manifest: &Manifest) -> Note {
     let (files, _) = manifest.size();
     let copied = match files {
@@ -171,7 +175,7 @@ impl Note {
 
 /// A call has run: how it left the paths of its snapshot is kept, so that later changes are noticed.
 pub fn ran(places: &Places, decision: &str) {
-    if !store::root(places).is_dir() {
+    if !store::may_have(places, decision) {
         return;
     }
     // Without it, an undo takes every difference for a later change and says so.

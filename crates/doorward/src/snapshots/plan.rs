@@ -152,7 +152,8 @@ impl Plan {
             self.leave(path, below);
             return Ok(());
         }
-        let names = names(&path).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+        let most = usize::try_from(ground.limits.files.saturating_mul(LOOKS)).unwrap_or(usize::MAX);
+        let names = names(&path, most).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
         let is_repository = names.iter().any(|name| name == ".git");
         // What goes together with its repository is not brought back by it.
         let whole = below.whole || (is_repository && !below.wanted.by_git);
@@ -238,13 +239,16 @@ fn is_pattern(path: &Path) -> bool {
     bytes.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\')) || bytes.windows(2).any(|pair| pair == b"/:")
 }
 
-/// The names in a directory that is reached without a link.
-pub fn names(path: &Path) -> std::io::Result<Vec<std::ffi::OsString>> {
+/// The names in a directory that is reached without a link, unless there are very many.
+fn names(path: &Path, most: usize) -> std::io::Result<Vec<std::ffi::OsString>> {
     let directory = Dir::read_from(doors::directory(path)?)?;
     let mut names = Vec::new();
     for entry in directory {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
+        if names.len() > most {
+            return Err(std::io::Error::other(format!("it has more than {most} entries")));
+        }
         if name != b"." && name != b".." {
             names.push(OsStr::from_bytes(name).to_owned());
         }

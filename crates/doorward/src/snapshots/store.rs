@@ -49,6 +49,14 @@ pub fn root(places: &Places) -> PathBuf {
     places.state().join("snapshots")
 }
 
+/// A copy was begun for the decision, perhaps; most calls have none, and for them nothing is opened.
+pub fn may_have(places: &Places, decision: &str) -> bool {
+    let made = root(places).join("made");
+    names_of(decision).next().is_some_and(|name| {
+        ["snap", "pack"].iter().any(|end| made.join(format!("{name}.{end}")).symlink_metadata().is_ok())
+    })
+}
+
 impl Store {
     /// The store of a user, made if there is none.
     pub fn of(places: &Places) -> Result<Store> {

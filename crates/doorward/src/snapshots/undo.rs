@@ -1,6 +1,6 @@
 //! Takes calls back, in such a way that the taking back can be taken back itself.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::limits::Limits;
 use super::manifest::{After, Entry, Manifest, Stamp, What};
@@ -82,7 +82,8 @@ impl<'a> Undo<'a> {
             left_to_git: 0,
         };
         let manifest = take::take(self.store, &plan, manifest, self.limits)?;
-        let short = restore::restore(self.store, steps)?;
+        let again = || format!("not everything was brought back; `doorward undo {}` goes on", first.id);
+        let short = restore::restore(self.store, steps).with_context(again)?;
         self.store.keep_after(&manifest.id, &seen(&manifest))?;
         Ok(Undone { id: manifest.id, paths: steps.len(), short })
     }

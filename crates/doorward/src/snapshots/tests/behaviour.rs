@@ -100,6 +100,12 @@ fn a_grant_of_a_person_copies_first_and_says_so() {
     say_yes(&desk, &mut ledger, &pending.id, Yes::Key, None).unwrap();
     let (word, why) = room.bash("t2", command);
     assert!(word == "allow" && why.contains("2 files were copied first"), "{word}: {why}");
+    std::fs::write(room.at(".env"), "TOKEN=x\n").unwrap();
+    assert_ne!(room.bash("t3", "rm .env").0, "allow");
+    let pending = desk.open().into_iter().find(|pending| pending.call == "rm .env").unwrap();
+    say_yes(&desk, &mut ledger, &pending.id, Yes::Key, None).unwrap();
+    let (word, why) = room.bash("t4", "rm .env");
+    assert!(word == "allow" && why.contains("it cannot be undone"), "{word}: {why}");
 }
 
 #[test]

@@ -2,9 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use doorward_engine::{ToolCall, observe};
+
 use super::super::limits::Snapshots;
+use super::super::manifest::Manifest;
+use super::super::plan::{Ground, Plan, lost};
 use super::super::prune::{Run, prune};
+use super::super::store::Store;
+use super::super::take::take;
 use super::room::Room;
+use crate::world::DiskWorld;
 
 #[test]
 fn copies_of_many_calls_at_once_do_not_disturb_each_other() {
@@ -95,24 +102,38 @@ fn no_object_goes_while_a_manifest_cannot_be_read() {
     assert!(room.undo("t1", true).is_err(), "a manifest that was changed is not believed");
 }
 
-#[test]
-fn a_file_that_changes_all_the_time_asks() {
+/// What becomes of a plan if something happens before it is carried out.
+fn taken_after(change: &dyn Fn(&Room)) -> anyhow::Result<Manifest> {
     let room = Room::new();
-    room.put("notes/busy.txt", "0\n");
-    for number in 0..300 {
-        room.put(&format!("notes/{number}.txt"), format!("{number}\n").repeat(50));
-    }
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut number = 0_u64;
-            while !stop.load(Ordering::Relaxed) {
-                number += 1;
-                room.put("notes/busy.txt", format!("{number}\n"));
-            }
-        });
-        let (word, why) = room.bash("t1", "rm -rf notes");
-        stop.store(true, Ordering::Relaxed);
-        assert!(word != "allow" && why.contains("changed"), "{word}: {why}");
-    });
+    room.put("notes/a.txt", "one\n");
+    room.put("notes/deep/b.txt", "two\n");
+    let places = room.places();
+    let project = room.project().to_str().map(str::to_owned);
+    let loaded = crate::loading::load(&places, project.as_deref(), "claude");
+    let world = DiskWorld::new(&places, project.as_deref().unwrap(), project.clone(), &loaded);
+    let call = ToolCall::bash("rm -rf notes", project.as_deref().unwrap());
+    let store = Store::of(&places).unwrap();
+    let root = super::super::store::root(&places);
+    let limits = Snapshots::default().limits();
+    let plan = Plan::of(&lost(&observe(&call, &world)), Ground { store: &root, world: &world, limits }).unwrap();
+    change(&room);
+    take(&store, &plan, Manifest { decision: "t".into(), ..Manifest::default() }, limits)
+}
+
+#[test]
+fn whatever_changes_between_looking_and_copying_is_noticed() {
+    let check = |command: &str| {
+        let taken = taken_after(&|room| assert!(room.shell(command)));
+        let why = format!("{:#}", taken.map(|manifest| manifest.id).expect_err(command));
+        assert!(why.contains("changed") || why.contains("link") || why.contains("No such file"), "{command}: {why}");
+    };
+    assert!(taken_after(&|_| {}).is_ok());
+    check("echo two > notes/a.txt");
+    check("echo 'one' > notes/a.txt");
+    check("touch notes/new.txt");
+    check("rm notes/deep/b.txt");
+    check("chmod 600 notes/a.txt");
+    check("rm notes/a.txt && ln -s ../secret notes/a.txt");
+    check("mv notes/deep elsewhere && ln -s ../elsewhere notes/deep");
+    check("mv notes elsewhere && ln -s elsewhere notes");
 }
