@@ -178,3 +178,30 @@ fn the_record_is_signed_when_a_session_ends() {
     assert_eq!(verified.code, 0);
     assert!(verified.stdout.contains("anchored: a checkpoint vouches for everything"), "{}", verified.stdout);
 }
+
+/// A person's words at the start of a turn.
+fn say(home: &Home, session: &str, words: &str) {
+    let payload =
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": words, "cwd": home.project()});
+    let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_limit_that_the_user_states_holds_for_the_rest_of_the_session() {
+    let home = trusting();
+    let crosses =
+        |session: &str, id: &str| decision(&hook(&home, session, id, "git commit -m x")).1.contains("you said");
+    assert!(!crosses("one", "a"));
+    say(&home, "one", "fix the typo, but don't commit");
+    assert!(crosses("one", "b"));
+    say(&home, "one", "thanks, now look at the tests");
+    assert!(crosses("one", "c"), "later words leave the limit");
+    assert!(!crosses("two", "d"), "another session knows nothing of it");
+    let file = states(&home, "session-")
+        .into_iter()
+        .find(|file| std::fs::read_to_string(file).unwrap().contains("commit"))
+        .unwrap();
+    std::fs::remove_file(file).unwrap();
+    assert!(crosses("one", "e"), "the record brings it back");
+}

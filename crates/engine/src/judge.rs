@@ -13,6 +13,13 @@ use crate::verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict}
 
 /// Judges a call by what was observed. Deterministic: the same facts and policy give the same judgement.
 pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
+    let (mut opinions, shadow, confidence) = opinions(facts, policy);
+    clear::soft(&mut opinions, facts, policy);
+    strictest(opinions, shadow, confidence, policy)
+}
+
+/// What every stage thinks, before anything is cleared: the opinions, those of shadow rules, and how sure layer 2 is.
+pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>, Option<Confidence>) {
     let mut opinions = mode(policy);
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));
@@ -31,8 +38,7 @@ pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
             opinions.push(opinion);
         }
     }
-    clear::soft(&mut opinions, facts, policy);
-    strictest(opinions, shadow, confidence, policy)
+    (opinions, shadow, confidence)
 }
 
 /// What the mode of the agent demands.

@@ -85,7 +85,7 @@ pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
     let told = match event {
         Event::Proposed(proposed) => return decide(*proposed, surroundings, &mut ledger),
         Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
-        Event::Said(said) => heard(&said, surroundings),
+        Event::Said(said) => heard(&said, surroundings, &mut ledger),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
         Event::Nothing => Ok(Reply::default()),
     };
@@ -93,11 +93,18 @@ pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
     told.or_else(|error| Ok(Reply { stderr: format!("doorward: {error:#}\n"), code: 1, ..Reply::default() }))
 }
 
-/// Keeps a person's words for the calls that follow.
-fn heard(said: &Said, surroundings: &Surroundings) -> Result<Reply> {
-    let places = &surroundings.places;
-    spoken::keep(&Session::of(places, &said.session), said, &key::redaction(&places.state()))?;
-    Ok(Reply::default())
+/// Keeps a person's words for the calls that follow, and the limits they state for the whole session.
+fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let Surroundings { agent, places, .. } = surroundings;
+    let key = key::redaction(&places.state());
+    let session = Session::of(places, &said.session);
+    let limits = spoken::limits(said, &key);
+    let bound = if limits.is_empty() { Ok(()) } else { session.bind(&limits) };
+    spoken::keep(&session, said, &key)?;
+    for limit in limits {
+        let _receipt = ledger.append(entry::boundary(agent.name(), &said.session, limit)?)?;
+    }
+    bound.map(|()| Reply::default())
 }
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
