@@ -78,6 +78,8 @@ enum Command {
     Reset(crate::status::ResetArguments),
     /// What was overridden three times in seven days and wants a review
     Tickets(crate::status::TicketsArguments),
+    /// Train, test and describe the risk model of layer 2
+    Model(crate::model::ModelArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -246,6 +248,7 @@ pub fn command_line() -> ExitCode {
         Command::Denials(arguments) => crate::status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Model(arguments) => crate::model::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

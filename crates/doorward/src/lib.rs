@@ -17,6 +17,7 @@ mod judging;
 mod key;
 mod literate;
 mod loading;
+mod model;
 mod own;
 mod places;
 mod record;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use doorward_engine::{Mode, Policy};
+use doorward_engine::{Mode, Policy, Scorer};
 
 use crate::config::{Config, Note, Rights, notes, pi};
 use crate::own::{self, Own};
@@ -88,6 +88,10 @@ impl Loaded {
         if !self.own.rules.is_empty() {
             policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
             policy.rules.extend(self.own.rules.iter().cloned());
+        }
+        policy.scorer = self.own.scorer.clone();
+        if policy.scorer != Scorer::BuiltIn {
+            policy.version.push_str("+scorer");
         }
         Ok(policy)
     }

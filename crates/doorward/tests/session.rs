@@ -205,3 +205,18 @@ fn a_limit_that_the_user_states_holds_for_the_rest_of_the_session() {
     std::fs::remove_file(file).unwrap();
     assert!(crosses("one", "e"), "the record brings it back");
 }
+
+#[test]
+fn a_model_of_ones_own_that_cannot_be_used_asks_and_lets_reads_go_on() {
+    let home = trusting();
+    let file = home.path(".config/doorward/scorer.tsv");
+    let says_why = |session: &str| decision(&hook(&home, session, "a", "git commit -m x"));
+    let missing = "layer 2 is not available";
+    assert!(!says_why("one").1.contains(missing));
+    std::fs::write(&file, "doorward scorer 1\nbase\t0\t0\n").unwrap();
+    let (verdict, reason) = says_why("two");
+    assert!(verdict == "ask" && reason.contains(missing), "{verdict} {reason}");
+    assert_eq!(says(&home, "two", "ls"), "allow", "what layer 1 settles goes on");
+    std::fs::remove_file(&file).unwrap();
+    assert!(!says_why("three").1.contains(missing));
+}

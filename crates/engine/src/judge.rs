@@ -33,7 +33,8 @@ pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opi
     match layer1::settle(facts, policy) {
         Some(approval) => opinions.push(approval),
         None => {
-            let (opinion, sure) = layer2::opinion(facts, policy);
+            let others = opinions.iter().map(|opinion| opinion.verdict).max().unwrap_or(Verdict::AutoApprove);
+            let (opinion, sure) = layer2::opinion(facts, policy, others);
             confidence = Some(sure);
             opinions.push(opinion);
         }
