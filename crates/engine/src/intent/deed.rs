@@ -125,8 +125,8 @@ fn names_push(words: &[&Word], remote: Option<&str>, branch: Option<&str>, effec
     };
     let names_target = words.iter().any(|word| is_branch(word) || is_remote(word)) || says(words, NOUNS);
     // Whoever means the branch that everybody builds from says so.
-    let is_meant = !effect.marks.has(Mark::DefaultBranch) || words.iter().any(|word| is_branch(word));
-    words.iter().all(|word| is_understood(word)) && names_target && is_meant
+    let is_meant = !effect.marks.has(Mark::DefaultBranch) || words.iter().any(is_branch);
+    words.iter().all(is_understood) && names_target && is_meant
 }
 
 /// `add lodash`, `install the crate serde`: every package that is installed is named, and nothing else.
@@ -300,7 +300,7 @@ fn forge(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) ->
             word.starts_with("-R") || word.starts_with("-F") || ELSEWHERE.iter().any(|flag| word.starts_with(flag))
         };
         let which: Vec<&str> = tail.first().copied().filter(|_| deed != "create").into_iter().collect();
-        !tail.iter().any(|word| leads_away(&word)) && which == numbers
+        !tail.iter().any(leads_away) && which == numbers
     };
     words.iter().all(|word| is_understood(&word)) && tails.iter().all(is_here)
 }

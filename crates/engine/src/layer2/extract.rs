@@ -61,8 +61,8 @@ fn of(effect: &Effect, facts: &Facts, shared: Features) -> Features {
         features.reversibility(effect.reversibility);
     }
     let changes_nothing = matches!(effect.operation, Operation::Read | Operation::Execute);
-    let counts = |mark: &Mark| !(is_own && LOSING.contains(mark)) && !(changes_nothing && SHARED.contains(mark));
-    effect.marks.iter().filter(counts).for_each(|mark| features.mark(mark));
+    let is_moot = |mark: &Mark| (is_own && LOSING.contains(mark)) || (changes_nothing && SHARED.contains(mark));
+    effect.marks.iter().filter(|mark| !is_moot(mark)).for_each(|mark| features.mark(mark));
     if effect.operation == Operation::Write && effect.marks.has_any(&[Mark::CountUnknown, Mark::Unseen]) && !is_own {
         let is_outside = |other: &Effect| other.operation == Operation::Read && other.marks.has(Mark::OutsideProject);
         if facts.effects.iter().any(is_outside) {
