@@ -1,6 +1,6 @@
 //! How good a model is: verdicts, intervals, calibration.
 
-use doorward_engine::layer2::feature::{has_no_purpose, is_irreversible, operation_in};
+use doorward_engine::layer2::feature::{changes_elsewhere, has_no_purpose, is_irreversible, operation_in};
 use doorward_engine::layer2::{Numbers, chance};
 use doorward_engine::{Operation, Thresholds, Verdict};
 
@@ -26,8 +26,10 @@ impl<'r> Scored<'r> {
         for features in &row.effects {
             let [asks, blocks] = model.log_odds(features).map(chance);
             (ask, block) = (ask.max(asks), block.max(blocks.min(asks)));
-            let (operation, irreversible) =
-                (operation_in(features), is_irreversible(features) || has_no_purpose(features));
+            let (operation, irreversible) = (
+                operation_in(features),
+                is_irreversible(features) || has_no_purpose(features) || changes_elsewhere(features),
+            );
             let margin = 1.0 - asks - thresholds.wanted(operation, irreversible);
             if deciding.is_none_or(|(least, ..)| margin < least) {
                 deciding = Some((margin, 1.0 - asks, operation, irreversible));

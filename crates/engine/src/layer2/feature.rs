@@ -180,6 +180,12 @@ pub fn has_no_purpose(features: &Features) -> bool {
     features.has(PURPOSE)
 }
 
+/// The set speaks of a change outside the project, on this machine.
+pub fn changes_elsewhere(features: &Features) -> bool {
+    let is_change = matches!(operation_in(features), Some(Operation::Write | Operation::Delete | Operation::Mutate));
+    is_change && features.has(SCOPES + Scope::OtherRepo as usize - 1)
+}
+
 /// What a feature is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {

@@ -44,6 +44,10 @@ pub fn opinion(facts: &Facts, policy: &Policy, others: Verdict) -> (Opinion, Con
 
 /// How sure layer 2 has to be of this effect. What runs for no known purpose may do what cannot be undone.
 fn wanted(score: &Score, policy: &Policy) -> f64 {
+    // No score is enough for a change outside the project.
+    if feature::changes_elsewhere(&score.features) {
+        return 1.0;
+    }
     let is_final = score.reversibility == Some(Reversibility::Irreversible) || feature::has_no_purpose(&score.features);
     policy.thresholds.wanted(score.operation, is_final)
 }
