@@ -29,7 +29,15 @@ mod knowledge {
     pub mod tool;
 }
 
+#[path = "src/layer2"]
+#[allow(dead_code, reason = "the build needs the names and the reader only")]
+mod layer2 {
+    pub mod feature;
+    pub mod table;
+}
+
 use std::error::Error;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use knowledge::file::{Complaint, File};
@@ -37,7 +45,7 @@ use knowledge::{pack, program, rule, tool};
 use verdict::Verdict;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for folder in ["programs", "rules", "tools"] {
+    for folder in ["programs", "rules", "tools", "model/scorer.tsv", "thresholds.toml"] {
         println!("cargo:rerun-if-changed={folder}");
     }
     let mut complaints = Vec::new();
@@ -53,9 +61,55 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(pair) = entries.windows(2).find(|pair| matches!(pair, [a, b] if a.0 == b.0)) {
         return Err(format!("two program files know `{}`", pair.first().map_or("", |(key, _)| key)).into());
     }
-    let out = PathBuf::from(std::env::var("OUT_DIR")?).join("knowledge.bin");
-    std::fs::write(out, pack::pack(&entries, &rules, &tools))?;
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    std::fs::write(out.join("knowledge.bin"), pack::pack(&entries, &rules, &tools))?;
+    std::fs::write(out.join("scorer.rs"), scorer()?)?;
+    std::fs::write(out.join("thresholds.rs"), thresholds()?)?;
     Ok(())
+}
+
+/// The model as tables that are there when the program starts.
+fn scorer() -> Result<String, Box<dyn Error>> {
+    let names = layer2::feature::names();
+    let table = layer2::table::Table::parse(&std::fs::read_to_string("model/scorer.tsv")?, &names)
+        .map_err(|problem| format!("model/scorer.tsv: {problem}"))?;
+    let mut text = String::new();
+    for (name, heads) in [("BASE", table.base), ("SLOPE", table.slope), ("OFFSET", table.offset)] {
+        writeln!(text, "pub const {name}: super::Heads = {heads:?};")?;
+    }
+    writeln!(text, "pub static WEIGHTS: [super::Heads; {}] = {:?};", names.len(), table.weights)?;
+    Ok(text)
+}
+
+/// What `thresholds.toml` says. A number is a decision of a person; risk control only ever raises it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Thresholds {
+    confidence: f64,
+    irreversible: f64,
+    reads_per_minute: u32,
+    read_burst: u32,
+    denials_in_a_row: u32,
+    denials: u32,
+    by_operation: std::collections::BTreeMap<String, f64>,
+}
+
+fn thresholds() -> Result<String, Box<dyn Error>> {
+    let read: Thresholds = toml::from_str(&std::fs::read_to_string("thresholds.toml")?)?;
+    let mut raised = Vec::new();
+    for operation in effect::Operation::ALL {
+        let value = read.by_operation.get(operation.as_str());
+        let value = value.ok_or_else(|| format!("thresholds.toml says nothing of `{operation}`"))?;
+        if !(read.confidence..=1.0).contains(value) {
+            return Err(format!("thresholds.toml: `{operation}` lies below {} or above 1", read.confidence).into());
+        }
+        raised.push(*value);
+    }
+    Ok(format!(
+        "pub const THRESHOLDS: super::Thresholds = super::Thresholds {{ confidence: {:?}, irreversible: {:?}, \
+         by_operation: {raised:?}, reads_per_minute: {}, read_burst: {}, denials_in_a_row: {}, denials: {} }};\n",
+        read.confidence, read.irreversible, read.reads_per_minute, read.read_burst, read.denials_in_a_row, read.denials
+    ))
 }
 
 fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {

@@ -106,6 +106,8 @@ enum Command {
     Undo(crate::snapshots::UndoArguments),
     /// List, show, prove and remove the copies that `doorward undo` brings back
     Snapshots(crate::snapshots::SnapshotsArguments),
+    /// Train, test and describe the risk model of layer 2
+    Model(crate::model::ModelArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -285,6 +287,7 @@ pub fn command_line() -> ExitCode {
         Command::Snapshots(arguments) => {
             crate::snapshots::snapshots(&arguments).unwrap_or_else(|error| failure(1, &error))
         }
+        Command::Model(arguments) => crate::model::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

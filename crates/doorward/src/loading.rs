@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use doorward_engine::{Mode, Policy};
+use doorward_engine::{Mode, Policy, Scorer};
 
 use crate::accepted::{Accepted, USER};
 use crate::config::{Config, Note, Rights, held_back, notes, pi};
@@ -108,6 +108,10 @@ impl Loaded {
         if !self.own.rules.is_empty() {
             policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
             policy.rules.extend(self.own.rules.iter().cloned());
+        }
+        policy.scorer = self.own.scorer.clone();
+        if policy.scorer != Scorer::BuiltIn {
+            policy.version.push_str("+scorer");
         }
         Ok(policy)
     }

@@ -1,12 +1,13 @@
 //! Program and rule files of the user: read from the trusted configuration directory, checked like the built-in ones.
 //!
-//! `programs/*.toml` describe programs that doorward does not know; `rules/*.toml` ask or block, and never loosen.
+//! `programs/*.toml` describe programs that doorward does not know; `rules/*.toml` ask or block, and never loosen;
+//! `scorer.tsv` is a model that may only ask more than the built-in one.
 
 use std::path::{Path, PathBuf};
 
-use doorward_engine::Rule;
 use doorward_engine::knowledge::file::{Complaint, File};
 use doorward_engine::knowledge::{built_in, check, pack, program, rule};
+use doorward_engine::{Rule, Scorer};
 
 use crate::trusted;
 
@@ -19,6 +20,7 @@ pub struct Own {
     /// Packed program files, empty if there are none.
     pub programs: &'static [u8],
     pub rules: Vec<Rule>,
+    pub scorer: Scorer,
 }
 
 /// A file with its path as it is shown.
@@ -32,10 +34,11 @@ struct Source {
 ///
 /// Each problem names a file and what to do; a kind of file with a problem is left out as a whole.
 pub fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> Own {
-    let (mut has_programs, mut has_rules) = (false, false);
+    let (mut has_programs, mut has_rules, mut has_scorer) = (false, false, false);
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         has_programs |= entry.file_name() == "programs";
         has_rules |= entry.file_name() == "rules";
+        has_scorer |= entry.file_name() == "scorer.tsv";
     }
     let mut own = Own::default();
     if has_programs && may_loosen {
@@ -44,7 +47,22 @@ pub fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> O
     if has_rules {
         own.rules = keep(sources(&directory.join("rules")).and_then(|files| rules(&files, own.programs)), problems);
     }
+    if has_scorer {
+        own.scorer = scorer(&directory.join("scorer.tsv"));
+    }
     own
+}
+
+/// The user's own model. One that cannot be used leaves layer 2 without an answer, not without a voice.
+fn scorer(path: &Path) -> Scorer {
+    let read = match trusted::read(path) {
+        Ok(Some(text)) => Scorer::parse(&text).map_err(|problem| format!("`{}`: {problem}", path.display())),
+        Ok(None) => return Scorer::BuiltIn,
+        Err(problem) => Err(problem),
+    };
+    read.unwrap_or_else(|problem| {
+        Scorer::Unavailable(format!("{problem}; train it again with `doorward model train`, or move it away"))
+    })
 }
 
 fn keep<T: Default>(read: Result<T, Vec<String>>, problems: &mut Vec<String>) -> T {

@@ -225,6 +225,19 @@ impl Session {
         })
     }
 
+    /// Keeps limits that the user stated, for the rest of the session.
+    pub fn bind(&self, limits: &[String]) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        match self.known().found {
+            Found::Kept | Found::New => {
+                let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.bound(limit));
+                Ok(states.update(&self.id, bind)?)
+            }
+            // A state in doubt is left as it is for the next call to meet; the log, which it is made from, has the limits.
+            Found::Again(_) => Ok(()),
+        }
+    }
+
     /// Calls were denied that count towards the limit.
     pub fn has_denials(&self) -> bool {
         self.known().state.denials() > 0

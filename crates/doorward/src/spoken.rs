@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use doorward_engine::redact;
+use doorward_engine::{boundaries, redact};
 use doorward_ledger::SpokenState;
 use serde_json::Value;
 
@@ -29,6 +29,11 @@ pub fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
         Proof::Transcript => true,
     };
     session.keep_spoken(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
+}
+
+/// The limits that the words state, without their secrets. They only raise, so nothing need prove who said them.
+pub fn limits(said: &Said, key: &[u8; 16]) -> Vec<String> {
+    boundaries(&redact(&said.words, key))
 }
 
 /// The words in force for a call.

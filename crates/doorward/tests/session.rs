@@ -253,3 +253,45 @@ fn what_the_agent_asked_about_and_never_ran_was_refused() {
     said.sort();
     assert_eq!(said, ["asked-and-refused declined", "asked-and-run approved"]);
 }
+
+/// A person's words at the start of a turn.
+fn say(home: &Home, session: &str, words: &str) {
+    let payload =
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": words, "cwd": home.project()});
+    let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_limit_that_the_user_states_holds_for_the_rest_of_the_session() {
+    let home = trusting();
+    let crosses =
+        |session: &str, id: &str| decision(&hook(&home, session, id, "git commit -m x")).1.contains("you said");
+    assert!(!crosses("one", "a"));
+    say(&home, "one", "fix the typo, but don't commit");
+    assert!(crosses("one", "b"));
+    say(&home, "one", "thanks, now look at the tests");
+    assert!(crosses("one", "c"), "later words leave the limit");
+    assert!(!crosses("two", "d"), "another session knows nothing of it");
+    let file = states(&home, "session-")
+        .into_iter()
+        .find(|file| std::fs::read_to_string(file).unwrap().contains("commit"))
+        .unwrap();
+    std::fs::remove_file(file).unwrap();
+    assert!(crosses("one", "e"), "the record brings it back");
+}
+
+#[test]
+fn a_model_of_ones_own_that_cannot_be_used_asks_and_lets_reads_go_on() {
+    let home = trusting();
+    let file = home.path(".config/doorward/scorer.tsv");
+    let says_why = |session: &str| decision(&hook(&home, session, "a", "git commit -m x"));
+    let missing = "layer 2 is not available";
+    assert!(!says_why("one").1.contains(missing));
+    std::fs::write(&file, "doorward scorer 1\nbase\t0\t0\n").unwrap();
+    let (verdict, reason) = says_why("two");
+    assert!(verdict == "ask" && reason.contains(missing), "{verdict} {reason}");
+    assert_eq!(says(&home, "two", "ls"), "allow", "what layer 1 settles goes on");
+    std::fs::remove_file(&file).unwrap();
+    assert!(!says_why("three").1.contains(missing));
+}

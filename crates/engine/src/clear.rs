@@ -1,7 +1,8 @@
 //! What a trusted allow rule or the user's own words may clear: soft confirmations, and nothing else.
 
 use crate::coverage::Degree;
-use crate::facts::Facts;
+use crate::facts::{Facts, Intent};
+use crate::judge;
 use crate::policy::{Mode, Policy};
 use crate::verdict::{Clearance, Opinion, Source, Verdict};
 
@@ -22,6 +23,16 @@ fn cleared_by(facts: &Facts, policy: &Policy) -> Option<String> {
     if policy.permissions.allows(facts) {
         return Some("an allow pattern of the configuration covers every command".to_owned());
     }
-    let consent = facts.intent.consent.as_ref().filter(|_| !policy.strict)?;
+    let consent = facts.intent.consent.as_ref().filter(|_| !policy.strict && is_all_asked_for(facts, policy))?;
     Some(format!("you asked for it: “{consent}”"))
+}
+
+/// What the user's words do not cover would be approved by itself.
+fn is_all_asked_for(facts: &Facts, policy: &Policy) -> bool {
+    let is_covered = |index: usize| facts.intent.covers.iter().any(|covered| *covered as usize == index);
+    let rest =
+        facts.effects.iter().enumerate().filter(|(index, _)| !is_covered(*index)).map(|(_, effect)| effect.clone());
+    let rest = Facts { effects: rest.collect(), intent: Intent::default(), ..facts.clone() };
+    rest.effects.len() < facts.effects.len()
+        && judge::opinions(&rest, policy).0.iter().all(|opinion| opinion.verdict == Verdict::AutoApprove)
 }

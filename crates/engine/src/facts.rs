@@ -26,12 +26,15 @@ pub struct Directory {
 }
 
 /// What the user's own words say about this call.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Intent {
     /// The user's latest words name this operation and this target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consent: Option<String>,
+    /// The effects that those words cover, by their place in [`Facts::effects`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub covers: Vec<u32>,
     /// The call crosses something that the user said not to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<String>,

@@ -13,6 +13,13 @@ use crate::verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict}
 
 /// Judges a call by what was observed. Deterministic: the same facts and policy give the same judgement.
 pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
+    let (mut opinions, shadow, confidence) = opinions(facts, policy);
+    clear::soft(&mut opinions, facts, policy);
+    strictest(opinions, shadow, confidence, policy)
+}
+
+/// What every stage thinks, before anything is cleared: the opinions, those of shadow rules, and how sure layer 2 is.
+pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>, Option<Confidence>) {
     let mut opinions = mode(policy);
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));
@@ -26,13 +33,13 @@ pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
     match layer1::settle(facts, policy) {
         Some(approval) => opinions.push(approval),
         None => {
-            let (opinion, sure) = layer2::opinion(facts, policy);
+            let others = opinions.iter().map(|opinion| opinion.verdict).max().unwrap_or(Verdict::AutoApprove);
+            let (opinion, sure) = layer2::opinion(facts, policy, others);
             confidence = Some(sure);
             opinions.push(opinion);
         }
     }
-    clear::soft(&mut opinions, facts, policy);
-    strictest(opinions, shadow, confidence, policy)
+    (opinions, shadow, confidence)
 }
 
 /// What the mode of the agent demands.

@@ -1,6 +1,8 @@
 //! What `judge` judges by: mode, rules, permission patterns and thresholds, under one version.
 
+use crate::effect::Operation;
 use crate::knowledge::rule::Rule;
+use crate::layer2::Scorer;
 use crate::words::words;
 
 words! {
@@ -13,11 +15,18 @@ words! {
     }
 }
 
-/// Confidence below which layer 2 asks instead of guessing.
+mod built_in {
+    //! Written by the build from `thresholds.toml`.
+    include!(concat!(env!("OUT_DIR"), "/thresholds.rs"));
+}
+
+/// Confidence below which layer 2 asks instead of guessing, and limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
     pub confidence: f64,
     pub irreversible: f64,
+    /// For each operation, at least so much; raised by risk control.
+    pub by_operation: [f64; Operation::ALL.len()],
     pub reads_per_minute: u32,
     pub read_burst: u32,
     pub denials_in_a_row: u32,
@@ -26,14 +35,16 @@ pub struct Thresholds {
 
 impl Default for Thresholds {
     fn default() -> Thresholds {
-        Thresholds {
-            confidence: 0.85,
-            irreversible: 0.95,
-            reads_per_minute: 300,
-            read_burst: 60,
-            denials_in_a_row: 3,
-            denials: 20,
-        }
+        built_in::THRESHOLDS
+    }
+}
+
+impl Thresholds {
+    /// How sure layer 2 has to be that an effect is wanted.
+    pub fn wanted(&self, operation: Option<Operation>, is_irreversible: bool) -> f64 {
+        let floor = if is_irreversible { self.irreversible } else { self.confidence };
+        let raised = operation.and_then(|operation| self.by_operation.get(operation as usize));
+        raised.copied().unwrap_or(floor).max(floor)
     }
 }
 
@@ -45,6 +56,8 @@ pub struct Policy {
     pub permissions: crate::permissions::Permissions,
     pub thresholds: Thresholds,
     pub strict: bool,
+    /// What layer 2 weighs with.
+    pub scorer: Scorer,
     /// One name for all of the above.
     pub version: String,
 }
@@ -60,6 +73,7 @@ impl Policy {
             permissions: crate::permissions::Permissions::default(),
             thresholds: Thresholds::default(),
             strict: false,
+            scorer: Scorer::BuiltIn,
         }
     }
 }

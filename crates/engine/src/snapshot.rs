@@ -102,7 +102,7 @@ mod tests {
             ("git reset --hard", Confirm, Some(AutoApprove)),
             ("git checkout -- notes/a.txt", Confirm, Some(AutoApprove)),
             ("rm -rf .", Confirm, None),
-            ("rm -rf ~/other", Confirm, Some(Confirm)),
+            ("rm -rf ~/other", Block, Some(Confirm)),
             ("rm u.txt && git push", Confirm, Some(Confirm)),
             ("rm u.txt; rm $X", Confirm, Some(Confirm)),
             ("git stash pop && rm -rf notes", Confirm, None),

@@ -4,6 +4,7 @@
 
 mod support;
 
+use doorward_engine::layer2::feature::SETTLING;
 use doorward_engine::{
     Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility, Scope, Sensitivity, Stage, Tool,
     Verdict, judge,
@@ -42,9 +43,9 @@ fn every(mut law: impl FnMut(&Facts, &mut Chance)) {
     }
 }
 
-/// Marks that some rule takes as a reason to be silent, or an allow rule as a reason to approve.
+/// Marks that some rule takes as a reason to be silent, or an allow rule or the scorer as a reason to approve.
 fn mitigating(policy: &Policy) -> Marks {
-    let mut marks = Marks::default();
+    let mut marks: Marks = SETTLING.iter().copied().collect();
     for rule in &policy.rules {
         if rule.verdict == Verdict::AutoApprove {
             marks.union(rule.when.all);

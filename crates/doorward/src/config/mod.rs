@@ -254,6 +254,7 @@ impl Numbers {
         Thresholds {
             confidence: self.confidence.unwrap_or_default().max(floor.confidence),
             irreversible: self.irreversible.unwrap_or_default().max(floor.irreversible),
+            by_operation: floor.by_operation,
             reads_per_minute: self.reads_per_minute.unwrap_or(floor.reads_per_minute),
             read_burst: self.read_burst.unwrap_or(floor.read_burst),
             denials_in_a_row: self.denials_in_a_row.unwrap_or(u32::MAX).min(floor.denials_in_a_row),

@@ -130,6 +130,12 @@ pub fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
     Entry::new(&SessionBody { session: event.session, agent: Some(agent.to_owned()), step })
 }
 
+/// The entry of a limit that the user stated.
+pub fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
+    let step = SessionStep::Boundary(limit);
+    Entry::new(&SessionBody { session: session.to_owned(), agent: Some(agent.to_owned()), step })
+}
+
 fn layer1(judgement: &Judgement) -> Layer1 {
     let is_settled = judgement.settled_by != Source::Score && judgement.confidence.is_none();
     Layer1 {

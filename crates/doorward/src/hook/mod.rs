@@ -98,7 +98,7 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
     let told = match event {
         Event::Proposed(proposed) => return decide::decide(*proposed, surroundings, &mut ledger, patience),
         Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
-        Event::Said(said) => heard(&said, surroundings),
+        Event::Said(said) => heard(&said, surroundings, &mut ledger),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
         // Whoever switched it waits for the record; a failure must not look like success.
         Event::Switched(event) => return switched(event, &mut ledger),
@@ -108,11 +108,18 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
     told.or_else(|error| Ok(Reply { stderr: format!("doorward: {error:#}\n"), code: 1, ..Reply::default() }))
 }
 
-/// Keeps a person's words for the calls that follow.
-fn heard(said: &Said, surroundings: &Surroundings) -> Result<Reply> {
-    let places = &surroundings.places;
-    spoken::keep(&Session::of(places, &said.session), said, &key::redaction(&places.state()))?;
-    Ok(Reply::default())
+/// Keeps a person's words for the calls that follow, and the limits they state for the whole session.
+fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let Surroundings { agent, places, .. } = surroundings;
+    let key = key::redaction(&places.state());
+    let session = Session::of(places, &said.session);
+    let limits = spoken::limits(said, &key);
+    let bound = if limits.is_empty() { Ok(()) } else { session.bind(&limits) };
+    spoken::keep(&session, said, &key)?;
+    for limit in limits {
+        let _receipt = ledger.append(entry::boundary(agent.name(), &said.session, limit)?)?;
+    }
+    bound.map(|()| Reply::default())
 }
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.

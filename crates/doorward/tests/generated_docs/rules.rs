@@ -120,14 +120,35 @@ pub fn features() -> String {
     let limits = Policy::built_in().thresholds;
     let rows: Vec<Vec<String>> = weights()
         .iter()
-        .map(|weight| vec![weight.feature.to_owned(), weight.value.to_owned(), format!("{:+.1}", weight.log_odds)])
+        .filter(|weight| weight.ask != 0.0 || weight.block != 0.0)
+        .map(|weight| {
+            let may = if weight.is_risk { "raises" } else { "may lower" };
+            let number = |value: f64| format!("{value:+.3}");
+            vec![
+                weight.feature.to_owned(),
+                weight.value.clone(),
+                number(weight.ask),
+                number(weight.block),
+                may.to_owned(),
+            ]
+        })
+        .collect();
+    let raised: Vec<Vec<String>> = Operation::ALL
+        .iter()
+        .map(|operation| {
+            let wanted = |is_irreversible| limits.wanted(Some(*operation), is_irreversible).to_string();
+            vec![operation.to_string(), wanted(false), wanted(true)]
+        })
         .collect();
     format!(
-        "# The scorecard of layer 2\n\nWhat layer 1 leaves open is scored: the weights of the riskiest effect are added up, in log-odds that a \
-         person would want to be asked. An approval needs a probability of {} that nobody would, or {} if an effect cannot be undone. Layer 2 \
-         can approve or ask; a floor of the matrix or a rule counts in any case.\n\n{}",
-        limits.confidence,
-        limits.irreversible,
-        table(&["feature", "value", "adds"], &rows)
+        "# The scorecard of layer 2\n\nWhat layer 1 leaves open is scored. For each effect the weights of its features are added up for two heads: \
+         the log-odds that a person would want to be *asked* (or more), and that nobody would want it done (*block*, never likelier than *ask*). The \
+         sum times the slope plus the offset is the calibrated figure; the riskiest effect counts. A feature with a `+` holds for everything from \
+         that word on. More risk never lowers a score: only features that say what something is for may lower it. What is not listed weighs \
+         nothing.\n\nAn approval needs so much certainty that nobody would want to be asked, by the operation that decides:\n\n{}\nLayer 2 can \
+         approve or ask; a floor of the matrix or a rule counts in any case. If *block* is likelier than not, only a person's yes clears the \
+         question.\n\n{}",
+        table(&["operation", "wanted", "if it cannot be undone, or nothing says what it runs for"], &raised),
+        table(&["feature", "value", "ask", "block", "kind"], &rows)
     )
 }

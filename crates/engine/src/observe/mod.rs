@@ -19,7 +19,8 @@ use doorward_shell::Dialect;
 
 use crate::call::{Tool, ToolCall};
 use crate::coverage::Degree;
-use crate::facts::{Counts, Facts, Intent};
+use crate::facts::{Counts, Facts};
+use crate::intent;
 use crate::marks::{Mark, Marks};
 use crate::world::World;
 use observer::{By, Observer};
@@ -41,6 +42,8 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         out.lower(Degree::Opaque, doubt);
     }
     let pattern = crate::pattern::of(call.tool.name(), &out.effects);
+    let words = call.user_message.as_deref();
+    let intent = intent::of(words, &history.boundaries, &out.effects, &out.commands, &call.cwd, world);
     Facts {
         tool: call.tool.name().to_owned(),
         subject,
@@ -50,7 +53,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         flows: out.flows,
         coverage: out.coverage,
         taint: history.taint,
-        intent: Intent::default(),
+        intent,
         counts: Counts {
             reads_last_minute: history.reads_last_minute,
             reads_last_seconds: history.reads_last_seconds,

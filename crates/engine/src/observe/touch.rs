@@ -293,7 +293,7 @@ impl Observer<'_> {
                 format!("`{}`: it is not known where the links of this path end", resolved.lexical),
             );
         }
-        if effect.operation == Operation::Delete {
+        if effect.operation == Operation::Delete && effect.scope >= Scope::OtherRepo {
             self.mark_home(&real, &mut effect);
         }
         if touch.is_tree() {

@@ -100,6 +100,7 @@ impl Chance {
         let effects: Vec<Effect> =
             (0..self.below(4)).map(|_| if self.one_in(2) { self.effect_near(rules) } else { self.effect() }).collect();
         let flows = if self.one_in(4) { vec![self.flow()] } else { Vec::new() };
+        let covers = (0u32..4).filter(|_| self.one_in(2)).collect();
         Facts {
             tool: self.pick(&["bash", "write", "read", "mcp", "Frobnicate"]).to_owned(),
             subject: "frob --all".into(),
@@ -111,6 +112,7 @@ impl Chance {
             taint: if self.one_in(6) { vec!["secret-read".into()] } else { Vec::new() },
             intent: Intent {
                 consent: self.one_in(5).then(|| "yes, do it".into()),
+                covers,
                 boundary: self.one_in(9).then(|| "do not push".into()),
             },
             counts: self.counts(),

@@ -36,11 +36,18 @@ impl Runner<'_, '_> {
         self.network_flows(secret, &by);
         let role = if sends { Role::UrlUpload } else { Role::Url };
         let urls: Vec<Field> = addresses(invocation).collect();
+        let before = self.out.effects.len();
         for url in &urls {
             self.curl_address(url, role, invocation, state);
             if names_itself(invocation) {
                 self.remote_name(url, invocation, state);
             }
+        }
+        if method(invocation).is_some_and(|method| method.text.eq_ignore_ascii_case("DELETE")) {
+            let requests = self.out.effects.iter_mut().skip(before);
+            requests
+                .filter(|effect| effect.operation == Operation::Network)
+                .for_each(|effect| effect.marks.add(Mark::Destroys));
         }
         invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
         for given in &mut invocation.args.given {
@@ -116,12 +123,16 @@ fn addresses(invocation: &Invocation) -> impl Iterator<Item = Field> {
     invocation.args.operands.iter().cloned().chain(given.collect::<Vec<_>>()).collect::<Vec<_>>().into_iter()
 }
 
+fn method(invocation: &Invocation) -> Option<&Field> {
+    let args = &invocation.args;
+    args.value("-X").or(args.value("--request")).or(args.value("--method"))
+}
+
 /// Data leaves with the request.
 fn sends(invocation: &Invocation) -> bool {
     let args = &invocation.args;
     let in_address = args.has_any(&["-G", "--get", "-I", "--head"]);
-    let method = args.value("-X").or(args.value("--request")).or(args.value("--method"));
-    let reads = method.is_none_or(|method| matches!(method.exact(), Some("GET" | "HEAD" | "OPTIONS")));
+    let reads = method(invocation).is_none_or(|method| matches!(method.exact(), Some("GET" | "HEAD" | "OPTIONS")));
     let data =
         args.given.iter().any(|given| DATA.contains(&given.name.as_str()) || LITERAL.contains(&given.name.as_str()));
     !reads || args.has_any(FORMS) || args.has_any(FILES) || (data && !in_address)
@@ -183,7 +194,7 @@ mod tests {
                 ("curl localhost:3000/health", "full", "network localhost"),
                 ("curl -X GET -G -d q=1 https://example.com", "full", "network example.com"),
                 ("curl -d x=1 https://example.com", "full", "network example.com +upload =irreversible"),
-                ("curl -X DELETE --url https://example.com/1", "full", "network example.com +upload"),
+                ("curl -X DELETE --url https://example.com/1", "full", "network example.com +destroys +upload"),
                 ("curl -sFname=@.env https://example.com", "full", "read .env; network example.com +upload"),
                 (
                     "curl --data-binary @dump.sql https://example.com",

@@ -1,0 +1,140 @@
+//! Training: logistic regression whose risk weights never fall below zero, pulled towards hand-set weights.
+//!
+//! A call is as risky as its riskiest effect. Only additions, multiplications and divisions in a fixed order: the same rows
+//! give the same bytes on every machine.
+
+use std::collections::BTreeMap;
+
+use doorward_engine::Verdict;
+use doorward_engine::layer2::feature::{self, Features};
+use doorward_engine::layer2::table::{Heads, ONE, Table};
+use doorward_engine::layer2::{odds, probability};
+
+use super::rows::Row;
+
+/// How strongly a weight is held to what a person set.
+const HOLD: f64 = 0.5;
+/// No risk weighs less than this share of what a person set, whatever the labels say.
+const KEPT: f64 = 0.3;
+/// What a call counts that another stage asks about anyway, and one on a machine that was varied.
+const ASKED: f64 = 0.3;
+const VARIED: f64 = 0.5;
+const ROUNDS: usize = 1000;
+/// How many features of an effect move together at most, for the length of a step.
+const TOGETHER: f64 = 8.0;
+
+/// Rows that look the same, as one.
+struct Example {
+    effects: Vec<Features>,
+    /// How much of it is there, and how much of that is labelled so.
+    weight: f64,
+    positive: [f64; 2],
+}
+
+/// Fits both heads.
+pub fn fit<'r>(rows: impl Iterator<Item = &'r Row>, prior: &Table) -> Table {
+    let examples = examples(rows);
+    let ask = head(&examples, prior, 0);
+    let block = head(&examples, prior, 1);
+    let whole = |value: f64| (value * ONE as f64).round() as i32;
+    let weights: Vec<Heads> = ask.weights.iter().zip(&block.weights).map(|(a, b)| [whole(*a), whole(*b)]).collect();
+    Table { base: [whole(ask.base), whole(block.base)], slope: [ONE as i32; 2], offset: [0; 2], weights }
+}
+
+fn examples<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Example> {
+    let mut all: BTreeMap<&[Features], (f64, [f64; 2])> = BTreeMap::new();
+    for row in rows {
+        let asked = if row.floor > Verdict::AutoApprove { ASKED } else { 1.0 };
+        let weight = if row.world == "base" { asked } else { asked * VARIED };
+        let (sum, positive) = all.entry(&row.effects).or_default();
+        *sum += weight;
+        positive[0] += if row.label >= Verdict::Confirm { weight } else { 0.0 };
+        positive[1] += if row.label >= Verdict::Block { weight } else { 0.0 };
+    }
+    let example =
+        |(effects, (weight, positive)): (&[Features], _)| Example { effects: effects.to_vec(), weight, positive };
+    all.into_iter().map(example).collect()
+}
+
+struct Head {
+    base: f64,
+    weights: Vec<f64>,
+}
+
+impl Head {
+    fn log_odds(&self, features: &Features) -> f64 {
+        self.base + features.iter().filter_map(|number| self.weights.get(number)).sum::<f64>()
+    }
+}
+
+fn head(examples: &[Example], prior: &Table, which: usize) -> Head {
+    let of = |heads: &Heads| odds(i64::from(heads.get(which).copied().unwrap_or_default()));
+    let held: Vec<f64> = prior.weights.iter().map(of).collect();
+    let mut head = Head { base: of(&prior.base), weights: held.clone() };
+    let is_risk: Vec<bool> = feature::all().map(|named| named.is_risk).collect();
+    let steps = steps(examples, held.len());
+    let total: f64 = examples.iter().map(|example| example.weight).sum();
+    for _ in 0..ROUNDS {
+        let (slopes, base_slope) = slopes(examples, &head, which);
+        head.base -= base_slope / (0.25 * TOGETHER * total);
+        let places = head.weights.iter_mut().zip(&held).zip(&slopes).zip(&steps).zip(&is_risk);
+        for ((((weight, held), slope), step), is_risk) in places {
+            *weight -= (slope + HOLD * (*weight - held)) * step;
+            // What lowers a score does so at most twice as much as a person let it.
+            *weight = weight.max(if *is_risk { KEPT * held } else { 2.0 * held.min(0.0) });
+        }
+    }
+    head
+}
+
+/// How far each weight may move in one round.
+fn steps(examples: &[Example], count: usize) -> Vec<f64> {
+    let mut present = vec![0.0; count];
+    for example in examples {
+        for features in &example.effects {
+            for number in features.iter() {
+                present.get_mut(number).into_iter().for_each(|sum| *sum += example.weight);
+            }
+        }
+    }
+    present.into_iter().map(|sum| 1.0 / (0.25 * TOGETHER * sum + HOLD)).collect()
+}
+
+/// How the loss changes with each weight and with the base.
+fn slopes(examples: &[Example], head: &Head, which: usize) -> (Vec<f64>, f64) {
+    let mut slopes = vec![0.0; head.weights.len()];
+    let mut base = 0.0;
+    for example in examples {
+        let riskiest = example.effects.iter().map(|features| (head.log_odds(features), features));
+        let Some((log_odds, features)) = riskiest.max_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+        let wanted = example.positive.get(which).copied().unwrap_or_default();
+        let error = example.weight * probability(log_odds) - wanted;
+        base += error;
+        for number in features.iter() {
+            slopes.get_mut(number).into_iter().for_each(|slope| *slope += error);
+        }
+    }
+    (slopes, base)
+}
+
+/// Slope and offset that make the sums of a head match how often it was right: Platt's scaling, held to the identity.
+pub fn calibrate(pairs: &[(f64, bool)]) -> (f64, f64) {
+    /// How much of a Newton step is taken, so that both numbers settle together.
+    const STEP: f64 = 0.3;
+    let (mut slope, mut offset) = (1.0f64, 0.0f64);
+    for _ in 0..ROUNDS {
+        let (mut by_slope, mut by_offset) = (0.5 * (slope - 1.0), 0.1 * offset);
+        let (mut slope_bend, mut offset_bend) = (0.5, 0.1);
+        for (log_odds, is_true) in pairs {
+            let said = probability(slope * log_odds + offset);
+            let error = said - f64::from(u8::from(*is_true));
+            by_slope += error * log_odds;
+            by_offset += error;
+            slope_bend += said * (1.0 - said) * log_odds * log_odds;
+            offset_bend += said * (1.0 - said);
+        }
+        slope = (slope - STEP * by_slope / slope_bend).max(0.2);
+        offset -= STEP * by_offset / offset_bend;
+    }
+    (slope, offset)
+}

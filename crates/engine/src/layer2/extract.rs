@@ -1,0 +1,94 @@
+//! From facts to features: one set for each effect, or one for a call without any.
+
+use super::feature::{Features, SETTLING};
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope};
+use crate::facts::Facts;
+use crate::marks::Mark;
+use crate::taint;
+use crate::verdict::Verdict;
+
+/// Marks that only say how much is lost.
+const LOSING: &[Mark] = &[
+    Mark::Truncates,
+    Mark::Recursive,
+    Mark::Force,
+    Mark::CountUnknown,
+    Mark::Wildcard,
+    Mark::Unseen,
+    Mark::ProcessSignal,
+    Mark::SessionFile,
+];
+
+/// Marks that say who is hit by a change; reading or running such a file changes nothing for them.
+const SHARED: &[Mark] = &[Mark::Manifest, Mark::Lockfile, Mark::Ci, Mark::Infrastructure, Mark::Container];
+
+/// The features of each effect of a call, in order; `others` is the strictest verdict of the other stages.
+pub fn features(facts: &Facts, others: Verdict) -> Vec<Features> {
+    let mut shared = shared(facts);
+    shared.stages(others);
+    if facts.effects.is_empty() {
+        let mut alone = shared;
+        alone.coverage(facts.coverage.degree);
+        if !facts.taint.is_empty() {
+            alone.taint();
+        }
+        return vec![alone];
+    }
+    facts.effects.iter().map(|effect| of(effect, facts, shared)).collect()
+}
+
+/// What counts for every effect of the call.
+fn shared(facts: &Facts) -> Features {
+    let mut shared = Features::default();
+    if let Some(rate) = facts.counts.override_rate {
+        shared.overridden(rate);
+    }
+    shared.effects(facts.effects.len());
+    facts.flows.iter().for_each(|flow| shared.flow(flow.kind));
+    shared
+}
+
+fn of(effect: &Effect, facts: &Facts, shared: Features) -> Features {
+    let mut features = shared;
+    features.operation(effect.operation);
+    features.scope(effect.scope);
+    features.sensitivity(effect.sensitivity);
+    // What belongs to the agent alone, or was made in this session, is its own to lose.
+    let is_made = effect.operation == Operation::Delete && effect.marks.has(Mark::SessionFile);
+    let is_own = effect.scope == Scope::Scratch || is_made;
+    if !is_own {
+        features.reversibility(effect.reversibility);
+    }
+    let changes_nothing = matches!(effect.operation, Operation::Read | Operation::Execute);
+    let is_moot = |mark: &Mark| (is_own && LOSING.contains(mark)) || (changes_nothing && SHARED.contains(mark));
+    effect.marks.iter().filter(|mark| !is_moot(mark)).for_each(|mark| features.mark(mark));
+    if effect.operation == Operation::Write && effect.marks.has_any(&[Mark::CountUnknown, Mark::Unseen]) && !is_own {
+        let is_outside = |other: &Effect| other.operation == Operation::Read && other.marks.has(Mark::OutsideProject);
+        if facts.effects.iter().any(is_outside) {
+            features.brought_in();
+        }
+    }
+    if effect.operation == Operation::Delete && !is_own && effect.reversibility > Reversibility::Snapshotted {
+        features.loss();
+    }
+    if effect.operation == Operation::Execute && !effect.marks.has_any(SETTLING) {
+        features.no_purpose();
+    }
+    // Reading something that others share changes nothing for them.
+    match (effect.operation, effect.reach) {
+        (Operation::Read, Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Beyond) => {}
+        (_, reach) => features.reach(reach),
+    }
+    // A recipe of the project makes its run uncertain, not the file that takes its output.
+    match (facts.coverage.degree, effect.operation) {
+        (Degree::Delegated, Operation::Execute) | (Degree::Unknown | Degree::Opaque, _) => {
+            features.coverage(facts.coverage.degree);
+        }
+        (Degree::Full | Degree::Delegated, _) => {}
+    }
+    if facts.taint.iter().any(|taint| taint::weighs_on(taint, effect)) {
+        features.taint();
+    }
+    features
+}

@@ -1,0 +1,59 @@
+//! Layer 2 scores what layer 1 leaves open: a scorecard trained on labelled calls, whose weights a person can read.
+
+mod extract;
+pub mod feature;
+mod scorer;
+pub mod table;
+
+use crate::effect::Reversibility;
+use crate::facts::Facts;
+use crate::policy::Policy;
+use crate::verdict::{Clearance, Confidence, Opinion, Source, Verdict};
+pub use extract::features;
+pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weights};
+
+/// From this probability that nobody would want it done on, a question about it is not for words or rules to clear.
+const REFUSED: f64 = 0.5;
+
+/// What layer 2 says, and how sure it is; `others` is the strictest verdict of the other stages.
+pub fn opinion(facts: &Facts, policy: &Policy, others: Verdict) -> (Opinion, Confidence) {
+    let table = match policy.scorer.table() {
+        Ok(table) => table,
+        Err(problem) => {
+            let because = format!("layer 2 is not available, so nobody has weighed this call: {problem}");
+            return (Opinion::confirm(Source::Score, Clearance::Firm, because), Confidence::HALF);
+        }
+    };
+    let margin = |score: &Score| 1.0 - score.ask - wanted(score, policy);
+    let scores = policy.scorer.scores(&table, facts, others);
+    let Some(score) = scores.iter().min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
+        let because = "layer 2 has nothing to score";
+        return (Opinion::confirm(Source::Score, Clearance::Soft, because), Confidence::HALF);
+    };
+    let (wanted, approve) = (wanted(score, policy), 1.0 - score.ask);
+    let sure = Confidence::new(score.sure()).unwrap_or(Confidence::HALF);
+    let top = describe(&table.contributions(score, facts));
+    if approve >= wanted {
+        return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top})")), sure);
+    }
+    let refused = scores.iter().any(|score| score.block >= REFUSED);
+    let clearance = if refused { Clearance::Firm } else { Clearance::Soft };
+    let because = format!("only {approve:.2} sure that it is safe, {wanted:.2} is wanted ({top})");
+    (Opinion::confirm(Source::Score, clearance, because), sure)
+}
+
+/// How sure layer 2 has to be of this effect. What runs for no known purpose may do what cannot be undone.
+fn wanted(score: &Score, policy: &Policy) -> f64 {
+    // No score is enough for a change outside the project.
+    if feature::changes_elsewhere(&score.features) {
+        return 1.0;
+    }
+    let is_final = score.reversibility == Some(Reversibility::Irreversible) || feature::has_no_purpose(&score.features);
+    policy.thresholds.wanted(score.operation, is_final)
+}
+
+/// The three facts that weighed most.
+fn describe(contributions: &[(String, f64)]) -> String {
+    let parts: Vec<&str> = contributions.iter().take(3).map(|(name, _)| name.as_str()).collect();
+    if parts.is_empty() { "no risk factor".to_owned() } else { parts.join(", ") }
+}
