@@ -4,6 +4,7 @@ mod act;
 mod imports;
 mod javascript;
 mod python;
+mod python_data;
 mod standard;
 mod start;
 mod usual;
