@@ -4,6 +4,8 @@ use super::makefile::Makefile;
 
 /// Variables inside variables are followed this deep.
 const DEPTH: usize = 24;
+/// More variables than this are not put in, in one file.
+const WORK: usize = 200_000;
 /// Longer texts are not put together.
 const LENGTH: usize = 64 * 1024;
 
@@ -80,6 +82,9 @@ pub struct Expanding<'m> {
 impl Expanding<'_> {
     /// The text with everything put in; `None` if something cannot be followed.
     pub fn text(&mut self, text: &str, depth: usize) -> Option<String> {
+        if depth > DEPTH {
+            return None;
+        }
         let mut out = String::new();
         let mut rest = text;
         while let Some(at) = rest.find('$') {
@@ -100,7 +105,7 @@ impl Expanding<'_> {
             };
             let value = if inner == "$" { "$".to_owned() } else { self.reference(inner, depth)? };
             out.push_str(&value);
-            if depth > DEPTH || out.len() > LENGTH {
+            if out.len() > LENGTH {
                 return None;
             }
         }
@@ -109,6 +114,10 @@ impl Expanding<'_> {
     }
 
     fn reference(&mut self, inner: &str, depth: usize) -> Option<String> {
+        self.makefile.work.set(self.makefile.work.get() + 1);
+        if self.makefile.work.get() > WORK {
+            return None;
+        }
         if let Some((function, rest)) = inner.split_once([' ', '\t']).filter(|(name, _)| is_function(name)) {
             return self.function(function, rest.trim_start(), depth);
         }

@@ -38,6 +38,8 @@ pub struct Makefile {
     /// Every file that was read, which make tries to remake first.
     pub files: Vec<String>,
     pub one_shell: bool,
+    /// How often a variable was put in so far.
+    pub work: std::cell::Cell<usize>,
     export_all: bool,
     lines: usize,
 }

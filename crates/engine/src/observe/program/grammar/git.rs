@@ -13,7 +13,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::path;
-use crate::world::Git;
+use crate::world::{Git, Kind};
 
 /// Commands that look at no repository.
 const WITHOUT_REPOSITORY: &[&str] = &["version", "help", "clone", "init", "check-ref-format", "stripspace", ""];
@@ -233,6 +233,12 @@ impl Runner<'_, '_> {
         };
         let mut changed = self.out.world.changed_files();
         changed.extend(state.written.keys().cloned());
+        // No walk for changed files goes into `.git`.
+        let names = self.out.world.entries(&directory).unwrap_or_default();
+        changed.extend(names.iter().map(|name| path::join(&directory, name)).filter(|hook| {
+            let look = self.out.world.look(hook);
+            look.kind == Kind::File && (look.changed_since_trust || look.created_this_session)
+        }));
         changed.retain(|file| path::under(file, &directory) && !file.ends_with(".sample"));
         changed.sort();
         changed.dedup();
