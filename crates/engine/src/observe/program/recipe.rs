@@ -108,10 +108,11 @@ impl Runner<'_, '_> {
             .iter()
             .filter(|changed| path::under(changed, project))
             .filter(decides_it)
-            .find(|changed| !patterns.is_empty() || !crate::observe::through::is_task_file(path::name(changed)))
+            .find(|changed| !patterns.is_empty() || self.may_run(file, changed, state))
             .map(|changed| path::name(changed).to_owned());
         if unread.is_none() {
             self.changed_imports(file, state);
+            self.changed_mentions(file, state);
         }
         unread
     }

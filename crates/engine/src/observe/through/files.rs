@@ -29,6 +29,11 @@ impl Files<'_> {
         !self.state.written.contains_key(&file) && self.world.look(&file).kind == Kind::Missing
     }
 
+    /// A variable of the environment.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.state.variables.contains_key(name) || self.world.environment(name).is_some()
+    }
+
     /// The first of these names at which there is a file.
     pub fn first<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
         names.iter().copied().find(|name| {

@@ -66,7 +66,8 @@ impl Justfile {
             let line = line.trim();
             let word = line.split_whitespace().next().unwrap_or_default();
             match word {
-                _ if line.starts_with(['#', '[']) => {}
+                _ if line.starts_with('#') => {}
+                _ if line.starts_with('[') => attribute(line)?,
                 "set" => setting(line)?,
                 "import" | "import?" => {
                     self.imported += 1;
@@ -184,6 +185,27 @@ impl Justfile {
 
 /// Stands for a text that is not worked out: a variable that nothing sets.
 const NOT_KNOWN: &str = "${JUST_VALUE}";
+
+/// Attributes that change neither who runs a recipe nor where.
+fn attribute(line: &str) -> Option<()> {
+    const PLAIN: &[&str] = &[
+        "private",
+        "confirm",
+        "group",
+        "doc",
+        "linux",
+        "macos",
+        "unix",
+        "windows",
+        "no-exit-message",
+        "default",
+        "parallel",
+        "positional-arguments",
+    ];
+    let inner = line.strip_prefix('[')?.strip_suffix(']')?;
+    let name = inner.split(['(', ':', ' ']).next()?;
+    (PLAIN.contains(&name) && !inner.contains(',')).then_some(())
+}
 
 fn setting(line: &str) -> Option<()> {
     let (name, value) = line.trim_start_matches("set").split_once(":=").unwrap_or((line.trim_start_matches("set"), ""));

@@ -8,7 +8,7 @@ use super::makefile::{Makefile, Rule, words};
 /// More targets than this are not followed.
 const TARGETS: usize = 3_000;
 /// More pairs of targets and rules than this are not compared.
-const COMPARISONS: usize = 2_000_000;
+const COMPARISONS: usize = 400_000;
 
 /// Names of compilers and the like that built-in rules may be told to use.
 const TOOLS: &[&str] = &[

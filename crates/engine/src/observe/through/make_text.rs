@@ -5,7 +5,7 @@ use super::makefile::Makefile;
 /// Variables inside variables are followed this deep.
 const DEPTH: usize = 24;
 /// More variables than this are not put in, in one file.
-const WORK: usize = 200_000;
+const WORK: usize = 60_000;
 /// Longer texts are not put together.
 const LENGTH: usize = 64 * 1024;
 

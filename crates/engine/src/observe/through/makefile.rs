@@ -26,6 +26,8 @@ pub struct Variable {
     /// Two places give it different values.
     pub several: bool,
     pub exported: bool,
+    /// `?=`: the environment goes first.
+    optional: bool,
 }
 
 /// A Makefile with everything it includes.
@@ -55,6 +57,30 @@ pub fn read(name: &str, text: &str, files: &Files<'_>) -> Option<Makefile> {
 }
 
 impl Makefile {
+    /// What the command line says about a variable holds, whatever the file says.
+    pub fn override_with(&mut self, word: &str) -> Option<()> {
+        let (name, operator, value) = assignment(word)?;
+        let known = self.variables.get(name).map(|variable| variable.exported);
+        if operator == "+=" || operator == "!=" {
+            return None;
+        }
+        self.at_once.push(value.to_owned());
+        let text = value.to_owned();
+        self.variables
+            .insert(name.to_owned(), Variable { text, exported: known.unwrap_or(false), ..Variable::default() });
+        Some(())
+    }
+
+    /// Variables that may come from the environment are not known.
+    pub fn doubt(&mut self, is_set: impl Fn(&str) -> bool) {
+        for (name, variable) in &mut self.variables {
+            if variable.optional && is_set(name) {
+                self.at_once.push(variable.text.clone());
+                variable.several = true;
+            }
+        }
+    }
+
     fn file(&mut self, name: &str, text: &str, files: &Files<'_>) -> Option<()> {
         if self.files.len() > INCLUDES || self.files.iter().any(|known| known == name) {
             return (self.files.len() <= INCLUDES).then_some(());
@@ -155,6 +181,9 @@ impl Makefile {
             }
             ("?=", Some(_)) => {}
             _ => self.set(name, value, maybe),
+        }
+        if let ("?=", Some(variable)) = (operator, self.variables.get_mut(name)) {
+            variable.optional = true;
         }
     }
 

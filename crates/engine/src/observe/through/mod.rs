@@ -27,7 +27,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
 use runner::Task;
-pub use runner::{is_task_file, of as task_of};
+pub use runner::of as task_of;
 
 /// One thing that a recipe does.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -153,24 +153,61 @@ impl Task {
         let script = || script_name(invocation, &words);
         let steps = match self {
             Task::Make => {
-                let goals: Vec<String> = words.into_iter().filter(|word| !word.contains('=')).collect();
-                let makefile = makefile::read(&file, &text, files)?;
+                let (given, goals): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.contains('='));
+                let mut makefile = makefile::read(&file, &text, files)?;
+                makefile.doubt(|name| files.is_set(name));
+                given.iter().try_for_each(|word| makefile.override_with(word))?;
+                if invocation.args.has_any(&["-e", "--environment-overrides", "--eval", "-E"]) {
+                    return None;
+                }
                 make_goals::commands(&makefile, &goals)?.into_iter().map(Step::Shell).collect()
             }
+            // Variables of the command line are not put in.
+            Task::Just | Task::Taskfile if words.iter().any(|word| word.contains('=')) => return None,
             Task::Just => justfile::steps(&text, &words, files)?,
             Task::Taskfile => tasks::taskfile(&text, &words)?,
-            Task::Mise => tasks::mise(&text, &words)?,
-            Task::Package | Task::Composer => found(tasks::scripts(&text, "scripts", &script()?)?)?,
-            Task::Deno => found(tasks::scripts(&text, "tasks", &script()?)?)?,
-            Task::Tox => tasks::tox(&text)?,
-            Task::Poe => tasks::pyproject(&text, "poe", words.first()?)?,
-            Task::Pdm => tasks::pyproject(&text, "pdm", words.first()?)?,
-            Task::Hatch => tasks::pyproject(&text, "hatch", words.first()?)?,
-            Task::Rye => tasks::pyproject(&text, "rye", words.first()?)?,
+            Task::Mise => behind(tasks::mise(&text, &words)?, words.get(1..)?),
+            Task::Package | Task::Composer => {
+                found(tasks::scripts(&text, "scripts", &script()?, given(invocation, &words))?)?
+            }
+            Task::Deno => found(tasks::scripts(&text, "tasks", &script()?, given(invocation, &words))?)?,
+            Task::Tox => tasks::tox(&text, &words)?,
+            Task::Poe => behind(tasks::pyproject(&text, "poe", words.first()?)?, words.get(1..)?),
+            Task::Pdm => behind(tasks::pyproject(&text, "pdm", words.first()?)?, words.get(1..)?),
+            Task::Hatch => behind(tasks::pyproject(&text, "hatch", words.first()?)?, words.get(1..)?),
+            Task::Rye => behind(tasks::pyproject(&text, "rye", words.first()?)?, words.get(1..)?),
             Task::Compose => Vec::new(),
         };
         Some((steps, text.len()))
     }
+}
+
+/// What is handed on to the script.
+fn given<'w>(invocation: &Invocation, words: &'w [String]) -> &'w [String] {
+    let last = invocation.args.chain.last();
+    let named = last.is_some_and(|entry| {
+        entry.grammar != Some(Grammar::PackageScript)
+            && named_script(entry.key.split(' ').next_back().unwrap_or_default()).is_some()
+    });
+    words.get(usize::from(!named)..).unwrap_or_default()
+}
+
+/// Every command with the words behind it that may be put there.
+fn behind(steps: Vec<Step>, words: &[String]) -> Vec<Step> {
+    let add = |step: Step| match step {
+        Step::Shell(text) => Step::Shell(with_words(&text, words)),
+        Step::File(_) | Step::Package(_) => step,
+    };
+    if words.is_empty() { steps } else { steps.into_iter().map(add).collect() }
+}
+
+/// A command with more words behind it, quoted.
+pub fn with_words(text: &str, words: &[String]) -> String {
+    let mut text = text.trim_end().to_owned();
+    for word in words.iter().filter(|word| *word != "--") {
+        text.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
+    }
+    text
 }
 
 /// A script that is not there is something else: a program of a package, most often.

@@ -186,6 +186,37 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// A trusted script may run the tasks of a changed file; one that is not a file of tasks is loaded by tools, whoever starts them.
+    pub fn may_run(&self, script: &str, changed: &str, state: &State<'_>) -> bool {
+        let runners = super::runner::runners_of(path::name(changed));
+        if runners.is_empty() {
+            return true;
+        }
+        match files::text(script, self.out.world, state) {
+            Some(text) => words(&text).any(|word| runners.contains(&path::name(word))),
+            None => true,
+        }
+    }
+
+    /// A trusted script names other scripts: those that changed are run as they are now.
+    pub fn changed_mentions(&mut self, script: &str, state: &mut State<'_>) {
+        let changed = self.changed_code(state);
+        if changed.is_empty() {
+            return;
+        }
+        let Some(text) = files::text(script, self.out.world, state) else { return };
+        let named: std::collections::BTreeSet<&str> = words(&text).map(path::name).collect();
+        let by = By { name: path::name(script).to_owned(), ..By::default() };
+        let is_named =
+            |file: &&String| named.contains(path::name(file)) && super::runner::runners_of(path::name(file)).is_empty();
+        for file in changed.iter().filter(is_named).take(FILES) {
+            self.changed_script(file, state, &by);
+        }
+        for language in tested_in(&text) {
+            self.sources(language, &changed, &by, state);
+        }
+    }
+
     fn module_files(&self, module: &str, language: Language, places: &[&str], state: &State<'_>) -> Vec<String> {
         let (module, endings): (String, &[&str]) = match language {
             Language::Python => (module.trim_start_matches('.').replace('.', "/"), &[".py", "/__init__.py"]),

@@ -156,6 +156,10 @@ fn placed(text: &str, value_of: impl Fn(&str) -> Option<String>) -> Option<Strin
 /// What `mise run NAME` runs.
 pub fn mise(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
     let file: Toml = toml::from_str(text).ok()?;
+    // Tools are installed, and hooks run, before the task is.
+    if !file.as_table()?.keys().all(|key| matches!(key.as_str(), "tasks" | "env" | "min_version")) {
+        return None;
+    }
     let prelude = toml_exports(file.get("env"))?;
     let mut waiting = vec![wanted.first()?.clone()];
     let mut done = BTreeSet::new();
@@ -180,7 +184,7 @@ pub fn mise(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
 }
 
 /// What `tox` runs, whatever the environment.
-pub fn tox(text: &str) -> Option<Vec<Step>> {
+pub fn tox(text: &str, given: &[String]) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for (section, values) in ini::read(text)? {
         if section == "tox" && values.iter().any(|(key, _)| key == "requires" || key == "provision_tox_env") {
@@ -198,7 +202,7 @@ pub fn tox(text: &str) -> Option<Vec<Step>> {
                             .split_once(": ")
                             .filter(|(factor, _)| !factor.contains(' '))
                             .map_or(line, |(_, line)| line);
-                        steps.push(Step::Shell(tox_text(line.trim_start_matches(['-', '!', ' ']))));
+                        steps.push(Step::Shell(tox_text(line.trim_start_matches(['-', '!', ' ']), given)));
                     }
                 }
                 "deps" => steps.extend(lines.map(|line| Step::Package(line.to_owned()))),
@@ -218,9 +222,10 @@ pub fn tox(text: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-fn tox_text(line: &str) -> String {
+fn tox_text(line: &str, given: &[String]) -> String {
+    let given = super::runner::with_words("", given);
     let line = line
-        .replace("{posargs}", "")
+        .replace("{posargs}", &given)
         .replace("{toxinidir}", ".")
         .replace("{envname}", "env")
         .replace("{envpython}", "python");
@@ -230,7 +235,7 @@ fn tox_text(line: &str) -> String {
         out.push_str(before);
         match after.split_once('}') {
             Some((inner, after)) => {
-                out.push_str(inner.strip_prefix("posargs:").unwrap_or(NOT_KNOWN));
+                out.push_str(inner.strip_prefix("posargs:").filter(|_| given.is_empty()).unwrap_or(NOT_KNOWN));
                 rest = after;
             }
             None => rest = after,
@@ -271,12 +276,15 @@ pub fn pyproject(text: &str, runner: &str, name: &str) -> Option<Vec<Step>> {
 }
 
 /// A script of a JSON manifest, with what runs before and after it.
-pub fn scripts(text: &str, table: &str, name: &str) -> Option<Vec<Step>> {
+pub fn scripts(text: &str, table: &str, script: &str, given: &[String]) -> Option<Vec<Step>> {
     let file: serde_json::Value = serde_json::from_str(&super::json::plain(text)).ok()?;
     let scripts = file.get(table)?;
     let mut steps = Vec::new();
-    for name in [format!("pre{name}"), name.to_owned(), format!("post{name}")] {
+    for name in [format!("pre{script}"), script.to_owned(), format!("post{script}")] {
         match scripts.get(&name) {
+            Some(serde_json::Value::String(code)) if name == script => {
+                steps.push(Step::Shell(super::runner::with_words(code, given)));
+            }
             Some(serde_json::Value::String(code)) => steps.push(Step::Shell(code.clone())),
             Some(serde_json::Value::Array(lines)) => {
                 for line in lines {
