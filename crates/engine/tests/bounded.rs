@@ -209,6 +209,17 @@ fn attributes_and_settings_that_change_who_runs() {
 }
 
 #[test]
+fn a_module_of_the_session_that_is_run_is_understood_completely_or_asks() {
+    let unknown = "import boto3\nboto3.client('s3').delete_bucket(Bucket='x')\n";
+    check(&[
+        ("python3 -m report", &[("report/__main__.py", unknown), ("report/__init__.py", "")], ASKS),
+        ("python3 -m tools.report", &[("tools/report.py", unknown)], ASKS),
+        ("python3 -m tools.report", &[("tools/report.py", "print(1)\n")], PASSES),
+        ("mkdir -p r; printf 'import os; os.system(\"rm -rf ~\")' > r/__main__.py; python3 -m r", &[], ASKS),
+    ]);
+}
+
+#[test]
 fn ordinary_makefiles_pass() {
     for text in [
         "CC ?= gcc\nCFLAGS = -O2 -Wall\nSRC = $(wildcard src/*.c)\nOBJ = $(SRC:.c=.o)\nall: app\napp: $(OBJ)\n\t$(CC) $(CFLAGS) -o build/app $(OBJ)\nsrc/%.o: src/%.c\n\t$(CC) -c $< -o $@\n",
