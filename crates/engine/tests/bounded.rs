@@ -1,4 +1,11 @@
 //! Recipes that are endless, huge or broken: the answer comes soon, and never without a question where something was not seen.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that cannot go on should stop, and says what it counted"
+)]
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +34,10 @@ fn verdict(command: &str, files: &[(&str, &str)]) -> Verdict {
     verdict
 }
 
-fn check(rows: &[(&str, &[(&str, &str)], Verdict)]) {
+/// A command, the files that were written before, and what comes of it.
+type Row<'t> = (&'t str, &'t [(&'t str, &'t str)], Verdict);
+
+fn check(rows: &[Row<'_>]) {
     for (command, files, wanted) in rows {
         let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
         let is = verdict(command, files);

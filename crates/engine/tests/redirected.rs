@@ -1,4 +1,11 @@
 //! Trouble that an earlier call put into a file and a later one runs, and the same files without the trouble.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that cannot go on should stop, and says what it counted"
+)]
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,11 @@
 //! Inline Python and JavaScript: what harms is never approved, everyday work on data is seldom asked about.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that cannot go on should stop, and says what it counted"
+)]
 
 use doorward_engine::{DescribedWorld, Description, Policy, ToolCall, Verdict, judge, observe};
 use serde::Deserialize;

@@ -40,6 +40,32 @@ pub fn taskfile(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
     Some(steps)
 }
 
+/// Keys of a task that change neither who runs it nor where.
+const PLAIN: &[&str] = &[
+    "desc",
+    "summary",
+    "cmds",
+    "cmd",
+    "deps",
+    "sources",
+    "generates",
+    "silent",
+    "vars",
+    "env",
+    "aliases",
+    "dir",
+    "internal",
+    "status",
+    "preconditions",
+    "interactive",
+    "ignore_error",
+    "run",
+    "method",
+    "label",
+    "requires",
+    "prompt",
+];
+
 /// Adds the commands of one task; yields the tasks that it needs.
 fn one_task(task: &Yaml, file: &Yaml, prelude: &str, steps: &mut Vec<Step>) -> Option<Vec<String>> {
     let mut needs = Vec::new();
@@ -59,32 +85,8 @@ fn one_task(task: &Yaml, file: &Yaml, prelude: &str, steps: &mut Vec<Step>) -> O
         Yaml::Text(text) => command(text, steps)?,
         Yaml::List(_) => {}
         Yaml::Map(members) => {
-            let known = [
-                "desc",
-                "summary",
-                "cmds",
-                "cmd",
-                "deps",
-                "sources",
-                "generates",
-                "silent",
-                "vars",
-                "env",
-                "aliases",
-                "dir",
-                "internal",
-                "status",
-                "preconditions",
-                "interactive",
-                "ignore_error",
-                "run",
-                "method",
-                "label",
-                "requires",
-                "prompt",
-            ];
             let dir = task.get("dir").and_then(Yaml::text);
-            if !members.iter().all(|(key, _)| known.contains(&key.as_str())) || dir.is_some_and(|dir| dir != ".") {
+            if !members.iter().all(|(key, _)| PLAIN.contains(&key.as_str())) || dir.is_some_and(|dir| dir != ".") {
                 return None;
             }
         }
