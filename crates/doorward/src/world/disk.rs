@@ -45,6 +45,8 @@ pub struct DiskWorld {
     system: SystemDirectories,
     by_hash_alone: bool,
     ignores_case: OnceCell<bool>,
+    /// What changed since the project was trusted, once somebody asked.
+    changed: OnceCell<Vec<String>>,
     /// Mounts that may hang and that nobody works on.
     distant: OnceCell<Vec<PathBuf>>,
     session: Option<Rc<Session>>,
@@ -87,6 +89,7 @@ impl DiskWorld {
             // A configuration that is strict only because it is broken has nobody who made a list.
             by_hash_alone: config.strict && loaded.problems.is_empty(),
             ignores_case: OnceCell::new(),
+            changed: OnceCell::new(),
             distant: OnceCell::new(),
             session: None,
             project,
@@ -315,14 +318,15 @@ impl World for DiskWorld {
     }
 
     fn changed_files(&self) -> Vec<String> {
-        match (&self.project, self.trusted_at) {
+        let walk = || match (&self.project, self.trusted_at) {
             (Some(project), Some(then)) if self.is_trusted => {
                 let mut changed = files::changed_since(project, then);
                 changed.retain(|path| !self.is_pinned(path));
                 changed
             }
             (Some(_) | None, Some(_) | None) => Vec::new(),
-        }
+        };
+        self.changed.get_or_init(walk).clone()
     }
 
     fn override_rate(&self, pattern: &str) -> Option<f64> {

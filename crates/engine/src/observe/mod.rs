@@ -11,6 +11,7 @@ mod program;
 mod redact;
 mod shell;
 mod stream;
+mod through;
 mod tools;
 mod touch;
 mod wild;

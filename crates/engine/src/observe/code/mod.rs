@@ -4,9 +4,13 @@ mod act;
 mod imports;
 mod javascript;
 mod python;
+mod python_data;
 mod standard;
 mod start;
+mod usual;
 mod values;
+
+pub use usual::hides;
 
 use doorward_code::{Language, Use, Value};
 
@@ -51,6 +55,20 @@ pub fn of_program(name: &str) -> Option<Language> {
     } else {
         None
     }
+}
+
+/// How much of a text has to be understood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// All of it.
+    #[default]
+    Strict,
+    /// All of it, but the commands that it starts are what they are: the script of a file.
+    Script,
+    /// What a tool loads by itself: members of the usual packages are the packages' own.
+    Recipe,
+    /// A source of the project: what is not known is left to the project.
+    Source,
 }
 
 /// Code inside code is followed this deep.
@@ -101,7 +119,7 @@ impl Runner<'_, '_> {
         by: &By,
     ) -> Stream {
         let reading = doorward_code::read(text, language);
-        if let Some(unclear) = reading.unclear.first() {
+        if let Some(unclear) = reading.unclear.first().filter(|_| self.manner != Manner::Source) {
             return self.opaque_code(&format!(": {unclear}"), Some(language), by);
         }
         let mut invocation = Invocation {
@@ -150,6 +168,9 @@ impl Runner<'_, '_> {
             // A member that is looked at, not called: only what could do something when it is called matters.
             None if handed_on && is_member && !used.may_be_called && !is_inner(&used.name) => {}
             None if code.is_of_project(used) => {}
+            None if self.manner == Manner::Recipe && usual::is_usual(used, code.language) => {
+                self.usual(used, code, state);
+            }
             None => self.not_known(used, code),
             Some(Act::Roles(_) | Act::Open(..) | Act::Run | Act::Shell | Act::Spawn | Act::Request)
                 if handed_on || used.spread =>

@@ -6,6 +6,7 @@ use super::act::{
     Act, At, COPY, COPY_TREE, CREATE, DELETE, DELETE_TREE, FETCH_TO, FIRST, LIST, METADATA, MOVE, READ, SECOND,
     SELF_CREATE, SELF_DELETE, SELF_LIST, SELF_METADATA, SELF_MOVE, SELF_READ, SELF_WRITE, SEND, WRITE, listed,
 };
+use super::python_data;
 
 pub fn act(used: &Use) -> Option<Act> {
     let places = used.arguments.as_ref().map_or(0, Vec::len);
@@ -15,7 +16,7 @@ pub fn act(used: &Use) -> Option<Act> {
         None if used.name == "type" && (places > 1 || used.spread) => None,
         None if used.name == "shutil.copytree" && used.named("dirs_exist_ok").is_some() => None,
         None if used.name == "dataclasses.dataclass" && (places > 0 || used.spread) => None,
-        None => function_act(&used.name),
+        None => function_act(&used.name).or_else(|| python_data::function(used)),
     }
 }
 
@@ -292,7 +293,7 @@ fn method_act(method: &str, used: &Use) -> Option<Act> {
         ("to_csv" | "to_json" | "savefig" | "save", Some(0)) if used.named.is_empty() => Some(Act::Nothing),
         ("to_csv" | "to_json" | "savefig" | "save" | "to_excel" | "to_parquet", _) => Some(WRITE),
         ("extract" | "extractall", _) => None,
-        _ => listed(method, METHODS),
+        _ => listed(method, METHODS).or_else(|| python_data::method(method, used)),
     }
 }
 

@@ -3,7 +3,7 @@
 use doorward_code::{Use, Value};
 
 use super::act::Act;
-use super::{Code, name, values};
+use super::{Code, Manner, name, values};
 use crate::coverage::Degree;
 use crate::effect::Operation;
 use crate::knowledge::schema::Role;
@@ -15,11 +15,14 @@ use crate::observe::stream::Stream;
 use crate::path;
 
 impl Runner<'_, '_> {
-    /// A program started from inside other code always asks; what it would do still counts.
+    /// A program started from inline code always asks; what it would do still counts.
+    /// In a file, whose every line a person can read again, a command of which every word is known is that command.
     pub(super) fn started(&mut self, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
         let by = code.invocation.by.clone();
-        self.out.lower(Degree::Unknown, format!("a program that {} code starts", name(Some(code.language))));
-        self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+        if self.manner == Manner::Strict || !is_literal(used) {
+            self.out.lower(Degree::Unknown, format!("a program that {} code starts", name(Some(code.language))));
+            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+        }
         match act {
             Act::Shell => self.shell_text(used, code, state),
             Act::Run => self.starts(used, code, state),
@@ -97,6 +100,21 @@ impl Runner<'_, '_> {
             _ => self.not_known(used, code),
         }
     }
+}
+
+/// Every word of the command is written in the text, and nothing is handed to it.
+fn is_literal(used: &Use) -> bool {
+    fn literal(value: &Value) -> bool {
+        match value {
+            Value::Text(text) => !text.contains([doorward_code::UNKNOWN, doorward_code::HOME]),
+            Value::Plain(_) => true,
+            Value::List(values) => values.iter().all(literal),
+            Value::Record(members) => members.iter().all(|(_, value)| literal(value)),
+            Value::Unknown | Value::OneOf(_) | Value::Matches(_) | Value::Below(_) | Value::Name => false,
+        }
+    }
+    let given = used.arguments.as_deref().unwrap_or_default().iter().chain(used.named("args"));
+    !used.spread && used.named("input").is_none() && given.into_iter().all(literal)
 }
 
 /// Nothing among the named arguments changes which program is run or what surrounds it.

@@ -43,7 +43,9 @@ impl Runner<'_, '_> {
         inner.functions = Rc::default();
         self.depth += 1;
         let marks_at = self.out.effects.len();
+        let manner = std::mem::take(&mut self.manner);
         let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
+        self.manner = manner;
         self.depth -= 1;
         state.written = inner.written;
         self.mark_since(marks_at, wrapper_marks(invocation));

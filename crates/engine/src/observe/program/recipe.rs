@@ -29,14 +29,15 @@ const SCRIPT_LIMIT: usize = 256 * 1024;
 
 impl Runner<'_, '_> {
     /// A command that runs a recipe of the project: delegated if the project is trusted and the recipe unchanged.
-    pub fn recipe(&mut self, invocation: &mut Invocation, state: &State<'_>) {
+    pub fn recipe(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let runs_project = [Mark::Test, Mark::Build, Mark::Lint, Mark::RunsProject, Mark::InstallDeclared];
         if !invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(&runs_project))
         {
             return;
         }
         let mut marks = Marks::default();
-        if let Some(changed) = self.changed_recipe(invocation, state) {
+        let deciding = self.deciding(invocation, state);
+        if let Some(changed) = self.follow(&deciding, invocation, state) {
             marks.add(Mark::ChangedRecipe);
             self.out.lower(
                 Degree::Opaque,
@@ -45,6 +46,8 @@ impl Runner<'_, '_> {
                     invocation.by.name
                 ),
             );
+        } else {
+            self.follow_mentioned(invocation, state);
         }
         let inside = match (&invocation.cwd, self.out.world.project()) {
             (Some(cwd), Some(project)) => path::under(cwd, project),
@@ -62,29 +65,36 @@ impl Runner<'_, '_> {
         }
         if marks.is_empty() {
             self.out.lower(Degree::Delegated, format!("`{}` runs a recipe of the project", invocation.by.name));
+        } else if let (true, Some(task)) = (deciding.is_empty(), crate::observe::through::task_of(invocation)) {
+            // It asks anyway; what it would do may be worse than that.
+            self.follow_task(task, invocation, state);
         }
         for does in &mut invocation.does {
             does.marks.union(marks);
         }
     }
 
-    /// The first file that decides what runs and that changed since the project was trusted.
-    fn changed_recipe(&self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+    /// The files that decide what runs and that changed since the project was trusted.
+    fn deciding(&self, invocation: &Invocation, state: &State<'_>) -> Vec<String> {
         let patterns: Vec<&str> =
             invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(|pattern| &**pattern)).collect();
-        let project = self.out.world.project()?;
+        let Some(project) = self.out.world.project() else { return Vec::new() };
         let changed = self.out.world.changed_files();
-        changed
+        let mut deciding: Vec<String> = changed
             .iter()
             .map(String::as_str)
             .chain(state.written.keys().map(String::as_str))
             .filter(|file| path::under(file, project))
-            .find(|file| patterns.iter().any(|pattern| decides(pattern, file)) || self.runs_on_load(file))
-            .map(|file| path::name(file).to_owned())
+            .filter(|file| patterns.iter().any(|pattern| decides(pattern, file)) || self.runs_on_load(file))
+            .map(str::to_owned)
+            .collect();
+        deciding.sort();
+        deciding.dedup();
+        deciding
     }
 
     /// A changed file that decides what a script of the project runs: what its program file names, or what tools load.
-    fn changed_beside(&self, file: &str) -> Option<String> {
+    fn changed_beside(&mut self, file: &str, state: &mut State<'_>) -> Option<String> {
         let project = self.out.world.project()?;
         let entry = self.out.knowledge.entry(path::name(file));
         let patterns = entry.map(|entry| entry.delegates).unwrap_or_default();
@@ -94,11 +104,17 @@ impl Runner<'_, '_> {
                 || changed.contains("/wrapper/")
         };
         let changed = self.out.world.changed_files();
-        changed
+        let unread = changed
             .iter()
             .filter(|changed| path::under(changed, project))
-            .find(decides_it)
-            .map(|changed| path::name(changed).to_owned())
+            .filter(decides_it)
+            .find(|changed| !patterns.is_empty() || self.may_run(file, changed, state))
+            .map(|changed| path::name(changed).to_owned());
+        if unread.is_none() {
+            self.changed_imports(file, state);
+            self.changed_mentions(file, state);
+        }
+        unread
     }
 
     /// Tools load such a file by themselves, whatever they are told to run.
@@ -120,7 +136,7 @@ impl Runner<'_, '_> {
         if look.changed_since_trust || look.created_this_session || state.written.contains_key(file) {
             return self.run_file(file, state, input, by, Mark::SessionFile, how);
         }
-        if let Some(changed) = self.changed_beside(file) {
+        if let Some(changed) = self.changed_beside(file, state) {
             self.out.lower(
                 Degree::Opaque,
                 format!(
@@ -191,7 +207,12 @@ impl Runner<'_, '_> {
             }
             Some(Written::In(language)) => {
                 let beside = path::parent(file).to_owned();
+                let manner = self.manner;
+                if manner == code::Manner::Strict {
+                    self.manner = code::Manner::Script;
+                }
                 self.code_beside(Some(beside), text, Some(language), state, by);
+                self.manner = manner;
             }
             None => self.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file))),
         }
@@ -285,7 +306,7 @@ impl Runner<'_, '_> {
 }
 
 /// A pattern of a delegate names this file: by its last component, or by the end of its path.
-fn decides(pattern: &str, file: &str) -> bool {
+pub fn decides(pattern: &str, file: &str) -> bool {
     if pattern.contains('/') {
         return file.ends_with(&format!("/{pattern}")) || wildcard(&format!("*/{pattern}"), file);
     }
@@ -302,7 +323,8 @@ pub enum How {
 }
 
 /// What a file is written in.
-enum Written {
+#[derive(Clone, Copy, Debug)]
+pub enum Written {
     Shell,
     In(Language),
 }
@@ -353,7 +375,7 @@ const OTHER_LANGUAGES: &[&str] = &[
 ];
 
 /// The language of a program by its first line; without one, a shell runs it.
-fn says_itself(text: &str) -> Option<Written> {
+pub fn says_itself(text: &str) -> Option<Written> {
     let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
         return Some(Written::Shell);
     };

@@ -77,7 +77,9 @@ impl Runner<'_, '_> {
         let mut inner: State<'_> = state.clone();
         let called = std::mem::take(&mut self.called);
         let calling = std::mem::take(&mut self.calling);
+        let manner = std::mem::take(&mut self.manner);
         let output = self.program(&parsed.script, &mut inner, input);
+        self.manner = manner;
         self.called = called;
         self.calling = calling;
         state.written = inner.written;

@@ -24,11 +24,22 @@ pub struct Runner<'o, 'w> {
     pub depth: u32,
     pub calling: Vec<String>,
     pub called: BTreeSet<String>,
+    /// How much of the code of other languages has to be understood.
+    pub manner: crate::observe::code::Manner,
+    /// Files that tools load by themselves and that are being judged.
+    pub loading: Vec<String>,
 }
 
 impl<'o, 'w> Runner<'o, 'w> {
     pub fn new(out: &'o mut Observer<'w>) -> Runner<'o, 'w> {
-        Runner { out, depth: 0, calling: Vec::new(), called: BTreeSet::new() }
+        Runner {
+            out,
+            depth: 0,
+            calling: Vec::new(),
+            called: BTreeSet::new(),
+            manner: Default::default(),
+            loading: Vec::new(),
+        }
     }
 
     /// A whole program: also looks into functions that nothing calls.

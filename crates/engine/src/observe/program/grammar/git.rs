@@ -6,12 +6,14 @@ use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility};
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
+use crate::observe::observer::By;
+use crate::observe::program::recipe::How;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::path;
-use crate::world::Git;
+use crate::world::{Git, Kind};
 
 /// Commands that look at no repository.
 const WITHOUT_REPOSITORY: &[&str] = &["version", "help", "clone", "init", "check-ref-format", "stripspace", ""];
@@ -229,10 +231,26 @@ impl Runner<'_, '_> {
             Some(hooks) => path::lexical(&path::join(&git.root, hooks)),
             None => own,
         };
-        let changed = self.out.world.changed_files();
-        if changed.iter().chain(state.written.keys()).any(|file| path::under(file, &directory)) {
-            self.out.lower(Degree::Opaque, "a git hook that changed since the project was trusted");
-            return self.out.call_mark(Mark::GitHook);
+        let mut changed = self.out.world.changed_files();
+        changed.extend(state.written.keys().cloned());
+        // No walk for changed files goes into `.git`.
+        let names = self.out.world.entries(&directory).unwrap_or_default();
+        changed.extend(names.iter().map(|name| path::join(&directory, name)).filter(|hook| {
+            let look = self.out.world.look(hook);
+            look.kind == Kind::File && (look.changed_since_trust || look.created_this_session)
+        }));
+        changed.retain(|file| path::under(file, &directory) && !file.ends_with(".sample"));
+        changed.sort();
+        changed.dedup();
+        // Files of husky lie one directory above what git is told.
+        let husky = path::parent(&directory).to_owned();
+        if directory.ends_with("/.husky/_") {
+            let mut all = self.out.world.changed_files();
+            all.extend(state.written.keys().cloned());
+            changed.extend(all.into_iter().filter(|file| path::parent(file) == husky));
+        }
+        for hook in changed {
+            self.git_hook(&hook, &git.root, state);
         }
         if hooks.is_none() {
             return;
@@ -243,6 +261,15 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
             self.out.call_mark(Mark::UnsafeGitConfig);
         }
+    }
+
+    /// A hook that changed is run as it is now, whichever it is.
+    fn git_hook(&mut self, hook: &str, root: &str, state: &State<'_>) {
+        let by = By { name: path::name(hook).to_owned(), ..By::default() };
+        let mut inner: State<'_> = state.clone();
+        inner.cwd = Some(root.into());
+        inner.positional = None;
+        self.run_file(hook, &mut inner, &Stream::unknown(Default::default()), &by, Mark::SessionFile, How::Itself);
     }
 
     /// `git config key value`.

@@ -180,8 +180,8 @@ fn hooks_and_commits() {
         &[GIT],
         &[(
             "echo x > .git/hooks/pre-commit && git commit -m x",
-            "opaque",
-            "write .git/hooks/pre-commit; execute something unknown +git-hook; mutate git commit",
+            "unknown",
+            "write .git/hooks/pre-commit; execute x +unknown-program; execute .git/hooks/pre-commit +git-hook; mutate git commit",
         )],
     );
 }

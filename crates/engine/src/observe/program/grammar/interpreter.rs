@@ -7,6 +7,7 @@ use crate::flow::FlowKind;
 use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
+use crate::observe::program::recipe::How;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -118,13 +119,17 @@ impl Runner<'_, '_> {
         };
         let local = invocation.cwd.as_deref().is_some_and(|cwd| {
             let base = path::join(cwd, &name.replace('.', "/"));
-            [base.clone(), format!("{base}.py")]
-                .iter()
-                .any(|file| matches!(self.out.world.look(file).kind, Kind::File | Kind::Directory))
+            [base.clone(), format!("{base}.py"), format!("{base}/__main__.py")].iter().any(|file| {
+                state.written.contains_key(file)
+                    || matches!(self.out.world.look(file).kind, Kind::File | Kind::Directory)
+            })
         });
         let entry = self.out.knowledge.entry(&name).or_else(|| self.out.knowledge.entry(&name.replace('_', "-")));
         match (name.as_str(), entry) {
-            _ if local => invocation.does.push(executes(Mark::RunsProject)),
+            _ if local => {
+                invocation.does.push(executes(Mark::RunsProject));
+                self.own_module(&name, invocation, state);
+            }
             ("json.tool", _) => self.json_tool(invocation, state),
             ("py_compile" | "compileall" | "tokenize" | "ast" | "dis", _) => {
                 invocation.roles.iter_mut().for_each(|role| *role = Role::Read)
@@ -151,6 +156,20 @@ impl Runner<'_, '_> {
                 let mut does = executes(Mark::UnknownProgram);
                 does.reversibility = crate::effect::Reversibility::Irreversible;
                 invocation.does.push(does);
+            }
+        }
+    }
+
+    /// A module of the project: the files that are run for it, each as it is now.
+    fn own_module(&mut self, name: &str, invocation: &Invocation, state: &mut State<'_>) {
+        let Some(cwd) = invocation.cwd.as_deref() else { return };
+        let base = path::join(cwd, &name.replace('.', "/"));
+        for file in [format!("{base}/__init__.py"), format!("{base}/__main__.py"), format!("{base}.py")] {
+            let file = path::lexical(&file);
+            let is_there = state.written.contains_key(&file) || self.out.world.look(&file).kind == Kind::File;
+            if is_there {
+                let (input, words) = (Stream::unknown(Default::default()), invocation.args.operands.clone());
+                self.project_program(&file, &words, state, &input, &invocation.by, How::Read);
             }
         }
     }

@@ -11,10 +11,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
 use crate::path;
-use crate::world::{Content, Kind};
-
-/// Longer manifests are not looked into.
-const MANIFEST_LIMIT: usize = 256 * 1024;
+use crate::world::Kind;
 
 impl Runner<'_, '_> {
     pub fn package_script(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
@@ -48,9 +45,6 @@ impl Runner<'_, '_> {
         if rest.iter().any(|field| field.dynamic && field.shape == Shape::Any) {
             self.out.lower(Degree::Unknown, format!("what is passed to the script `{script}`"));
         }
-        if !self.out.world.project_trusted() || self.manifest_changed(invocation, state) {
-            self.look_through(&script, invocation, state);
-        }
     }
 
     /// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.
@@ -73,6 +67,8 @@ impl Runner<'_, '_> {
                 let by = By { name: first.text.clone(), part: invocation.by.part };
                 invocation.output = self.invoke(entry, &words, state, invocation.input.clone(), by);
             }
+            // `pdm run check`: a script that the manifest names.
+            None if self.is_written_down(invocation, state) => {}
             None => self.out.lower(Degree::Unknown, format!("the program `{}` of a package", first.shown())),
         }
     }
@@ -90,34 +86,6 @@ impl Runner<'_, '_> {
         }
         false
     }
-
-    fn manifest_changed(&self, invocation: &Invocation, state: &State<'_>) -> bool {
-        let Some(manifest) = manifest(invocation) else { return true };
-        state.written.contains_key(&manifest) || self.out.world.changed_files().contains(&manifest)
-    }
-
-    /// The text of a script that nobody has trusted is judged as what it is.
-    fn look_through(&mut self, script: &str, invocation: &Invocation, state: &State<'_>) {
-        let Some(manifest) = manifest(invocation) else { return };
-        let text = match state.written.get(&manifest) {
-            Some(written) => written.content.clone(),
-            None => match self.out.world.content(&manifest, MANIFEST_LIMIT) {
-                Content::Text(text) => Some(text),
-                Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
-                    None
-                }
-            },
-        };
-        let Some(parsed) = text.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok()) else { return };
-        for name in [format!("pre{script}"), script.to_owned(), format!("post{script}")] {
-            let code = parsed.get("scripts").and_then(|scripts| scripts.get(&name)).and_then(serde_json::Value::as_str);
-            if let Some(code) = code {
-                let mut inner = state.clone();
-                inner.cwd = invocation.cwd.as_deref().map(Into::into);
-                self.subshell_text(code, &inner, invocation.input.clone(), invocation.by.part);
-            }
-        }
-    }
 }
 
 /// A tool that projects declare in their `package.json`: the same name elsewhere is another program.
@@ -125,10 +93,6 @@ fn works_on_packages(entry: &Entry) -> bool {
     let of_projects = [Mark::Test, Mark::Build, Mark::Lint];
     entry.does.iter().any(|does| does.marks.has_any(&of_projects))
         && entry.delegates.iter().any(|file| file == "package.json")
-}
-
-fn manifest(invocation: &Invocation) -> Option<String> {
-    invocation.cwd.as_deref().map(|cwd| path::join(cwd, "package.json"))
 }
 
 /// What the name of a target or script says about the world outside.
@@ -197,7 +161,7 @@ mod tests {
         check_in(
             world,
             &[NPM],
-            &[("npm run build", "opaque", "delete build; read x; execute npm run +changed-recipe")],
+            &[("npm run build", "delegated", "delete build; read x; execute npm run +runs-project")],
         );
         let world = world.replace("\"changed_since_trust\": true, ", "").replacen('{', "{\"trusted\": false, ", 1);
         check_in(

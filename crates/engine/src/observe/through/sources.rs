@@ -1,0 +1,280 @@
+//! Source files that were written or changed and that a trusted command loads: looked through for what they plainly do.
+
+use doorward_code::Language;
+
+use super::files;
+use crate::coverage::{Coverage, Degree};
+use crate::effect::{Effect, Operation, Scope, Sensitivity, Target};
+use crate::flow::FlowKind;
+use crate::marks::{Mark, Marks};
+use crate::observe::code::{self, Manner};
+use crate::observe::observer::By;
+use crate::observe::program::Invocation;
+use crate::observe::program::recipe::How;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+use crate::path;
+
+/// More changed sources than this are a new state of the project, which is for its trust to say.
+const FILES: usize = 48;
+
+/// Words of a text that cannot be read otherwise, but that names ways to run programs.
+const POWERFUL: &[&str] = &[
+    "child_process",
+    "execSync",
+    "spawnSync",
+    "exec(",
+    "spawn(",
+    "eval(",
+    "Function(",
+    "process.binding",
+    "Bun.spawn",
+    "Deno.Command",
+    "subprocess",
+    "os.system",
+    "popen",
+    "__import__",
+    "exec (",
+    "eval (",
+    "rmSync",
+    "rmdirSync",
+    "unlinkSync",
+    "rmtree",
+    ".ssh",
+    ".aws",
+    "vm.run",
+];
+
+/// The language whose sources a test runner loads.
+pub fn loaded_by(invocation: &Invocation) -> Option<Language> {
+    let key = invocation.args.chain.first().map(|entry| entry.key.to_string())?;
+    let runs = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Test, Mark::RunsProject]));
+    match key.as_str() {
+        "pytest" | "py.test" | "tox" | "nox" | "coverage" => Some(Language::Python),
+        "jest" | "vitest" | "mocha" | "ava" | "playwright" | "cypress" | "tap" | "nyc" => Some(Language::JavaScript),
+        _ if runs && key.starts_with("python") => Some(Language::Python),
+        _ if runs && code::of_program(&key) == Some(Language::JavaScript) => Some(Language::JavaScript),
+        _ => None,
+    }
+}
+
+/// The languages whose tests a recipe runs.
+pub fn tested_in(text: &str) -> Vec<Language> {
+    let any = |names: &[&str]| words(text).any(|word| names.contains(&word));
+    let mut found = Vec::new();
+    if any(&["pytest", "unittest", "tox", "nox", "py.test"]) {
+        found.push(Language::Python);
+    }
+    if any(&["jest", "vitest", "mocha", "ava", "playwright", "--test", "nyc", "c8"]) {
+        found.push(Language::JavaScript);
+    }
+    found
+}
+
+/// What could be words of a command in any text.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-' | '/')))
+        .filter(|word| !word.is_empty())
+}
+
+impl Runner<'_, '_> {
+    /// Files of the project that hold code, or tasks, and that were written or changed.
+    pub fn changed_code(&self, state: &State<'_>) -> Vec<String> {
+        let Some(project) = self.out.world.project() else { return Vec::new() };
+        let is_code = |file: &str| {
+            let name = path::name(file);
+            let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+            matches!(
+                ending,
+                None | Some(
+                    "sh" | "bash" | "zsh" | "py" | "js" | "mjs" | "cjs" | "ts" | "mts" | "tsx" | "jsx" | "rb" | "pl"
+                )
+            ) || super::runner::is_task_file(name)
+        };
+        let mut files = self.out.world.changed_files();
+        files.extend(state.written.keys().cloned());
+        files.retain(|file| path::under(file, project) && is_code(file) && !file.contains("/.git/"));
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// A changed script that a recipe names is run as it is now.
+    pub fn changed_script(&mut self, file: &str, state: &mut State<'_>, by: &By) {
+        let has_ending = path::name(file).contains('.');
+        let how = if has_ending { How::Read } else { How::Itself };
+        self.run_file(file, state, &Stream::unknown(Default::default()), by, Mark::SessionFile, how);
+    }
+
+    /// Looks through changed sources of a language. What they do to named things counts; what is not known is the project's.
+    pub fn sources(&mut self, language: Language, changed: &[String], by: &By, state: &mut State<'_>) {
+        let own = |file: &&String| is_written_in(language, file);
+        for file in changed.iter().filter(own).take(FILES) {
+            self.one_source(file, language, by, state);
+        }
+    }
+
+    fn one_source(&mut self, file: &str, language: Language, by: &By, state: &mut State<'_>) {
+        let name = path::name(file);
+        let Some(text) = files::text(file, self.out.world, state) else {
+            if state.written.contains_key(file) || self.out.world.look(file).created_this_session {
+                self.out.lower(Degree::Opaque, format!("what `{name}`, which was written before, does"));
+            }
+            return;
+        };
+        let before = Before {
+            effects: self.out.effects.len(),
+            flows: self.out.flows.len(),
+            coverage: self.out.coverage.clone(),
+        };
+        let outer = std::mem::replace(&mut self.manner, Manner::Source);
+        let reading = doorward_code::read(&text, language);
+        let is_read = !reading.uses.is_empty() || reading.unclear.is_empty();
+        let doubtful = if is_read { code::hides(&reading, language) } else { names_power(&text) };
+        if is_read {
+            self.code_beside(Some(path::parent(file).to_owned()), &text, Some(language), state, by);
+        }
+        self.manner = outer;
+        self.only_plain_harm(before);
+        if doubtful {
+            self.out.lower(Degree::Opaque, format!("`{name}`, which changed and runs what it puts together"));
+            self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
+        }
+    }
+
+    /// Keeps of the effects since then those that name what they harm.
+    fn only_plain_harm(&mut self, before: Before) {
+        let since = self.out.effects.split_off(before.effects);
+        self.out.effects.extend(since.into_iter().filter(is_plain_harm));
+        let flows = self.out.flows.split_off(before.flows);
+        self.out.flows.extend(flows.into_iter().filter(|flow| flow.kind == FlowKind::DownloadToExecute));
+        self.out.coverage = before.coverage;
+    }
+}
+
+/// Modules inside modules deeper than this are not looked for.
+const IMPORTS: usize = 64;
+
+impl Runner<'_, '_> {
+    /// A trusted script imports modules beside it: those that changed are looked through.
+    pub fn changed_imports(&mut self, file: &str, state: &mut State<'_>) {
+        let Some(language) = code::of_file(file) else { return };
+        let changed = self.changed_code(state);
+        if !changed.iter().any(|file| is_written_in(language, file)) {
+            return;
+        }
+        let by = By { name: path::name(file).to_owned(), ..By::default() };
+        let top = path::parent(file).to_owned();
+        let mut waiting = vec![file.to_owned()];
+        let mut seen = std::collections::BTreeSet::new();
+        while let Some(file) = waiting.pop() {
+            if !seen.insert(file.clone()) || seen.len() > IMPORTS {
+                continue;
+            }
+            if changed.contains(&file) {
+                self.one_source(&file, language, &by, state);
+            }
+            let Some(text) = files::text(&file, self.out.world, state) else { continue };
+            if !self.out.spend(4 + u32::try_from(text.len() / 64).unwrap_or(u32::MAX)) {
+                return;
+            }
+            let beside = path::parent(&file).to_owned();
+            for module in doorward_code::read(&text, language).imports {
+                waiting.extend(self.module_files(&module, language, &[&beside, &top], state));
+            }
+        }
+    }
+
+    /// A trusted script may run the tasks of a changed file; one that is not a file of tasks is loaded by tools, whoever starts them.
+    pub fn may_run(&self, script: &str, changed: &str, state: &State<'_>) -> bool {
+        let runners = super::runner::runners_of(path::name(changed));
+        if runners.is_empty() {
+            return true;
+        }
+        match files::text(script, self.out.world, state) {
+            Some(text) => words(&text).any(|word| runners.contains(&path::name(word))),
+            None => true,
+        }
+    }
+
+    /// A trusted script names other scripts: those that changed are run as they are now.
+    pub fn changed_mentions(&mut self, script: &str, state: &mut State<'_>) {
+        let changed = self.changed_code(state);
+        if changed.is_empty() {
+            return;
+        }
+        let Some(text) = files::text(script, self.out.world, state) else { return };
+        let named: std::collections::BTreeSet<&str> = words(&text).map(path::name).collect();
+        let by = By { name: path::name(script).to_owned(), ..By::default() };
+        let is_named =
+            |file: &&String| named.contains(path::name(file)) && super::runner::runners_of(path::name(file)).is_empty();
+        for file in changed.iter().filter(is_named).take(FILES) {
+            self.changed_script(file, state, &by);
+        }
+        for language in tested_in(&text) {
+            self.sources(language, &changed, &by, state);
+        }
+    }
+
+    fn module_files(&self, module: &str, language: Language, places: &[&str], state: &State<'_>) -> Vec<String> {
+        let (module, endings): (String, &[&str]) = match language {
+            Language::Python => (module.trim_start_matches('.').replace('.', "/"), &[".py", "/__init__.py"]),
+            Language::JavaScript if module.starts_with('.') => {
+                (module.to_owned(), &["", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/index.ts"])
+            }
+            Language::JavaScript => return Vec::new(),
+        };
+        let mut found = Vec::new();
+        for place in places {
+            for ending in endings {
+                let file = path::lexical(&path::join(place, &format!("{module}{ending}")));
+                let there =
+                    state.written.contains_key(&file) || self.out.world.look(&file).kind == crate::world::Kind::File;
+                if there {
+                    found.push(file);
+                }
+            }
+            // `import package.part` runs the package as well; `from package import part` may name a file.
+            if let (Language::Python, Some((package, _))) = (language, module.split_once('/')) {
+                found.push(path::lexical(&path::join(place, &format!("{package}/__init__.py"))));
+            }
+        }
+        found
+    }
+}
+
+struct Before {
+    effects: usize,
+    flows: usize,
+    coverage: Coverage,
+}
+
+/// Something beyond the project is changed, or something sensitive is read, and it is said which.
+fn is_plain_harm(effect: &Effect) -> bool {
+    let named = !matches!(effect.target, Target::Unknown | Target::Resource(_));
+    let beyond = effect.scope > Scope::Project;
+    let leaves = [Mark::Push, Mark::Publish, Mark::Deploy, Mark::Upload].iter().any(|mark| effect.marks.has(*mark));
+    match effect.operation {
+        Operation::Read => named && effect.sensitivity > Sensitivity::None,
+        Operation::Write | Operation::Delete => {
+            named && (beyond || effect.sensitivity > Sensitivity::None || effect.marks.has(Mark::RunsOnLoad))
+        }
+        Operation::Mutate => true,
+        Operation::Network => leaves,
+        Operation::Execute => effect.marks.has_any(&[Mark::RemoteCode, Mark::Privileged]) && named,
+    }
+}
+
+fn is_written_in(language: Language, file: &str) -> bool {
+    let ending = path::name(file).rsplit_once('.').map(|(_, ending)| ending);
+    match language {
+        Language::Python => ending == Some("py"),
+        Language::JavaScript => matches!(ending, Some("js" | "mjs" | "cjs" | "ts" | "mts" | "tsx" | "jsx")),
+    }
+}
+
+/// A text that could not be read at all, such as one in TypeScript.
+fn names_power(text: &str) -> bool {
+    POWERFUL.iter().any(|word| text.contains(word))
+}
