@@ -198,6 +198,20 @@ pub enum AgentName {
     Codex,
     /// Pi
     Pi,
+    /// Gemini CLI
+    Gemini,
+    /// Qwen Code
+    Qwen,
+    /// Copilot CLI
+    Copilot,
+    /// OpenCode
+    Opencode,
+    /// Cursor
+    Cursor,
+    /// VS Code
+    Vscode,
+    /// Windsurf
+    Windsurf,
     /// Any agent that asks by itself: only the mode is set
     Generic,
 }
@@ -208,6 +222,13 @@ impl AgentName {
             AgentName::Claude => Agent::Claude,
             AgentName::Codex => Agent::Codex,
             AgentName::Pi => Agent::Pi,
+            AgentName::Gemini => Agent::Gemini,
+            AgentName::Qwen => Agent::Qwen,
+            AgentName::Copilot => Agent::Copilot,
+            AgentName::Opencode => Agent::Opencode,
+            AgentName::Cursor => Agent::Cursor,
+            AgentName::Vscode => Agent::Vscode,
+            AgentName::Windsurf => Agent::Windsurf,
             AgentName::Generic => Agent::Generic,
         }
     }

@@ -20,6 +20,7 @@ mod key;
 mod literate;
 mod loading;
 mod metrics;
+mod naming;
 mod notify;
 mod own;
 mod places;

@@ -1,5 +1,6 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
+mod attended;
 mod deadline;
 mod decide;
 pub mod entry;
@@ -78,7 +79,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<D
     if payload.len() as u64 > LIMIT {
         bail!("the payload is longer than {LIMIT} bytes");
     }
-    let attended = agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0");
+    let attended = attended::somebody(agent);
     let places = Places::find().map_err(anyhow::Error::msg)?;
     answer_within(&payload, &Surroundings { agent, places, attended }, patience)
 }
@@ -95,8 +96,17 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
     drop(payload);
     let mut ledger = Ledger::of(&surroundings.places);
     let told = match event {
-        Event::Proposed(proposed) => return decide::decide(*proposed, surroundings, &mut ledger, patience),
-        Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
+        Event::Proposed(mut proposed) => {
+            if let (false, Some(likeness)) = (surroundings.agent.names_calls(), &proposed.id) {
+                let session = Session::of(&surroundings.places, &proposed.call.session);
+                proposed.id = Some(session.name(likeness));
+            }
+            return decide::decide(*proposed, surroundings, &mut ledger, patience);
+        }
+        Event::Outcome(outcome) => match named(outcome, surroundings) {
+            Some(outcome) => became(outcome, surroundings, &mut ledger),
+            None => Ok(Reply::default()),
+        },
         Event::Said(said) => heard(&said, surroundings),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
         // Whoever switched it waits for the record; a failure must not look like success.
@@ -112,6 +122,15 @@ fn heard(said: &Said, surroundings: &Surroundings) -> Result<Reply> {
     let places = &surroundings.places;
     spoken::keep(&Session::of(places, &said.session), said, &key::redaction(&places.state()))?;
     Ok(Reply::default())
+}
+
+/// The outcome with the name that the call has on record; `None` if no call like it was judged.
+fn named(outcome: Outcome, surroundings: &Surroundings) -> Option<Outcome> {
+    if surroundings.agent.names_calls() {
+        return Some(outcome);
+    }
+    let id = Session::of(&surroundings.places, &outcome.session).named(&outcome.id)?;
+    Some(Outcome { id, ..outcome })
 }
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
