@@ -173,7 +173,9 @@ impl Session {
 
     /// A name for a call whose agent gives it none, kept for its end.
     pub fn name(&self, likeness: &str) -> String {
-        let id = crate::hook::entry::own_name();
+        // The name begins with the likeness, so that a transcript can be held against the record.
+        let start = likeness.get(..crate::reconcile::LIKENESS).unwrap_or_default();
+        let id = format!("{start}-{}", crate::hook::entry::own_name());
         if let Ok(states) = &self.states {
             // Without the note the record lacks the end of the call, and nothing else.
             let _ = states.update(&self.id, |names: &mut Names| names.add(likeness, &id));

@@ -87,6 +87,10 @@ fn said(ran: &Ran) -> String {
     }
     let answer = ran.json();
     let output = &answer["hookSpecificOutput"];
+    if output.is_null() && answer["systemMessage"].as_str().is_some_and(|text| text.contains(" calls, ")) {
+        // What the session did, for the person.
+        return String::new();
+    }
     if output.is_null() {
         // Gemini CLI, Copilot CLI and Cursor each have a word of their own for it.
         let words = ["decision", "permissionDecision", "permission"];

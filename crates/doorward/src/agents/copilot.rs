@@ -108,7 +108,9 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
         "grep" | "rg" | "glob" => search(fields)?,
         "web_fetch" => Tool::Fetch { url: fields.only("url max_length start_index raw")?.need("url")?, method: None },
         "web_search" => Tool::WebSearch { query: fields.need("query")? },
-        "task" => Tool::Task { agent: fields.own("agent_type")?.unwrap_or_default(), description: fields.need("prompt")? },
+        "task" => {
+            Tool::Task { agent: fields.own("agent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
+        }
         _ => match name.strip_prefix("mcp__") {
             Some(rest) => dialect::mcp(rest, input, payload)?,
             None => Tool::Other { name: name.to_owned(), input: input.clone() },

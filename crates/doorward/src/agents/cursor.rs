@@ -90,7 +90,8 @@ fn tool(name: &str, input: &Value) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "Shell" => {
-            let fields = fields.only("command working_directory cwd timeout description is_background block_until_ms")?;
+            let fields =
+                fields.only("command working_directory cwd timeout description is_background block_until_ms")?;
             let directory = fields.own("working_directory")?.or(fields.own("cwd")?);
             let command = super::gemini::within(fields.need("command")?, directory.as_deref(), None);
             Tool::Bash { command, background: fields.flag("is_background")? }

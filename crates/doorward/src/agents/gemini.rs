@@ -106,7 +106,8 @@ pub fn within(command: String, directory: Option<&str>, cwd: Option<&str>) -> St
 }
 
 fn edit(fields: Fields<'_>) -> Result<Tool, String> {
-    let fields = fields.only("file_path old_string new_string instruction replace_all allow_multiple expected_replacements")?;
+    let fields =
+        fields.only("file_path old_string new_string instruction replace_all allow_multiple expected_replacements")?;
     let (old, new) = (fields.need("old_string")?, fields.need("new_string")?);
     let kind = if old.is_empty() { ChangeKind::Create } else { ChangeKind::Update };
     Ok(Tool::Edit { changes: vec![Change { path: fields.need("file_path")?, kind, old, new }] })
@@ -186,7 +187,10 @@ mod tests {
             let input = json!({ "prompt": prompt });
             fetch("web_fetch", Fields::of(&input).unwrap(), &input).unwrap()
         };
-        assert_eq!(told("read https://e.example/a please"), Tool::Fetch { url: "https://e.example/a".into(), method: None });
+        assert_eq!(
+            told("read https://e.example/a please"),
+            Tool::Fetch { url: "https://e.example/a".into(), method: None }
+        );
         for prompt in ["nothing", "https://a.example https://b.example", "file:///etc/passwd", "(https://a.example)"] {
             assert!(matches!(told(prompt), Tool::Other { .. }), "{prompt}");
         }

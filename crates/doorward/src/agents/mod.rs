@@ -24,6 +24,7 @@ mod windsurf;
 use doorward_engine::ToolCall;
 use serde_json::Value;
 
+pub use gemini::within as directory_before;
 pub use guidance::GUIDANCE;
 
 /// The agents whose protocol is spoken here.
@@ -134,6 +135,19 @@ impl Agent {
                 dialect::context(text)
             }
             Agent::Copilot | Agent::Opencode | Agent::Cursor | Agent::Windsurf | Agent::Generic => Reply::default(),
+        }
+    }
+
+    /// A text for the person at the end of a session, where the agent shows one.
+    pub fn farewell(self, text: &str) -> Reply {
+        match self {
+            Agent::Claude | Agent::Gemini | Agent::Qwen => {
+                let answer = serde_json::json!({ "systemMessage": text });
+                Reply { stdout: format!("{answer}\n"), ..Reply::default() }
+            }
+            // Codex takes an unknown field for a failure; the others show nothing.
+            Agent::Codex | Agent::Pi | Agent::Copilot | Agent::Opencode => Reply::default(),
+            Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => Reply::default(),
         }
     }
 

@@ -34,7 +34,9 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
             Tool::Write { path: fields.need("filePath")?, content: fields.need("content")? }
         }
         "edit" => edit(fields)?,
-        "apply_patch" | "patch" => Tool::Edit { changes: patch::changes(&fields.only("patchText")?.need("patchText")?)? },
+        "apply_patch" | "patch" => {
+            Tool::Edit { changes: patch::changes(&fields.only("patchText")?.need("patchText")?)? }
+        }
         "read" => Tool::Read { path: fields.only("filePath offset limit")?.need("filePath")? },
         "list" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None },
         "grep" | "glob" => {

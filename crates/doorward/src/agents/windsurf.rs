@@ -61,7 +61,9 @@ fn proposed(what: &str, info: &Value, session: String) -> Result<Event, String> 
 fn asked_for(info: &Value) -> Value {
     let fields = info.as_object().into_iter().flatten();
     let is_answer = |name: &str| name == "mcp_result";
-    Value::Object(fields.filter(|(name, _)| !is_answer(name)).map(|(name, value)| (name.clone(), value.clone())).collect())
+    Value::Object(
+        fields.filter(|(name, _)| !is_answer(name)).map(|(name, value)| (name.clone(), value.clone())).collect(),
+    )
 }
 
 fn tool(what: &str, fields: Fields<'_>) -> Result<Tool, String> {

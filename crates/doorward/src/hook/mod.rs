@@ -18,6 +18,8 @@ use doorward_engine::Mode;
 
 use crate::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
 use crate::alerts;
+use crate::audit::Room;
+use crate::digest;
 use crate::grants::{self, Desk, changed_since};
 use crate::judging;
 use crate::key;
@@ -188,10 +190,18 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
             }
-            ledger.sign(places).map(|()| Reply::default())
+            ledger.sign(places)?;
+            Ok(farewell(surroundings, &session).unwrap_or_default())
         }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
     }
+}
+
+/// What the session did, for the person; nothing depends on it.
+fn farewell(surroundings: &Surroundings, session: &str) -> Option<Reply> {
+    let room = Room::open(surroundings.places.clone()).ok()?;
+    let digest = digest::of(&room, &room.index().ok()?, session).ok()?;
+    (digest.calls > 0).then(|| surroundings.agent.farewell(&digest.line()))
 }
 
 fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {

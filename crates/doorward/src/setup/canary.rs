@@ -12,9 +12,6 @@ use serde_json::{Value, json};
 use crate::agents::Agent;
 use crate::screen::visible;
 
-/// What the trial calls itself.
-const SESSION: &str = "doorward-setup";
-
 /// How long Codex may take to list its hooks.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -59,10 +56,12 @@ fn refused(stdout: &str, stderr: &str, code: Option<i32>) -> Option<String> {
 /// The trial call in the words of an agent.
 fn payload(agent: Agent) -> Value {
     let command = json!({ "command": "rm -rf /" });
+    // One session for each agent: many blocks in one are an alert.
+    let session = format!("doorward-setup-{}", agent.name());
     let dialect = |tool: &str| {
         json!({
-            "hook_event_name": "PreToolUse", "session_id": SESSION, "cwd": "/", "has_ui": true,
-            "tool_name": tool, "tool_input": command, "tool_use_id": SESSION,
+            "hook_event_name": "PreToolUse", "session_id": session, "cwd": "/", "has_ui": true,
+            "tool_name": tool, "tool_input": command, "tool_use_id": session,
         })
     };
     match agent {
@@ -71,16 +70,16 @@ fn payload(agent: Agent) -> Value {
         Agent::Qwen => dialect("run_shell_command"),
         Agent::Vscode => dialect("run_in_terminal"),
         Agent::Gemini => json!({
-            "hook_event_name": "BeforeTool", "session_id": SESSION, "cwd": "/",
+            "hook_event_name": "BeforeTool", "session_id": session, "cwd": "/",
             "tool_name": "run_shell_command", "tool_input": command,
         }),
-        Agent::Copilot => json!({ "sessionId": SESSION, "cwd": "/", "toolName": "bash", "toolArgs": command }),
+        Agent::Copilot => json!({ "sessionId": session, "cwd": "/", "toolName": "bash", "toolArgs": command }),
         Agent::Cursor => json!({
-            "hook_event_name": "preToolUse", "conversation_id": SESSION, "cwd": "/",
-            "tool_name": "Shell", "tool_input": command, "tool_use_id": SESSION,
+            "hook_event_name": "preToolUse", "conversation_id": session, "cwd": "/",
+            "tool_name": "Shell", "tool_input": command, "tool_use_id": session,
         }),
         Agent::Windsurf => json!({
-            "agent_action_name": "pre_run_command", "trajectory_id": SESSION,
+            "agent_action_name": "pre_run_command", "trajectory_id": session,
             "tool_info": { "command_line": "rm -rf /", "cwd": "/" },
         }),
     }
@@ -91,7 +90,7 @@ pub fn through_plugin(node: &Path, plugin: &Path) -> Result<String> {
     const OPENCODE: &str = "\
         const plugin = await import(process.argv[1]); \
         const hooks = await Object.values(plugin)[0]({ client: {}, directory: '/', worktree: '/' }); \
-        const call = { tool: 'bash', sessionID: 'doorward-setup', callID: 'doorward-setup' }; \
+        const call = { tool: 'bash', sessionID: 'doorward-setup-opencode', callID: 'doorward-setup' }; \
         let said = {}; \
         try { await hooks['tool.execute.before'](call, { args: { command: 'rm -rf /' } }); } \
         catch (error) { said = { block: true, reason: error.message }; } \
@@ -105,7 +104,7 @@ pub fn through_extension(node: &Path, extension: &Path) -> Result<String> {
         const handlers = {}; \
         const pi = { on: (name, handler) => { handlers[name] = handler; }, registerCommand() {}, appendEntry() {} }; \
         (await import(process.argv[1])).default(pi); \
-        const ctx = { cwd: '/', hasUI: false, sessionManager: { getSessionId: () => 'doorward-setup', getSessionFile: () => undefined } }; \
+        const ctx = { cwd: '/', hasUI: false, sessionManager: { getSessionId: () => 'doorward-setup-pi', getSessionFile: () => undefined } }; \
         const call = { toolName: 'bash', toolCallId: 'doorward-setup', input: { command: 'rm -rf /' } }; \
         console.log(JSON.stringify((await handlers.tool_call(call, ctx)) ?? {}));";
     in_node(node, PI, extension)

@@ -8,6 +8,7 @@ mod edit;
 mod files;
 mod find;
 mod hooks;
+mod inspect;
 mod opencode;
 mod pi;
 mod write;
@@ -29,6 +30,8 @@ use crate::record::{Entry, Ledger, Recorder};
 use crate::screen;
 use hooks::Hooks;
 
+pub use files::switched_off;
+pub use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
 pub use write::replace;
 
 /// What is left to do for an agent that doorward does not know.
@@ -96,7 +99,8 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
     Ok(found)
 }
 
-fn parts(agent: Agent, places: &Places, program: &str) -> Result<Vec<Part>> {
+/// The files of an agent that doorward changes.
+pub fn parts(agent: Agent, places: &Places, program: &str) -> Result<Vec<Part>> {
     match agent {
         Agent::Claude => Ok(claude::parts(places.home(), program)),
         Agent::Codex => codex::parts(places.home(), program),
@@ -107,6 +111,21 @@ fn parts(agent: Agent, places: &Places, program: &str) -> Result<Vec<Part>> {
         }
         // Whatever runs `doorward hook generic` is no file that we know.
         Agent::Generic => Ok(Vec::new()),
+    }
+}
+
+/// Where an agent keeps what belongs to the user.
+pub fn directory_of(agent: Agent, home: &Path) -> PathBuf {
+    let home = home.to_str().unwrap_or_default();
+    match agent {
+        Agent::Claude => claude::directory(home),
+        Agent::Codex => codex::directory(home),
+        Agent::Pi => pi::directory(home),
+        Agent::Opencode => opencode::directory(home),
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
+            files::directory(agent, home)
+        }
+        Agent::Generic => PathBuf::new(),
     }
 }
 
