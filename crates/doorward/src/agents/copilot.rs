@@ -19,9 +19,9 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     }
     if let Some(name) = fields.may("toolName")? {
         let input = input(fields)?;
-        return match fields.value("toolResult") {
+        // INVARIANT: whatever shows no result is a call that waits for our answer.
+        return match fields.value("toolResult").filter(|result| result.is_object()) {
             Some(result) => Ok(likeness::outcome(&session, name, &input, ended(result))),
-            None if fields.has("error") => Ok(likeness::outcome(&session, name, &input, Ended::Failed)),
             None => proposed(fields, name, &input, session),
         };
     }

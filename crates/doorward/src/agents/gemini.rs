@@ -15,13 +15,12 @@ pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
     match event {
-        "BeforeTool" => match dialect::told(fields, "PreToolUse", attended, SPEAKER)? {
-            Event::Proposed(proposed) => {
-                let (name, input) = named(fields)?;
-                Ok(likeness::proposed(*proposed, name, input))
-            }
-            other => Ok(other),
-        },
+        "BeforeTool" => {
+            let told = dialect::told(fields, "PreToolUse", attended, SPEAKER)?;
+            let Event::Proposed(proposed) = told else { return Ok(told) };
+            let (name, input) = named(fields)?;
+            Ok(likeness::proposed(*proposed, name, input))
+        }
         "AfterTool" => {
             let (name, input) = named(fields)?;
             let error = fields.value("tool_response").and_then(|response| response.get("error"));

@@ -84,10 +84,13 @@ pub fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A configuration and the policy that follows from it.
+type Configured = Rc<(Loaded, Policy)>;
+
 /// Judges past calls, each kind of call once.
 pub struct Judge<'p> {
     places: &'p Places,
-    configurations: HashMap<(Option<String>, &'static str), Rc<(Loaded, Policy)>>,
+    configurations: HashMap<(Option<String>, &'static str), Configured>,
     projects: HashMap<String, Option<String>>,
     known: HashMap<String, usize>,
     judged: Vec<Judged>,
@@ -162,7 +165,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The configuration in force, in mode `auto`: what a preview is about.
-    fn configured(&mut self, project: Option<String>, agent: Agent) -> Rc<(Loaded, Policy)> {
+    fn configured(&mut self, project: Option<String>, agent: Agent) -> Configured {
         let places = self.places;
         let known = self.configurations.entry((project.clone(), agent.name()));
         let made = known.or_insert_with(|| {
