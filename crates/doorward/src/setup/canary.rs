@@ -57,7 +57,8 @@ fn refused(stdout: &str, stderr: &str, code: Option<i32>) -> Option<String> {
 fn payload(agent: Agent) -> Value {
     let command = json!({ "command": "rm -rf /" });
     // One session for each agent: many blocks in one are an alert.
-    let session = format!("doorward-setup-{}", agent.name());
+    let whose = if agent == Agent::Claude { String::new() } else { format!("-{}", agent.name()) };
+    let session = format!("doorward-setup{whose}");
     let dialect = |tool: &str| {
         json!({
             "hook_event_name": "PreToolUse", "session_id": session, "cwd": "/", "has_ui": true,
