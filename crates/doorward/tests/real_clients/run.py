@@ -6,7 +6,7 @@
 Exit code 0 if every scenario went as it should, 1 if one did not, 77 if a client cannot be installed here. Clients are fetched with npm
 into $REAL_CLIENTS_CACHE (default ~/.cache/real-clients). KEEP=1 keeps the directories. Nothing but 127.0.0.1 is contacted otherwise.
 """
-import argparse, sys, threading, time
+import argparse, json, sys, threading, time
 from pathlib import Path
 
 from clients import NotInstallable, Room
@@ -71,6 +71,11 @@ def compound(scene):
     scene.play(scene.shell("echo ok > safe.txt"), scene.shell("ls && %s" % scene.delete()), scene.shell("git status; find %s/precious -delete" % scene.home),
                scene.shell("echo $(%s)" % scene.delete()), scene.shell("bash -c '%s'" % scene.delete()), scene.shell("echo on > after.txt"))
     scene.ran("safe.txt"), scene.ran("after.txt"), scene.is_safe()
+    checked = scene.room.doorward("reconcile")
+    scene.expect("every call of the transcript is on record", checked.returncode == 0)
+    seen = json.loads(scene.room.doorward("preview", "--json").stdout or "{}")
+    scene.expect("the transcript is read", scene.client in ("qwen", "copilot") or seen.get("silent", 0) + seen.get("asked", 0) + seen.get("blocked", 0) >= 6)
+    print("         %s %s malformed lines" % (checked.stdout.strip()[:300], seen.get("malformed")))
 
 
 def switch(scene):
@@ -93,6 +98,21 @@ def switch(scene):
         # Some clients lay their own settings out anew; the hooks are what counts.
         scene.expect("%s is as it was" % file.name, now == text or (text is not None and now != wanted and "doorward" in now))
     scene.is_safe()
+
+
+def disarmed(scene):
+    """A repository that switches hooks off is found before, and what ran because of it after."""
+    name, text = {"claude": (".claude/settings.json", '{"disableAllHooks":true}'), "gemini": (".gemini/settings.json", '{"hooksConfig":{"enabled":false}}')}[scene.client]
+    scene.expect("nothing was wrong before", scene.room.doorward("doctor").returncode == 0)
+    file = scene.project / name
+    file.parent.mkdir()
+    file.write_text(text)
+    scene.expect("the switch is found", "hooks-off-project" in scene.room.doorward("doctor").stdout)
+    time.sleep(1)
+    scene.play(scene.shell("echo unseen > unseen.txt"))
+    scene.ran("unseen.txt")
+    found = scene.room.doorward("reconcile")
+    scene.expect("the call that ran unseen is found", found.returncode == 1 and "ran without a record" in found.stdout)
 
 
 def subagent(scene):
@@ -252,7 +272,7 @@ FIRST = ("claude", "codex", "pi")
 SECOND = ("gemini", "qwen", "copilot", "opencode")
 EVERYWHERE = FIRST + SECOND
 SCENARIOS = {
-    "compound": (compound, EVERYWHERE), "switch": (switch, EVERYWHERE), "subagent": (subagent, ("claude", "codex", "gemini", "opencode")), "mcp": (mcp, EVERYWHERE), "parallel": (parallel, EVERYWHERE), "race": (race, FIRST),
+    "compound": (compound, EVERYWHERE), "switch": (switch, EVERYWHERE), "disarmed": (disarmed, ("claude", "gemini")), "subagent": (subagent, ("claude", "codex", "gemini", "opencode")), "mcp": (mcp, EVERYWHERE), "parallel": (parallel, EVERYWHERE), "race": (race, FIRST),
     "background": (background, EVERYWHERE), "exchanged-natively": (exchanged_natively, ("claude", "pi")), "answers": (answers, ("claude", "pi")),
     "exchanged-before-grant": (exchanged_before_grant, FIRST), "granted": (granted, FIRST + ("gemini", "opencode")), "waited-for": (waited_for, ("codex", "pi", "gemini", "opencode")),
     "missing": (broken("missing"), EVERYWHERE), "crashing": (broken("crashing"), EVERYWHERE), "failing": (broken("failing"), EVERYWHERE),
