@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Ended, Event, Proof};
+use super::{Agent, Ended, Event, Proof, claude};
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Vscode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };
@@ -53,6 +53,8 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
             let fields = fields.only("filePath offset limit startLine endLine")?;
             Tool::Read { path: fields.need("filePath")? }
         }
+        // Copilot CLI reads the same folder, and calls its tools as Claude Code does in hooks of this shape.
+        "Bash" | "Write" | "Edit" | "Read" | "Grep" | "Glob" | "WebFetch" => claude::tool(name, input, payload)?,
         // `editFiles` says which files and not what becomes of them.
         _ => match name.strip_prefix("mcp_") {
             Some(rest) => dialect::mcp(&rest.replacen('_', "__", 1), input, payload)?,
