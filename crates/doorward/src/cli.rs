@@ -97,6 +97,21 @@ enum Command {
     ///
     /// Exit code: 0 nothing stands, 1 something does.
     Alerts(crate::alerts::AlertsArguments),
+    /// Judge the calls in your agents' own transcripts; installs nothing and records nothing
+    ///
+    /// Reads what Claude Code, Codex, Gemini CLI, Pi and OpenCode wrote down, and shows how many calls would have been silent,
+    /// asked about and blocked, and which rule would silence what is asked about most.
+    Preview(crate::preview::PreviewArguments),
+    /// Look whether the guard is really in the path of each agent, and what weakens it
+    ///
+    /// Exit code: 0 nothing is wrong, 1 something is, 2 it could not be looked at.
+    Doctor(crate::doctor::DoctorArguments),
+    /// Hold the transcripts of agents against the record: a call that ran without one raises an alert
+    ///
+    /// Exit code: 0 every call is on record, 1 one is not.
+    Reconcile(crate::reconcile::ReconcileArguments),
+    /// Sum up a session: calls, questions, blocks, hosts, files
+    Digest(crate::digest::DigestArguments),
     /// Tell a person about a call, in the ways that the configuration names
     #[command(hide = true)]
     Notify { id: String },
@@ -206,6 +221,20 @@ pub enum AgentName {
     Codex,
     /// Pi
     Pi,
+    /// Gemini CLI
+    Gemini,
+    /// Qwen Code
+    Qwen,
+    /// Copilot CLI
+    Copilot,
+    /// OpenCode
+    Opencode,
+    /// Cursor
+    Cursor,
+    /// VS Code
+    Vscode,
+    /// Windsurf
+    Windsurf,
     /// Any agent that asks by itself: only the mode is set
     Generic,
 }
@@ -216,6 +245,13 @@ impl AgentName {
             AgentName::Claude => Agent::Claude,
             AgentName::Codex => Agent::Codex,
             AgentName::Pi => Agent::Pi,
+            AgentName::Gemini => Agent::Gemini,
+            AgentName::Qwen => Agent::Qwen,
+            AgentName::Copilot => Agent::Copilot,
+            AgentName::Opencode => Agent::Opencode,
+            AgentName::Cursor => Agent::Cursor,
+            AgentName::Vscode => Agent::Vscode,
+            AgentName::Windsurf => Agent::Windsurf,
             AgentName::Generic => Agent::Generic,
         }
     }
@@ -282,6 +318,10 @@ pub fn command_line() -> ExitCode {
         Command::Review => crate::review::run().unwrap_or_else(|error| failure(1, &error)),
         Command::Metrics(arguments) => crate::metrics::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Alerts(arguments) => crate::alerts::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Preview(arguments) => crate::preview::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Doctor(arguments) => crate::doctor::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Reconcile(arguments) => crate::reconcile::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Digest(arguments) => crate::digest::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Notify { id } => crate::notify::run(&id).unwrap_or_else(|error| failure(1, &error)),
         Command::Undo(arguments) => crate::snapshots::undo(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Snapshots(arguments) => {

@@ -18,6 +18,7 @@ use doorward_ledger::{
 
 use crate::alerts::raised;
 use crate::judging::Considered;
+use crate::naming::Names;
 use crate::places::Places;
 use crate::record;
 use crate::screen::time::now_ms;
@@ -168,6 +169,23 @@ impl Session {
             // A call that stays under way only asks more, for a while.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.end(id));
         }
+    }
+
+    /// A name for a call whose agent gives it none, kept for its end.
+    pub fn name(&self, likeness: &str) -> String {
+        // The name begins with the likeness, so that a transcript can be held against the record.
+        let start = likeness.get(..crate::reconcile::LIKENESS).unwrap_or_default();
+        let id = format!("{start}-{}", crate::hook::entry::own_name());
+        if let Ok(states) = &self.states {
+            // Without the note the record lacks the end of the call, and nothing else.
+            let _ = states.update(&self.id, |names: &mut Names| names.add(likeness, &id));
+        }
+        id
+    }
+
+    /// The name of the last call like this that has not ended.
+    pub fn named(&self, likeness: &str) -> Option<String> {
+        self.states.as_ref().ok()?.update(&self.id, |names: &mut Names| names.take(likeness)).ok().flatten()
     }
 
     /// Takes note of a session that begins or is taken up again.

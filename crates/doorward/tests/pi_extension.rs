@@ -19,6 +19,15 @@ fn extension() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extensions/pi")
 }
 
+#[test]
+fn the_tests_of_the_plugin_for_opencode_pass() {
+    let Some(node) = node() else { return };
+    let test = extension().join("../opencode/test/plugin.test.js");
+    let output = Command::new(node).arg("--test").arg(test).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("# pass 5"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// Node in the version that the extension wants; says loudly what is left out without it.
 fn node() -> Option<&'static str> {
     let version = Command::new("node").arg("--version").output().ok();

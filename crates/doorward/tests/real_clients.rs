@@ -43,3 +43,27 @@ fn codex_does_as_it_should() {
 fn pi_does_as_it_should() {
     run("pi");
 }
+
+#[test]
+#[ignore = "fetches Gemini CLI with npm, and takes minutes"]
+fn gemini_does_as_it_should() {
+    run("gemini");
+}
+
+#[test]
+#[ignore = "fetches Qwen Code with npm, and takes minutes"]
+fn qwen_does_as_it_should() {
+    run("qwen");
+}
+
+#[test]
+#[ignore = "fetches Copilot CLI with npm, and takes minutes"]
+fn copilot_does_as_it_should() {
+    run("copilot");
+}
+
+#[test]
+#[ignore = "fetches OpenCode with npm, and takes minutes"]
+fn opencode_does_as_it_should() {
+    run("opencode");
+}

@@ -200,3 +200,89 @@ fn programs_of_tool_chains_are_listed_and_a_change_of_one_asks() {
     let elsewhere = put("Downloads/rg", "#!/bin/sh\n");
     assert_eq!(verdict_on(&home, &elsewhere), "deny", "a program elsewhere is on no list");
 }
+
+/// Where each agent keeps its hooks, what may stand there already, and what setup writes.
+const AGENTS: &[(&str, &str, &str, &str)] = &[
+    (
+        "gemini",
+        ".gemini/settings.json",
+        "{\n  \"ui\": {\"theme\": \"x\"},\n  \"hooks\": {\"BeforeTool\": [{\"hooks\": []}]}\n}\n",
+        "\"timeout\": 60000",
+    ),
+    ("qwen", ".qwen/settings.json", "{\"model\":{\"name\":\"m\"}}", "hook qwen --timeout 60 ||"),
+    ("copilot", ".copilot/hooks/doorward.json", "{\"version\": 1}", "\"timeoutSec\": 60"),
+    (
+        "cursor",
+        ".cursor/hooks.json",
+        "{\n  \"version\": 1,\n  \"hooks\": {\"preToolUse\": [{\"command\": \"theirs\"}]}\n}\n",
+        "\"failClosed\": true",
+    ),
+    ("vscode", ".copilot/hooks/doorward-vscode.json", "{}", "hook vscode --timeout 60 ||"),
+    (
+        "windsurf",
+        ".codeium/windsurf/hooks.json",
+        "{\"hooks\":{\"pre_run_command\":[{\"command\":\"theirs\"}]}}",
+        "hook windsurf ||",
+    ),
+    ("opencode", ".config/opencode/opencode.json", "{\n  \"model\": \"m\"\n}\n", "\"ask\""),
+];
+
+#[test]
+fn every_agent_is_set_up_proved_and_taken_out_byte_for_byte() {
+    for (agent, file, theirs, written) in AGENTS {
+        for before in [None, Some(*theirs)] {
+            let home = Home::new();
+            if let Some(text) = before {
+                home.write(file, text);
+            }
+            let ran = home.run(&["setup", agent, "--yes", "--mode", "auto"], b"");
+            assert_eq!(ran.code, 0, "{agent}: {} {}", ran.stdout, ran.stderr);
+            assert!(ran.stdout.contains("not run) was denied: doorward blocks"), "{agent}: {}", ran.stdout);
+            let with = home.read(file).unwrap();
+            let spaced = with.replace("\":", "\": ").replace("  ", " ");
+            assert!(with.contains(written) || spaced.contains(written), "{agent}: {with}");
+            assert!(before.is_none_or(|text| !text.contains("theirs") || with.contains("theirs")), "{agent}: {with}");
+            assert_eq!(home.run(&["setup", agent, "--yes"], b"").code, 0);
+            assert_eq!(home.read(file).unwrap(), with, "{agent}: setting up twice changes nothing");
+            let ran = home.run(&["setup", agent, "--uninstall", "--yes"], b"");
+            assert_eq!(ran.code, 0, "{agent}: {}", ran.stderr);
+            assert_eq!(home.read(file).as_deref(), before, "{agent}");
+            assert!(home.read(&format!("{file}.before-doorward")).is_none());
+        }
+    }
+}
+
+#[test]
+fn what_switches_the_hooks_of_an_agent_off_is_named() {
+    for (agent, file, text) in [
+        ("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}"),
+        ("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"disabled\": [\"doorward\"]}}"),
+        ("qwen", ".qwen/settings.json", "{\"disableAllHooks\": true}"),
+        ("cursor", ".cursor/hooks.json", "{\"hooks\": "),
+        ("opencode", ".config/opencode/opencode.json", "// mine\n{}"),
+    ] {
+        let home = Home::new();
+        home.write(file, text);
+        let ran = home.run(&["setup", agent, "--yes"], b"");
+        assert!(ran.code == 1 && ran.stderr.contains("nothing was changed"), "{agent}: {}", ran.stderr);
+        assert_eq!(home.read(file).unwrap(), text);
+    }
+}
+
+#[test]
+fn the_plugin_of_opencode_lies_where_opencode_looks_and_goes_again() {
+    let home = Home::new();
+    home.write(".config/opencode/opencode.json", "{\"permission\": {\"bash\": \"ask\"}}");
+    let ran = home.run(&["setup", "opencode", "--yes", "--mode", "auto"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(
+        home.read(".config/opencode/opencode.json").unwrap(),
+        "{\"permission\": {\"bash\": \"ask\"}}",
+        "a choice stays"
+    );
+    assert!(home.read(".config/opencode/plugin/doorward.js").unwrap().contains("tool.execute.before"));
+    assert_eq!(home.run(&["setup", "opencode", "--uninstall", "--yes"], b"").code, 0);
+    assert!(home.read(".config/opencode/plugin/doorward.js").is_none());
+    home.write(".config/opencode/plugin/doorward.js", "export const Mine = async () => ({});");
+    assert_eq!(home.run(&["setup", "opencode", "--yes"], b"").code, 1, "a file of somebody else's is left alone");
+}

@@ -49,6 +49,8 @@ pub enum AlertKind {
     Notifier,
     /// A file changed between a native question and the end of the call.
     Exchanged,
+    /// A call ran without a record.
+    Unguarded,
 }
 
 /// Whether a person has seen it.
@@ -80,7 +82,7 @@ pub struct Alert {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Spike,
         Self::Drop,
         Self::Overrides,
@@ -89,6 +91,7 @@ impl AlertKind {
         Self::Chain,
         Self::Notifier,
         Self::Exchanged,
+        Self::Unguarded,
     ];
 
     /// The word on screen and in the record.
@@ -103,6 +106,7 @@ impl AlertKind {
             Self::Chain => "chain",
             Self::Notifier => "notifier",
             Self::Exchanged => "exchanged",
+            Self::Unguarded => "unguarded",
         }
     }
 
@@ -142,6 +146,11 @@ impl AlertKind {
                  the last {} days",
                 WEEK_MS / DAY_MS
             ),
+            Self::Unguarded => format!(
+                "an agent's transcript shows a call that ran and is on no record, found by `doorward reconcile` in the last {} \
+                 days",
+                WEEK_MS / DAY_MS
+            ),
         }
     }
 
@@ -150,7 +159,8 @@ impl AlertKind {
         match self {
             Self::Drop => DAY_MS,
             Self::Overrides => WEEK_MS,
-            Self::Spike | Self::Breaker | Self::Ticket | Self::Chain | Self::Notifier | Self::Exchanged => 0,
+            Self::Spike | Self::Breaker | Self::Ticket | Self::Chain | Self::Notifier => 0,
+            Self::Exchanged | Self::Unguarded => 0,
         }
     }
 }
@@ -173,7 +183,7 @@ impl Index {
         found.extend(self.breakers(&blocks, now_ms)?);
         found.extend(self.drops(now_ms)?);
         found.extend(self.much_overridden(now_ms)?);
-        for kind in [AlertKind::Notifier, AlertKind::Exchanged] {
+        for kind in [AlertKind::Notifier, AlertKind::Exchanged, AlertKind::Unguarded] {
             found.extend(self.told(kind, now_ms)?);
         }
         Ok(found)

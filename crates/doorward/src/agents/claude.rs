@@ -20,7 +20,8 @@ fn proof(_payload: Fields<'_>, attended: bool) -> Result<Option<Proof>, String> 
     Ok(attended.then_some(Proof::Transcript))
 }
 
-fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+/// A tool of Claude Code.
+pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "Bash" => {

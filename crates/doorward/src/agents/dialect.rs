@@ -27,6 +27,11 @@ pub struct Speaker {
 pub fn translate(payload: &Value, attended: bool, speaker: Speaker) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
+    told(fields, event, attended, speaker)
+}
+
+/// Reads the payload of an event that goes by this name.
+pub fn told(fields: Fields<'_>, event: &str, attended: bool, speaker: Speaker) -> Result<Event, String> {
     match event {
         "PreToolUse" => proposed(fields, attended, speaker, Asked::Call),
         "PermissionRequest" if speaker.answers_requests => proposed(fields, attended, speaker, Asked::Permission),

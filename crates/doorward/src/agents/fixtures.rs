@@ -9,13 +9,17 @@ use super::*;
 
 #[test]
 fn every_payload_is_read_as_expected() {
-    for agent in [Agent::Claude, Agent::Codex, Agent::Pi] {
+    for agent in Agent::ALL.into_iter().filter(|agent| *agent != Agent::Generic) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/payloads").join(agent.name());
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let text = std::fs::read_to_string(&path).unwrap().replace("@PROJ@", "/p").replace("@HOME@", "/home/me");
             let fixture: Value = serde_json::from_str(&text).unwrap();
             let read = agent.translate(&fixture["payload"], true).map_or_else(|_| json!("error"), |event| told(&event));
+            let mut read = read;
+            if let (false, Some(fields)) = (agent.names_calls(), read.as_object_mut()) {
+                fields.remove("id");
+            }
             assert_eq!(read, fixture["expect"], "{}", path.display());
         }
     }

@@ -2,20 +2,29 @@
 
 mod claude;
 mod codex;
+mod copilot;
+mod cursor;
 mod dialect;
 mod fields;
 #[cfg(test)]
 mod fixtures;
+mod gemini;
 mod generic;
 mod guidance;
+mod likeness;
+mod opencode;
 mod patch;
 mod pi;
+mod qwen;
 #[cfg(test)]
 mod tests;
+mod vscode;
+mod windsurf;
 
 use doorward_engine::ToolCall;
 use serde_json::Value;
 
+pub use gemini::within as directory_before;
 pub use guidance::GUIDANCE;
 
 /// The agents whose protocol is spoken here.
@@ -24,12 +33,31 @@ pub enum Agent {
     Claude,
     Codex,
     Pi,
+    Gemini,
+    Qwen,
+    Copilot,
+    Opencode,
+    Cursor,
+    Vscode,
+    Windsurf,
     /// Any program that asks in doorward's own words.
     Generic,
 }
 
 impl Agent {
-    pub const ALL: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Pi, Agent::Generic];
+    pub const ALL: [Agent; 11] = [
+        Agent::Claude,
+        Agent::Codex,
+        Agent::Pi,
+        Agent::Gemini,
+        Agent::Qwen,
+        Agent::Copilot,
+        Agent::Opencode,
+        Agent::Cursor,
+        Agent::Vscode,
+        Agent::Windsurf,
+        Agent::Generic,
+    ];
 
     pub fn named(name: &str) -> Option<Agent> {
         Agent::ALL.into_iter().find(|agent| agent.name() == name)
@@ -41,6 +69,13 @@ impl Agent {
             Agent::Claude => "claude",
             Agent::Codex => "codex",
             Agent::Pi => "pi",
+            Agent::Gemini => "gemini",
+            Agent::Qwen => "qwen",
+            Agent::Copilot => "copilot",
+            Agent::Opencode => "opencode",
+            Agent::Cursor => "cursor",
+            Agent::Vscode => "vscode",
+            Agent::Windsurf => "windsurf",
             Agent::Generic => "generic",
         }
     }
@@ -51,6 +86,13 @@ impl Agent {
             Agent::Claude => "Claude Code",
             Agent::Codex => "Codex",
             Agent::Pi => "Pi",
+            Agent::Gemini => "Gemini CLI",
+            Agent::Qwen => "Qwen Code",
+            Agent::Copilot => "Copilot CLI",
+            Agent::Opencode => "OpenCode",
+            Agent::Cursor => "Cursor",
+            Agent::Vscode => "VS Code",
+            Agent::Windsurf => "Windsurf",
             Agent::Generic => "other agents",
         }
     }
@@ -61,6 +103,13 @@ impl Agent {
             Agent::Claude => claude::translate(payload, attended),
             Agent::Codex => codex::translate(payload),
             Agent::Pi => pi::translate(payload),
+            Agent::Gemini => gemini::translate(payload, attended),
+            Agent::Qwen => qwen::translate(payload),
+            Agent::Copilot => copilot::translate(payload),
+            Agent::Opencode => opencode::translate(payload),
+            Agent::Cursor => cursor::translate(payload),
+            Agent::Vscode => vscode::translate(payload),
+            Agent::Windsurf => windsurf::translate(payload),
             Agent::Generic => generic::translate(payload),
         }
     }
@@ -68,8 +117,12 @@ impl Agent {
     /// Says the decision in the agent's words.
     pub fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
         match self {
-            Agent::Claude => dialect::reply(decision),
-            Agent::Pi => pi::reply(decision),
+            Agent::Claude | Agent::Qwen | Agent::Vscode => dialect::reply(decision),
+            Agent::Pi | Agent::Opencode => pi::reply(decision),
+            Agent::Gemini => gemini::reply(decision),
+            Agent::Copilot => copilot::reply(decision),
+            Agent::Cursor => cursor::reply(proposed.asked, decision),
+            Agent::Windsurf => windsurf::reply(decision),
             Agent::Codex => codex::reply(proposed.asked, decision),
             Agent::Generic => generic::reply(proposed.id.as_deref(), decision),
         }
@@ -78,17 +131,36 @@ impl Agent {
     /// Hands the agent's model a text at the beginning of a session, where it takes one.
     pub fn context(self, text: &str) -> Reply {
         match self {
-            Agent::Claude | Agent::Codex | Agent::Pi => dialect::context(text),
-            Agent::Generic => Reply::default(),
+            Agent::Claude | Agent::Codex | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Vscode => {
+                dialect::context(text)
+            }
+            Agent::Copilot | Agent::Opencode | Agent::Cursor | Agent::Windsurf | Agent::Generic => Reply::default(),
+        }
+    }
+
+    /// A text for the person at the end of a session, where the agent shows one.
+    pub fn farewell(self, text: &str) -> Reply {
+        match self {
+            Agent::Claude | Agent::Gemini | Agent::Qwen => {
+                let answer = serde_json::json!({ "systemMessage": text });
+                Reply { stdout: format!("{answer}\n"), ..Reply::default() }
+            }
+            // Codex takes an unknown field for a failure; the others show nothing.
+            Agent::Codex | Agent::Pi | Agent::Copilot | Agent::Opencode => Reply::default(),
+            Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => Reply::default(),
         }
     }
 
     /// The agent itself can put this question to a person.
     pub const fn can_ask(self, asked: Asked) -> bool {
         match (self, asked) {
-            (Agent::Claude | Agent::Pi | Agent::Generic, Asked::Call) | (_, Asked::Permission) => true,
-            // Codex takes a question before a call for a failure of the hook, and runs the call.
-            (Agent::Codex, Asked::Call) => false,
+            (_, Asked::Permission) => true,
+            (Agent::Claude | Agent::Pi | Agent::Generic, Asked::Call) => true,
+            // Gemini CLI waits for ever where there is no terminal; `attended` tells.
+            (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Vscode, Asked::Call) => true,
+            // Codex takes a question before a call for a failure of the hook, and runs the call. OpenCode and Windsurf have
+            // no word for one, and nobody has seen Cursor heed it there.
+            (Agent::Codex | Agent::Opencode | Agent::Cursor | Agent::Windsurf, Asked::Call) => false,
         }
     }
 
@@ -97,15 +169,29 @@ impl Agent {
         match self {
             // It calls a session unattended although a program may be there to ask its user.
             Agent::Claude => true,
-            Agent::Codex | Agent::Pi | Agent::Generic => false,
+            Agent::Codex | Agent::Pi | Agent::Gemini | Agent::Opencode => false,
+            // They do not say whether anybody attends, so they are always asked.
+            Agent::Qwen | Agent::Copilot => false,
+            Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => false,
+        }
+    }
+
+    /// The agent gives each call a name, the same before and after it ran.
+    pub const fn names_calls(self) -> bool {
+        match self {
+            Agent::Claude | Agent::Codex | Agent::Pi | Agent::Qwen | Agent::Opencode => true,
+            Agent::Cursor | Agent::Vscode | Agent::Generic => true,
+            Agent::Gemini | Agent::Copilot | Agent::Windsurf => false,
         }
     }
 
     /// A refusal by exit code alone, without a word, does not stop this agent.
     pub const fn wants_words(self) -> bool {
         match self {
-            Agent::Codex => true,
-            Agent::Claude | Agent::Pi | Agent::Generic => false,
+            Agent::Codex | Agent::Gemini | Agent::Qwen => true,
+            // Nobody has tried these without words.
+            Agent::Cursor | Agent::Vscode | Agent::Windsurf => true,
+            Agent::Claude | Agent::Pi | Agent::Copilot | Agent::Opencode | Agent::Generic => false,
         }
     }
 
@@ -113,7 +199,8 @@ impl Agent {
     pub const fn attendance_variable(self) -> Option<&'static str> {
         match self {
             Agent::Claude => Some("CLAUDE_CODE_SESSION_ATTENDED"),
-            Agent::Codex | Agent::Pi | Agent::Generic => None,
+            Agent::Codex | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Opencode => None,
+            Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => None,
         }
     }
 }

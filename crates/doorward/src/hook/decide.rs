@@ -70,7 +70,9 @@ pub fn decide(
             Came::Nothing => {}
         }
     }
-    Ok(Reply { stderr: told.trouble, ..agent.reply(&proposed, &told.decision) })
+    let mut reply = agent.reply(&proposed, &told.decision);
+    reply.stderr.push_str(&told.trouble);
+    Ok(reply)
 }
 
 /// Judges a call, makes the record durable, and only then says what the answer is.

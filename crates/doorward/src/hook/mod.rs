@@ -1,5 +1,6 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
+mod attended;
 mod deadline;
 mod decide;
 pub mod entry;
@@ -17,6 +18,8 @@ use doorward_engine::Mode;
 
 use crate::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
 use crate::alerts;
+use crate::audit::Room;
+use crate::digest;
 use crate::grants::{self, Desk, changed_since};
 use crate::judging;
 use crate::key;
@@ -79,7 +82,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<D
     if payload.len() as u64 > LIMIT {
         bail!("the payload is longer than {LIMIT} bytes");
     }
-    let attended = agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0");
+    let attended = attended::somebody(agent);
     let places = Places::find().map_err(anyhow::Error::msg)?;
     answer_within(&payload, &Surroundings { agent, places, attended }, patience)
 }
@@ -96,8 +99,17 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
     drop(payload);
     let mut ledger = Ledger::of(&surroundings.places);
     let told = match event {
-        Event::Proposed(proposed) => return decide::decide(*proposed, surroundings, &mut ledger, patience),
-        Event::Outcome(outcome) => became(outcome, surroundings, &mut ledger),
+        Event::Proposed(mut proposed) => {
+            if let (false, Some(likeness)) = (surroundings.agent.names_calls(), &proposed.id) {
+                let session = Session::of(&surroundings.places, &proposed.call.session);
+                proposed.id = Some(session.name(likeness));
+            }
+            return decide::decide(*proposed, surroundings, &mut ledger, patience);
+        }
+        Event::Outcome(outcome) => match named(outcome, surroundings) {
+            Some(outcome) => became(outcome, surroundings, &mut ledger),
+            None => Ok(Reply::default()),
+        },
         Event::Said(said) => heard(&said, surroundings, &mut ledger),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
         // Whoever switched it waits for the record; a failure must not look like success.
@@ -120,6 +132,15 @@ fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) ->
         let _receipt = ledger.append(entry::boundary(agent.name(), &said.session, limit)?)?;
     }
     bound.map(|()| Reply::default())
+}
+
+/// The outcome with the name that the call has on record; `None` if no call like it was judged.
+fn named(outcome: Outcome, surroundings: &Surroundings) -> Option<Outcome> {
+    if surroundings.agent.names_calls() {
+        return Some(outcome);
+    }
+    let id = Session::of(&surroundings.places, &outcome.session).named(&outcome.id)?;
+    Some(Outcome { id, ..outcome })
 }
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
@@ -181,10 +202,18 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
             }
             snapshots::ended(places, || loading::load(places, None, agent.name()).config.snapshots.limits());
-            ledger.sign(places).map(|()| Reply::default())
+            ledger.sign(places)?;
+            Ok(farewell(surroundings, &session).unwrap_or_default())
         }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
     }
+}
+
+/// What the session did, for the person; nothing depends on it.
+fn farewell(surroundings: &Surroundings, session: &str) -> Option<Reply> {
+    let room = Room::open(surroundings.places.clone()).ok()?;
+    let digest = digest::of(&room, &room.index().ok()?, session).ok()?;
+    (digest.calls > 0).then(|| surroundings.agent.farewell(&digest.line()))
 }
 
 fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {

@@ -17,10 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends a call that no mode may approve through the line that stands in the settings; yields what came back.
 pub fn trial(agent: Agent, line: &str) -> Result<String> {
-    let payload = json!({
-        "hook_event_name": "PreToolUse", "session_id": "doorward-setup", "cwd": "/", "has_ui": true,
-        "tool_name": if agent == Agent::Pi { "bash" } else { "Bash" }, "tool_input": { "command": "rm -rf /" },
-    });
+    let payload = payload(agent);
     let mut child = Command::new("sh")
         .args(["-c", line])
         .stdin(Stdio::piped())
@@ -32,20 +29,74 @@ pub fn trial(agent: Agent, line: &str) -> Result<String> {
         input.write_all(payload.to_string().as_bytes())?;
     }
     let answer = child.wait_with_output()?;
-    let text = String::from_utf8_lossy(&answer.stdout);
-    let output: Option<Value> = serde_json::from_str(&text).ok();
-    let field = |name: &str| output.as_ref()?.pointer(&format!("/hookSpecificOutput/{name}"))?.as_str();
-    match (field("permissionDecision"), answer.status.code()) {
-        (Some("deny"), Some(0)) => {
-            let reason = field("permissionDecisionReason").unwrap_or_default();
-            Ok(format!("denied: {}", visible(reason)))
-        }
-        (_, code) => bail!(
-            "the hook is installed, but a trial call was not denied; it ended with {code:?} and said: {} {}",
+    let (text, words) = (String::from_utf8_lossy(&answer.stdout), String::from_utf8_lossy(&answer.stderr));
+    match refused(&text, &words, answer.status.code()) {
+        Some(reason) => Ok(format!("denied: {}", visible(reason.trim()))),
+        None => bail!(
+            "the hook is installed, but a trial call was not denied; it ended with {:?} and said: {} {}",
+            answer.status.code(),
             visible(text.trim()),
-            visible(String::from_utf8_lossy(&answer.stderr).trim())
+            visible(words.trim())
         ),
     }
+}
+
+/// The reason of a refusal, however the agent wants it said; `None` if it is none.
+fn refused(stdout: &str, stderr: &str, code: Option<i32>) -> Option<String> {
+    if code == Some(2) && stdout.is_empty() && stderr.starts_with("doorward blocks") {
+        return Some(stderr.to_owned());
+    }
+    let said: Value = serde_json::from_str(stdout).ok()?;
+    let said = said.get("hookSpecificOutput").unwrap_or(&said);
+    let field = |names: &[&str]| names.iter().find_map(|name| said.get(name)?.as_str()).unwrap_or_default().to_owned();
+    let is_refusal = field(&["permissionDecision", "decision", "permission"]) == "deny";
+    (is_refusal && code == Some(0)).then(|| field(&["permissionDecisionReason", "reason", "agent_message"]))
+}
+
+/// The trial call in the words of an agent.
+fn payload(agent: Agent) -> Value {
+    let command = json!({ "command": "rm -rf /" });
+    // One session for each agent: many blocks in one are an alert.
+    let whose = if agent == Agent::Claude { String::new() } else { format!("-{}", agent.name()) };
+    let session = format!("doorward-setup{whose}");
+    let dialect = |tool: &str| {
+        json!({
+            "hook_event_name": "PreToolUse", "session_id": session, "cwd": "/", "has_ui": true,
+            "tool_name": tool, "tool_input": command, "tool_use_id": session,
+        })
+    };
+    match agent {
+        Agent::Claude | Agent::Codex | Agent::Generic => dialect("Bash"),
+        Agent::Pi | Agent::Opencode => dialect("bash"),
+        Agent::Qwen => dialect("run_shell_command"),
+        Agent::Vscode => dialect("run_in_terminal"),
+        Agent::Gemini => json!({
+            "hook_event_name": "BeforeTool", "session_id": session, "cwd": "/",
+            "tool_name": "run_shell_command", "tool_input": command,
+        }),
+        Agent::Copilot => json!({ "sessionId": session, "cwd": "/", "toolName": "bash", "toolArgs": command }),
+        Agent::Cursor => json!({
+            "hook_event_name": "preToolUse", "conversation_id": session, "cwd": "/",
+            "tool_name": "Shell", "tool_input": command, "tool_use_id": session,
+        }),
+        Agent::Windsurf => json!({
+            "agent_action_name": "pre_run_command", "trajectory_id": session,
+            "tool_info": { "command_line": "rm -rf /", "cwd": "/" },
+        }),
+    }
+}
+
+/// Sends the same call through the installed plugin, as OpenCode would.
+pub fn through_plugin(node: &Path, plugin: &Path) -> Result<String> {
+    const OPENCODE: &str = "\
+        const plugin = await import(process.argv[1]); \
+        const hooks = await Object.values(plugin)[0]({ client: {}, directory: '/', worktree: '/' }); \
+        const call = { tool: 'bash', sessionID: 'doorward-setup-opencode', callID: 'doorward-setup' }; \
+        let said = {}; \
+        try { await hooks['tool.execute.before'](call, { args: { command: 'rm -rf /' } }); } \
+        catch (error) { said = { block: true, reason: error.message }; } \
+        console.log(JSON.stringify(said)); process.exit(0);";
+    in_node(node, OPENCODE, plugin)
 }
 
 /// Sends the same call through the installed extension, as Pi would.
@@ -54,12 +105,17 @@ pub fn through_extension(node: &Path, extension: &Path) -> Result<String> {
         const handlers = {}; \
         const pi = { on: (name, handler) => { handlers[name] = handler; }, registerCommand() {}, appendEntry() {} }; \
         (await import(process.argv[1])).default(pi); \
-        const ctx = { cwd: '/', hasUI: false, sessionManager: { getSessionId: () => 'doorward-setup', getSessionFile: () => undefined } }; \
+        const ctx = { cwd: '/', hasUI: false, sessionManager: { getSessionId: () => 'doorward-setup-pi', getSessionFile: () => undefined } }; \
         const call = { toolName: 'bash', toolCallId: 'doorward-setup', input: { command: 'rm -rf /' } }; \
         console.log(JSON.stringify((await handlers.tool_call(call, ctx)) ?? {}));";
+    in_node(node, PI, extension)
+}
+
+/// Runs a script that sends the call through a module and prints what it says.
+fn in_node(node: &Path, script: &str, module: &Path) -> Result<String> {
     let output = Command::new(node)
-        .args(["--input-type=module", "-e", PI])
-        .arg(format!("file://{}", extension.display()))
+        .args(["--input-type=module", "-e", script])
+        .arg(format!("file://{}", module.display()))
         .stdin(Stdio::null())
         .output()
         .context("node cannot be run")?;

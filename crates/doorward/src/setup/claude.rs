@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Part;
-use super::hooks::Hooks;
+use super::hooks::{Hooks, Shape};
 use crate::agents::Agent;
 
 pub const HOOKS: Hooks = Hooks {
@@ -20,6 +20,7 @@ pub const HOOKS: Hooks = Hooks {
         "SubagentStop",
         "PreCompact",
     ],
+    shape: Shape::Seconds,
 };
 
 /// Where the user's settings lie.

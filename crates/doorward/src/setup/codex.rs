@@ -7,7 +7,7 @@ use doorward_ledger::Hash;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::hooks::{Hooks, Placed};
+use super::hooks::{Hooks, Placed, Shape};
 use super::{Part, write};
 use crate::agents::Agent;
 
@@ -23,6 +23,7 @@ pub const HOOKS: Hooks = Hooks {
         "SubagentStop",
         "PreCompact",
     ],
+    shape: Shape::Seconds,
 };
 
 /// One hook that is trusted: its name in the configuration, and the hash of what it does.

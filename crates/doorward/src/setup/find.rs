@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{claude, codex, pi};
+use super::{claude, codex, files, opencode, pi};
 use crate::agents::Agent;
 
 /// The agents that can be set up and are there: their program is on the search path, or their settings are.
@@ -15,7 +15,10 @@ fn is_there(agent: Agent, home: &str, path: &str) -> bool {
         Agent::Claude => claude::directory(home),
         Agent::Codex => codex::directory(home),
         Agent::Pi => pi::directory(home),
-        Agent::Generic => return false,
+        Agent::Opencode => opencode::directory(home),
+        Agent::Gemini | Agent::Qwen | Agent::Copilot => files::directory(agent, home),
+        // Known from their documentation alone: they are set up if somebody names them.
+        Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => return false,
     };
     directory.is_dir() || program(agent.name(), path).is_some()
 }

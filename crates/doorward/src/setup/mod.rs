@@ -5,8 +5,11 @@ mod choice;
 mod claude;
 mod codex;
 mod edit;
+mod files;
 mod find;
 mod hooks;
+mod inspect;
+mod opencode;
 mod pi;
 mod write;
 
@@ -27,6 +30,8 @@ use crate::record::{Entry, Ledger, Recorder};
 use crate::screen;
 use hooks::Hooks;
 
+pub use files::switched_off;
+pub use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
 pub use write::replace;
 
 /// What is left to do for an agent that doorward does not know.
@@ -94,13 +99,33 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
     Ok(found)
 }
 
-fn parts(agent: Agent, places: &Places, program: &str) -> Result<Vec<Part>> {
+/// The files of an agent that doorward changes.
+pub fn parts(agent: Agent, places: &Places, program: &str) -> Result<Vec<Part>> {
     match agent {
         Agent::Claude => Ok(claude::parts(places.home(), program)),
         Agent::Codex => codex::parts(places.home(), program),
         Agent::Pi => Ok(pi::parts(places.home(), program)),
+        Agent::Opencode => Ok(opencode::parts(places.home(), program)),
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
+            Ok(files::parts(agent, places.home(), program))
+        }
         // Whatever runs `doorward hook generic` is no file that we know.
         Agent::Generic => Ok(Vec::new()),
+    }
+}
+
+/// Where an agent keeps what belongs to the user.
+pub fn directory_of(agent: Agent, home: &Path) -> PathBuf {
+    let home = home.to_str().unwrap_or_default();
+    match agent {
+        Agent::Claude => claude::directory(home),
+        Agent::Codex => codex::directory(home),
+        Agent::Pi => pi::directory(home),
+        Agent::Opencode => opencode::directory(home),
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
+            files::directory(agent, home)
+        }
+        Agent::Generic => PathBuf::new(),
     }
 }
 
@@ -109,7 +134,10 @@ fn hooks(agent: Agent, places: &Places) -> Option<(Hooks, PathBuf)> {
     match agent {
         Agent::Claude => Some((claude::HOOKS, claude::settings_file(places.home()))),
         Agent::Codex => Some((codex::HOOKS, codex::hooks_file(places.home()))),
-        Agent::Pi | Agent::Generic => None,
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
+            Some((files::hooks(agent)?, files::settings_file(agent, places.home())))
+        }
+        Agent::Pi | Agent::Opencode | Agent::Generic => None,
     }
 }
 
@@ -263,8 +291,11 @@ fn prove(out: &mut dyn Write, agent: Agent, places: &Places, program: &str, mode
     let written = write::text(&file)?.unwrap_or_default();
     let placed = hooks.placed(&written);
     let line = hooks.deciding_command(program);
-    let stands =
-        placed.iter().any(|placed| placed.content.pointer("/hooks/0/command").and_then(Value::as_str) == Some(&line));
+    let command = |placed: &hooks::Placed| {
+        let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
+        hooks::command_of(handler.unwrap_or(&placed.content)) == line
+    };
+    let stands = placed.iter().any(command);
     if !stands {
         bail!("`{}` does not hold the hooks that were written to it", file.display());
     }
@@ -280,7 +311,11 @@ fn prove(out: &mut dyn Write, agent: Agent, places: &Places, program: &str, mode
         (Agent::Codex, None) => {
             writeln!(out, "`codex` is not on the search path, so nobody has asked it whether it trusts the hooks")?;
         }
-        (Agent::Claude | Agent::Pi | Agent::Generic, _) => {}
+        (Agent::Cursor | Agent::Vscode | Agent::Windsurf, _) => {
+            writeln!(out, "{} was not tried: its hooks are known from its documentation alone", agent.title())?;
+        }
+        (Agent::Claude | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Copilot, _) => {}
+        (Agent::Opencode | Agent::Generic, _) => {}
     }
     Ok(())
 }
@@ -292,11 +327,16 @@ fn prove_other(out: &mut dyn Write, agent: Agent, places: &Places, judges: bool)
             let seen = canary::through_extension(&node, &pi::extension(places.home()))?;
             writeln!(out, "a trial call through the extension (`rm -rf /`, not run) was {seen}")?;
         }
-        (Agent::Pi, None) => {
+        (Agent::Opencode, Some(node)) if judges => {
+            let seen = canary::through_plugin(&node, &opencode::plugin(places.home()))?;
+            writeln!(out, "a trial call through the plugin (`rm -rf /`, not run) was {seen}")?;
+        }
+        (Agent::Pi | Agent::Opencode, None) => {
             writeln!(out, "`node` is not on the search path, so the extension was not tried")?;
         }
         (Agent::Generic, _) => writeln!(out, "{OWN_AGENT}")?,
-        (Agent::Pi | Agent::Claude | Agent::Codex, _) => {}
+        (Agent::Pi | Agent::Opencode | Agent::Claude | Agent::Codex, _) => {}
+        (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf, _) => {}
     }
     Ok(())
 }

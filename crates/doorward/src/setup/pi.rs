@@ -51,7 +51,8 @@ fn folder(home: &str) -> PathBuf {
     directory(home).join("extensions/doorward")
 }
 
-fn part(file: PathBuf, text: String) -> Part {
+/// A file that is ours alone.
+pub fn part(file: PathBuf, text: String) -> Part {
     // Each file of ours says whose it is.
     let is_ours = |found: &str| found.trim().is_empty() || found.contains("doorward");
     Part {

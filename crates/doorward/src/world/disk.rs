@@ -60,6 +60,13 @@ impl DiskWorld {
         self
     }
 
+    /// Redacts with this key instead of the installation's own, which would be made if there is none.
+    pub fn with_key(self, key: [u8; 16]) -> DiskWorld {
+        // A world that has redacted something already keeps its key.
+        let _ = self.key.set(key);
+        self
+    }
+
     /// The machine around a call in `cwd`, which belongs to `project`.
     pub fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
         let home = places.home().to_owned();

@@ -4,9 +4,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("REAL_CLIENTS_CACHE", Path.home() / ".cache/real-clients"))
-PACKAGES = {"claude": ("@anthropic-ai/claude-code", "2.1.325"), "codex": ("@openai/codex", "0.166.0"), "pi": ("@earendil-works/pi-coding-agent", "1.5.0")}
-QUIET = {"DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "DO_NOT_TRACK": "1", "PI_OFFLINE": "1", "PI_TELEMETRY": "0", "IS_SANDBOX": "1", "NO_COLOR": "1"}
-FOREIGN = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "PI_", "XDG_")
+PACKAGES = {"claude": ("@anthropic-ai/claude-code", "2.1.325"), "codex": ("@openai/codex", "0.166.0"), "pi": ("@earendil-works/pi-coding-agent", "1.5.0"),
+            "gemini": ("@google/gemini-cli", "0.61.0"), "opencode": ("opencode-ai", "1.18.33"), "qwen": ("@qwen-code/qwen-code", "0.24.4"), "copilot": ("@github/copilot", "1.0.102")}
+QUIET = {"DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "DO_NOT_TRACK": "1", "PI_OFFLINE": "1", "PI_TELEMETRY": "0", "GEMINI_TELEMETRY_ENABLED": "false", "NO_BROWSER": "1", "COPILOT_AUTO_UPDATE": "false",
+         "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "IS_SANDBOX": "1", "NO_COLOR": "1"}
+FOREIGN = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "PI_", "XDG_", "GEMINI", "GOOGLE", "QWEN", "COPILOT", "GITHUB", "GH_", "OPENCODE")
 PROMPT = "run the script"
 
 
@@ -72,7 +74,7 @@ class Room:
         shutil.copy(doorward, self.program)
         path = "%s:%s" % (Path(self.words[0]).parent, search_path()) if client != "pi" else search_path()
         keep = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        self.env = keep | QUIET | {"HOME": str(self.home), "PATH": path, "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "KEY": "none"}
+        self.env = keep | QUIET | {"HOME": str(self.home), "PWD": str(self.project), "PATH": path, "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "KEY": "none"}
         getattr(self, "configure_" + client)()
         ran = self.doorward("setup", client, "--yes", "--mode", "auto")
         assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -103,6 +105,30 @@ class Room:
         self.put("home/.pi/agent/models.json", {"providers": {"fake": {"baseUrl": self.model.url + "/v1", "apiKey": "none", "api": "openai-completions", "models": [model]}}})
         self.put("home/.pi/agent/mcp.json", {"mcpServers": {"things": self.server() | {"exposure": "direct"}}})
 
+    def configure_gemini(self):
+        self.env |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        self.put("home/.gemini/settings.json", {
+            "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}, "mcpServers": {"things": self.server()},
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False}})
+
+    def configure_qwen(self):
+        self.env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": self.model.url + "/v1", "OPENAI_MODEL": "m"}
+        self.put("home/.qwen/settings.json", {
+            "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}, "mcpServers": {"things": self.server()},
+            "security": {"auth": {"selectedType": "openai"}}, "model": {"name": "m"}, "general": {"disableAutoUpdate": True, "enableAutoUpdate": False}})
+
+    def configure_copilot(self):
+        self.env |= {"COPILOT_PROVIDER_BASE_URL": self.model.url + "/v1", "COPILOT_MODEL": "m", "COPILOT_OFFLINE": "true"}
+        self.put("home/.copilot/mcp-config.json", {"mcpServers": {"things": self.server() | {"type": "local", "tools": ["*"]}}})
+
+    def configure_opencode(self):
+        model = {"name": "m", "tool_call": True, "limit": {"context": 128000, "output": 4096}}
+        self.put("home/.config/opencode/opencode.json", {
+            "autoupdate": False, "share": "disabled", "model": "fake/m", "small_model": "fake/m", "enabled_providers": ["fake"],
+            "mcp": {"things": {"type": "local", "command": [sys.executable, str(HERE / "server.py")], "environment": {"CALLED": str(self.called)}, "enabled": True}},
+            "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": {"baseURL": self.model.url + "/v1", "apiKey": "none"}, "models": {"m": model}}}})
+
     def git(self, *words):
         subprocess.run(["git", *words], cwd=self.project, env=self.env, check=True)
 
@@ -115,13 +141,17 @@ class Room:
             "claude": [*self.words, "-p", "--verbose", "--output-format", "stream-json", "--permission-mode", "bypassPermissions", "--mcp-config", str(self.base / "mcp.json")],
             "codex": [*self.words, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", PROMPT],
             "pi": [*self.words, "--provider", "fake", "--model", "m"],
+            "gemini": ["node", *self.words, "-m", "gemini-2.5-flash", "-p", PROMPT, "-o", "stream-json", "--approval-mode", "yolo"],
+            "qwen": ["node", *self.words, "-p", PROMPT, "--approval-mode", "yolo", "-o", "stream-json"],
+            "copilot": [*self.words, "-p", PROMPT, "--allow-all-tools", "--allow-all-paths", "--no-color"],
+            "opencode": [*self.words, "run", "--format", "json", PROMPT],
         }[self.client]
         if self.client == "claude":
             # The prompt must not stand behind an option that takes many words.
             command[2:2] = ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"] if person else [PROMPT]
         if self.client == "pi":
             command += ["--mode", "rpc"] if person else ["--mode", "json", "-p", PROMPT]
-        talks = person is not None and self.client != "codex"
+        talks = person is not None and self.client in ("claude", "pi")
         self.log = open(self.base / "out", "w")
         child = subprocess.Popen(command, cwd=self.project, env=self.env, stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=open(self.base / "err", "w"), text=True)

@@ -1,6 +1,7 @@
 """A model on 127.0.0.1 that plays a script: which tool calls it makes depends only on how many results it has seen.
 
-Speaks, streaming, what the clients speak: Anthropic Messages (Claude Code), OpenAI Responses (Codex), OpenAI chat completions (Pi).
+Speaks, streaming, what the clients speak: Anthropic Messages (Claude Code), OpenAI Responses (Codex), OpenAI chat completions (Pi,
+OpenCode, Qwen Code, Copilot CLI), Gemini's generateContent.
 A script is a list of turns; a turn is a list of calls made at once; a call is (tool name, input), and `*end` is
 the first tool whose name ends so. A conversation whose prompt holds
 [[name]] plays the script of that name: that is how a subagent is told apart.
@@ -37,14 +38,17 @@ class Model:
             def do_POST(self):
                 size = int(self.headers.get("content-length") or 0)
                 request = json.loads(self.rfile.read(size) or b"{}")
-                path = self.path.split("?")[0]
+                path = self.path.split("?")[0].replace(":streamGenerateContent", "/streamGenerateContent")
                 speaks = next((how for end, how in WIRES.items() if path.endswith(end)), None)
                 if speaks is None or "count_tokens" in path:
                     return self.say(b'{"input_tokens":10}')
                 parse, events = speaks
+                kind = "text/event-stream"
+                if events is say_chat and not request.get("stream"):
+                    events, kind = whole_chat, "application/json"
                 text, results, tools = parse(request)
                 calls = model.calls(text, results, tools)
-                self.say("".join(events(request.get("model", "m"), calls)).encode(), "text/event-stream")
+                self.say("".join(events(request.get("model", "m"), calls)).encode(), kind)
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = "http://127.0.0.1:%d" % self.server.server_port
@@ -160,4 +164,27 @@ def say_chat(model, calls):
     yield "data: [DONE]\n\n"
 
 
-WIRES = {"/messages": (parse_messages, say_messages), "/responses": (parse_responses, say_responses), "/chat/completions": (parse_chat, say_chat)}
+def parse_gemini(request):
+    parts = [(content.get("role"), part) for content in request.get("contents", []) for part in content.get("parts", [])]
+    first = "\n".join(part.get("text", "") for role, part in parts if role == "user")
+    results = [json.dumps(part["functionResponse"].get("response")) for _, part in parts if "functionResponse" in part]
+    declared = [one for tool in request.get("tools", []) for one in tool.get("functionDeclarations", [])]
+    return first, results, {one["name"]: "function" for one in declared}
+
+
+def say_gemini(model, calls):
+    parts = [{"functionCall": {"id": name_of("fc", at), "name": name, "args": given}} for at, (name, given, _) in enumerate(calls)] or [{"text": "done"}]
+    answer = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+              "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}, "modelVersion": model}
+    yield "data: %s\n\n" % json.dumps(answer)
+
+
+def whole_chat(model, calls):
+    """The same without a stream."""
+    made = [{"id": name_of("call", at), "type": "function", "function": {"name": name, "arguments": json.dumps(given)}} for at, (name, given, _) in enumerate(calls)]
+    message = {"role": "assistant", "content": None if made else "done"} | ({"tool_calls": made} if made else {})
+    yield json.dumps({"id": "c", "object": "chat.completion", "created": 0, "model": model, "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+                      "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if made else "stop"}]})
+
+
+WIRES = {"/streamGenerateContent": (parse_gemini, say_gemini), "/messages": (parse_messages, say_messages), "/responses": (parse_responses, say_responses), "/chat/completions": (parse_chat, say_chat)}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Real coding agents with doorward set up as a user does it, against a scripted model: what ran is read from the disk.
 
-  run.py [--doorward PATH] [CLIENT…] [--only NAME]        CLIENT: claude codex pi
+  run.py [--doorward PATH] [CLIENT…] [--only NAME]        CLIENT: claude codex pi gemini qwen copilot opencode
 
 Exit code 0 if every scenario went as it should, 1 if one did not, 77 if a client cannot be installed here. Clients are fetched with npm
 into $REAL_CLIENTS_CACHE (default ~/.cache/real-clients). KEEP=1 keeps the directories. Nothing but 127.0.0.1 is contacted otherwise.
 """
-import argparse, sys, threading, time
+import argparse, json, sys, threading, time
 from pathlib import Path
 
 from clients import NotInstallable, Room
@@ -17,12 +17,16 @@ YES, NO = (lambda _room, _question: True), (lambda _room, _question: False)
 
 
 def shell(client, command):
-    return {"claude": ("Bash", {"command": command, "description": "scripted"}), "codex": ("exec_command", {"cmd": command}), "pi": ("bash", {"command": command})}[client]
+    return {"claude": ("Bash", {"command": command, "description": "scripted"}), "codex": ("exec_command", {"cmd": command}), "pi": ("bash", {"command": command}),
+            "gemini": ("run_shell_command", {"command": command, "description": "scripted"}), "qwen": ("run_shell_command", {"command": command, "description": "scripted", "is_background": False}),
+            "copilot": ("bash", {"command": command, "description": "scripted"}), "opencode": ("bash", {"command": command, "description": "scripted"})}[client]
 
 
 def write(client, path, content):
     patch = "*** Begin Patch\n*** Add File: %s\n%s*** End Patch\n" % (path, "".join("+%s\n" % line for line in content.splitlines()))
-    return {"claude": ("Write", {"file_path": str(path), "content": content}), "codex": ("apply_patch", patch), "pi": ("write", {"path": str(path), "content": content})}[client]
+    return {"claude": ("Write", {"file_path": str(path), "content": content}), "codex": ("apply_patch", patch), "pi": ("write", {"path": str(path), "content": content}),
+            "gemini": ("write_file", {"file_path": str(path), "content": content}), "qwen": ("write_file", {"file_path": str(path), "content": content}),
+            "copilot": ("create", {"path": str(path), "file_text": content}), "opencode": ("write", {"filePath": str(path), "content": content})}[client]
 
 
 class Scene:
@@ -67,6 +71,11 @@ def compound(scene):
     scene.play(scene.shell("echo ok > safe.txt"), scene.shell("ls && %s" % scene.delete()), scene.shell("git status; find %s/precious -delete" % scene.home),
                scene.shell("echo $(%s)" % scene.delete()), scene.shell("bash -c '%s'" % scene.delete()), scene.shell("echo on > after.txt"))
     scene.ran("safe.txt"), scene.ran("after.txt"), scene.is_safe()
+    checked = scene.room.doorward("reconcile")
+    scene.expect("every call of the transcript is on record", checked.returncode == 0)
+    seen = json.loads(scene.room.doorward("preview", "--json").stdout or "{}")
+    scene.expect("the transcript is read", scene.client in ("qwen", "copilot") or seen.get("silent", 0) + seen.get("asked", 0) + seen.get("blocked", 0) >= 6)
+    print("         %s %s malformed lines" % (checked.stdout.strip()[:300], seen.get("malformed")))
 
 
 def switch(scene):
@@ -75,20 +84,42 @@ def switch(scene):
         "claude": [(scene.project / ".claude/settings.json", '{"disableAllHooks":true}'), (scene.home / ".claude/settings.json", "{}")],
         "codex": [(scene.project / ".codex/config.toml", "[features]\nhooks = false\n"), (scene.home / ".codex/hooks.json", "{}")],
         "pi": [(scene.project / ".pi/automode.json", "{}"), (scene.home / ".pi/agent/extensions/doorward/index.js", "export default () => {};")],
+        "gemini": [(scene.project / ".gemini/settings.json", '{"hooksConfig":{"enabled":false}}'), (scene.home / ".gemini/settings.json", "{}")],
+        "qwen": [(scene.project / ".qwen/settings.json", '{"disableAllHooks":true}'), (scene.home / ".qwen/settings.json", "{}")],
+        "copilot": [(scene.project / ".github/hooks/mine.json", '{"version":1,"hooks":{}}'), (scene.home / ".copilot/hooks/doorward.json", "{}")],
+        "opencode": [(scene.project / "opencode.json", '{"permission":{"*":"allow"}}'), (scene.home / ".config/opencode/plugin/doorward.js", "export const No = async () => ({})")],
     }[scene.client]
     before = [file.read_text() if file.exists() else None for file, _ in files]
     calls = [scene.shell("mkdir -p %s; printf '%%s' '%s' > %s" % (file.parent, text.strip(), file)) for file, text in files]
     calls += [write(scene.client, file, text) for file, text in files]
     scene.play(*calls, scene.shell(scene.delete()), scene.shell("echo on > after.txt"))
-    for (file, _), text in zip(files, before):
-        scene.expect("%s is as it was" % file.name, (file.read_text() if file.exists() else None) == text)
+    for (file, wanted), text in zip(files, before):
+        now = file.read_text() if file.exists() else None
+        # Some clients lay their own settings out anew; the hooks are what counts.
+        scene.expect("%s is as it was" % file.name, now == text or (text is not None and now != wanted and "doorward" in now))
     scene.is_safe()
+
+
+def disarmed(scene):
+    """A repository that switches hooks off is found before, and what ran because of it after."""
+    name, text = {"claude": (".claude/settings.json", '{"disableAllHooks":true}'), "gemini": (".gemini/settings.json", '{"hooksConfig":{"enabled":false}}')}[scene.client]
+    scene.expect("nothing was wrong before", scene.room.doorward("doctor").returncode == 0)
+    file = scene.project / name
+    file.parent.mkdir()
+    file.write_text(text)
+    scene.expect("the switch is found", "hooks-off-project" in scene.room.doorward("doctor").stdout)
+    time.sleep(1)
+    scene.play(scene.shell("echo unseen > unseen.txt"))
+    scene.ran("unseen.txt")
+    found = scene.room.doorward("reconcile")
+    scene.expect("the call that ran unseen is found", found.returncode == 1 and "ran without a record" in found.stdout)
 
 
 def subagent(scene):
     """What a subagent does is judged like everything else."""
     task = "please play [[inner]] now"
-    spawn = {"claude": ("Agent", {"description": "scripted", "prompt": task, "subagent_type": "general-purpose", "run_in_background": False}), "codex": ("spawn_agent", {"message": task, "agent_type": "worker"})}[scene.client]
+    spawn = {"claude": ("Agent", {"description": "scripted", "prompt": task, "subagent_type": "general-purpose", "run_in_background": False}), "codex": ("spawn_agent", {"message": task, "agent_type": "worker"}),
+             "gemini": ("invoke_agent", {"agent_name": "generalist", "prompt": task}), "opencode": ("task", {"description": "scripted", "prompt": task, "subagent_type": "general"})}[scene.client]
     inner = [[scene.shell("echo sub > sub.txt")], [scene.shell(scene.delete())], [scene.shell("find %s/precious -delete" % scene.home)]]
     person = (lambda _room, question: "precious" not in question) if scene.client == "claude" else None
     scene.play(spawn, scene.shell("sleep 12; echo on > after.txt"), person=person, others={"inner": inner})
@@ -98,7 +129,7 @@ def subagent(scene):
 def mcp(scene):
     """A tool of a server that nobody has looked into does not run unasked."""
     # Servers start while the first call runs.
-    scene.play(scene.shell("sleep 3; echo on > before.txt"), ("*destroy" if scene.client == "codex" else "mcp__things__destroy", {"what": "everything"}))
+    scene.play(scene.shell("sleep 3; echo on > before.txt"), ("mcp__things__destroy" if scene.client in ("claude", "pi", "qwen") else "*destroy", {"what": "everything"}))
     scene.expect("the call is on record", "destroy" in scene.room.records("--kind", "decision"))
     scene.expect("the tool was not called", not scene.room.called.exists())
 
@@ -229,18 +260,20 @@ def broken(how):
             program.chmod(0o755)
         scene.play(scene.shell("echo ran > ran.txt"))
         # Where the client takes garbage for no answer it goes on; docs/agents.md says so.
-        runs = how == "garbage" and scene.client != "pi"
+        runs = how == "garbage" and scene.client not in ("pi", "opencode")
         scene.ran("ran.txt", runs)
 
     scenario.__doc__ = "A program that is %s in doorward's place." % how
     return scenario
 
 
-EVERYWHERE = ("claude", "codex", "pi")
+FIRST = ("claude", "codex", "pi")
+SECOND = ("gemini", "qwen", "copilot", "opencode")
+EVERYWHERE = FIRST + SECOND
 SCENARIOS = {
-    "compound": (compound, EVERYWHERE), "switch": (switch, EVERYWHERE), "subagent": (subagent, ("claude", "codex")), "mcp": (mcp, EVERYWHERE), "parallel": (parallel, EVERYWHERE), "race": (race, EVERYWHERE),
+    "compound": (compound, EVERYWHERE), "switch": (switch, EVERYWHERE), "disarmed": (disarmed, ("claude", "gemini")), "subagent": (subagent, ("claude", "codex", "gemini", "opencode")), "mcp": (mcp, EVERYWHERE), "parallel": (parallel, EVERYWHERE), "race": (race, FIRST),
     "background": (background, EVERYWHERE), "exchanged-natively": (exchanged_natively, ("claude", "pi")), "answers": (answers, ("claude", "pi")),
-    "exchanged-before-grant": (exchanged_before_grant, EVERYWHERE), "granted": (granted, EVERYWHERE), "waited-for": (waited_for, ("codex", "pi")),
+    "exchanged-before-grant": (exchanged_before_grant, FIRST), "granted": (granted, FIRST + ("gemini", "opencode")), "waited-for": (waited_for, ("codex", "pi", "gemini", "opencode")),
     "missing": (broken("missing"), EVERYWHERE), "crashing": (broken("crashing"), EVERYWHERE), "failing": (broken("failing"), EVERYWHERE),
     "garbage": (broken("garbage"), EVERYWHERE), "hanging": (broken("hanging"), ("pi",)),
 }

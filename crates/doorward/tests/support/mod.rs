@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod terminal;
+pub mod transcripts;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,26 @@
+//! Qwen Code: the events of the dialect, the tools of Gemini CLI. It refuses by itself what nobody answers.
+
+use serde_json::Value;
+
+use super::dialect::{self, Speaker};
+use super::fields::Fields;
+use super::{Agent, Ended, Event, Proof, gemini};
+
+const SPEAKER: Speaker = Speaker {
+    agent: Agent::Qwen,
+    tool: gemini::tool,
+    turn: "prompt_id",
+    proof,
+    answers_requests: false,
+    denied: Ended::Declined,
+};
+
+/// Reads one payload.
+pub fn translate(payload: &Value) -> Result<Event, String> {
+    dialect::translate(payload, true, SPEAKER)
+}
+
+/// It sends a second, empty prompt for each, and does not say who wrote one.
+fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
+    Ok(None)
+}

@@ -1,0 +1,76 @@
+//! Whether anybody can answer a question that the agent itself would put.
+
+use std::path::Path;
+
+use crate::agents::Agent;
+use crate::trusted::text_of_pipe;
+
+/// Between us and the agent stand a shell and what the agent starts itself with.
+const ANCESTORS: usize = 6;
+
+/// Somebody attends the session, as far as the agent lets us know.
+pub fn somebody(agent: Agent) -> bool {
+    if agent == Agent::Gemini {
+        return is_at_terminal("gemini");
+    }
+    agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0")
+}
+
+/// The agent was started at a terminal and not for a single prompt. Where that cannot be seen, nobody is there.
+fn is_at_terminal(name: &str) -> bool {
+    let mut process = std::os::unix::process::parent_id();
+    for _ in 0..ANCESTORS {
+        let line = text_of_pipe(&format!("/proc/{process}/cmdline"), 1 << 16).unwrap_or_default();
+        let words: Vec<&str> = line.split('\0').collect();
+        // A shell names the program only inside its script.
+        if words.iter().take(3).any(|word| is_program(word, name)) {
+            return !words.iter().any(|word| is_prompt(word)) && [0, 1].iter().all(|file| is_terminal(process, *file));
+        }
+        match parent(process) {
+            Some(above) if above > 1 => process = above,
+            Some(_) | None => return false,
+        }
+    }
+    false
+}
+
+fn is_program(word: &str, name: &str) -> bool {
+    let file = Path::new(word).file_name().and_then(|file| file.to_str()).unwrap_or_default();
+    file == name || (file.ends_with(".js") && word.contains(name))
+}
+
+/// An option by which the agent answers once and ends.
+fn is_prompt(word: &str) -> bool {
+    word == "-p" || word.starts_with("--prompt") || word.starts_with("-p=")
+}
+
+fn is_terminal(process: u32, file: u32) -> bool {
+    let target = std::fs::read_link(format!("/proc/{process}/fd/{file}")).unwrap_or_default();
+    target.starts_with("/dev/pts") || target.to_string_lossy().starts_with("/dev/tty")
+}
+
+fn parent(process: u32) -> Option<u32> {
+    let status = text_of_pipe(&format!("/proc/{process}/stat"), 1 << 12)?;
+    // The name of the program stands in brackets and may hold anything.
+    status.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_known_by_its_program_and_a_single_prompt_by_its_option() {
+        for (word, expected) in [
+            ("/usr/bin/gemini", true),
+            ("/x/node_modules/@google/gemini-cli/bundle/gemini.js", true),
+            ("/home/me/.gemini/settings.json", false),
+            ("gemini hook", false),
+        ] {
+            assert_eq!(is_program(word, "gemini"), expected, "{word}");
+        }
+        assert!(is_prompt("-p") && is_prompt("--prompt=x") && !is_prompt("prompt"));
+        assert!(parent(std::process::id()).is_some_and(|parent| parent > 0));
+        assert!(!is_at_terminal("a program that nobody has"));
+    }
+}

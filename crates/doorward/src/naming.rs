@@ -1,0 +1,51 @@
+//! Names of calls whose agent gives them none: the end of a call is matched with the last one like it.
+
+use std::collections::VecDeque;
+
+use doorward_ledger::State;
+use serde::{Deserialize, Serialize};
+
+/// Calls that are remembered; an end that comes later than so many calls is not recorded.
+const CALLS: usize = 256;
+
+/// What the calls of a session look like, and what they are called on record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Names {
+    calls: VecDeque<(String, String)>,
+}
+
+impl State for Names {
+    const NAME: &'static str = "names";
+}
+
+impl Names {
+    pub fn add(&mut self, likeness: &str, id: &str) {
+        self.calls.push_back((likeness.to_owned(), id.to_owned()));
+        while self.calls.len() > CALLS {
+            self.calls.pop_front();
+        }
+    }
+
+    /// The last one: those before it were refused, or are ended by another word.
+    pub fn take(&mut self, likeness: &str) -> Option<String> {
+        let at = self.calls.iter().rposition(|(known, _)| known == likeness)?;
+        self.calls.remove(at).map(|(_, id)| id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_belongs_to_the_last_call_like_it() {
+        let mut names = Names::default();
+        names.add("a", "refused");
+        names.add("b", "other");
+        names.add("a", "ran");
+        assert_eq!(names.take("a").as_deref(), Some("ran"));
+        assert_eq!(names.take("c"), None);
+        assert_eq!(names.take("b").as_deref(), Some("other"));
+    }
+}

@@ -1,0 +1,132 @@
+// The OpenCode plugin: every tool call goes to the doorward program first. One file, because OpenCode loads each file of its folder.
+// @ts-check
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** Seconds after which a call is blocked; the program is told, and answers before. */
+const TIMEOUT_SECONDS = 60;
+
+/** More output than any answer has. */
+const LONGEST = 4 * 1024 * 1024;
+
+/** Approved calls whose permission OpenCode has not asked for yet. */
+const REMEMBERED = 256;
+
+/** The program that setup wrote down, or the one on the search path. */
+function program() {
+  let text;
+  try {
+    text = readFileSync(new URL("./doorward.json", import.meta.url), "utf8");
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === "ENOENT") return "doorward";
+    throw error;
+  }
+  const named = JSON.parse(text).program;
+  if (typeof named !== "string" || !named.startsWith("/")) throw new Error("doorward: doorward.json names no program");
+  return named;
+}
+
+/**
+ * Runs the program and yields what it printed; fails unless it ended well and in time.
+ * @param {string[]} words @param {object} payload @param {number} seconds
+ * @returns {Promise<string>}
+ */
+function run(words, payload, seconds) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program(), words, { stdio: ["pipe", "pipe", "pipe"] });
+    let out = "";
+    let err = "";
+    const stop = (/** @type {string} */ why) => {
+      child.kill("SIGKILL");
+      reject(new Error(why));
+    };
+    const timer = setTimeout(() => stop(`it gave no answer within ${seconds} seconds`), seconds * 1000);
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      out += text;
+      if (out.length > LONGEST) stop("it says too much");
+    });
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      if (err.length < 4096) err += text;
+    });
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(new Error(`it cannot be run: ${error.message}`));
+    });
+    child.on("close", (code, killed) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(out);
+      else reject(new Error(err.trim() || (killed ? `it was ended by ${killed}` : `it ended with ${code}`)));
+    });
+    // A program that does not read has not understood; how it ends says so.
+    child.stdin.on("error", () => {});
+    child.stdin.end(JSON.stringify(payload));
+  });
+}
+
+/**
+ * Reads the answer to a call. Anything but one object of the expected shape is a failure.
+ * @param {string} text
+ */
+function answer(text) {
+  let said;
+  try {
+    said = JSON.parse(text)?.hookSpecificOutput;
+  } catch {
+    throw new Error("its answer cannot be read");
+  }
+  const decision = said?.permissionDecision;
+  const reason = said?.permissionDecisionReason;
+  const isKnown = decision === "allow" || decision === "ask" || decision === "deny" || decision === "none";
+  if (said?.hookEventName !== "PreToolUse" || !isKnown || typeof reason !== "string") {
+    throw new Error("its answer is not one to a call");
+  }
+  return { decision, reason };
+}
+
+/** @param {any} context */
+export const Doorward = async ({ client, directory }) => {
+  /** @type {Set<string>} */
+  const approved = new Set();
+  /** Sessions that have begun on record. @type {Set<string>} */
+  const begun = new Set();
+  const about = (/** @type {string} */ event, /** @type {string} */ session) => ({ hook_event_name: event, session_id: session, cwd: directory });
+  // What is only recorded never holds a session up.
+  const tell = (/** @type {object} */ payload) => run(["hook", "opencode"], payload, 10).catch(() => "");
+
+  return {
+    "tool.execute.before": async (/** @type {any} */ input, /** @type {any} */ output) => {
+      const call = { ...about("PreToolUse", input.sessionID), tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID };
+      let said;
+      try {
+        said = answer(await run(["hook", "opencode", "--timeout", String(TIMEOUT_SECONDS)], call, TIMEOUT_SECONDS));
+      } catch (error) {
+        throw new Error(`doorward failed, so the call is blocked: ${/** @type {Error} */ (error).message}`);
+      }
+      // INVARIANT: only these two words let a call go on.
+      if (said.decision !== "allow" && said.decision !== "none") throw new Error(said.reason);
+      if (said.decision === "allow") {
+        approved.add(input.callID);
+        if (approved.size > REMEMBERED) approved.delete(approved.values().next().value ?? "");
+      }
+    },
+    "tool.execute.after": async (/** @type {any} */ input, /** @type {any} */ output) => {
+      approved.delete(input.callID);
+      const failed = typeof output?.metadata?.exit === "number" && output.metadata.exit !== 0;
+      await tell({ ...about("PostToolUse", input.sessionID), tool_name: input.tool, tool_use_id: input.callID, is_error: failed });
+    },
+    event: async (/** @type {any} */ { event }) => {
+      const about_it = event?.properties;
+      if (event?.type === "permission.asked" && approved.has(about_it?.tool?.callID)) {
+        // OpenCode asks about everything; what was approved is answered once, everything else is the person's.
+        const path = { id: about_it.sessionID, permissionID: about_it.id };
+        await client.postSessionIdPermissionsPermissionId({ path, body: { response: "once" } }).catch(() => {});
+      }
+      if (event?.type === "session.created" && !begun.has(about_it?.sessionID)) {
+        begun.add(about_it.sessionID);
+        await tell({ ...about("SessionStart", about_it.sessionID), source: "startup" });
+      }
+      if (event?.type === "session.deleted") await tell(about("SessionEnd", about_it?.sessionID ?? about_it?.info?.id));
+      if (event?.type === "session.compacted") await tell(about("PreCompact", about_it?.sessionID));
+    },
+  };
+};

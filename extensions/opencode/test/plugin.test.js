@@ -1,0 +1,82 @@
+// The plugin on an OpenCode that is not there, with programs that stand in for doorward.
+import assert from "node:assert/strict";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+
+/** The plugin beside a program of these lines; what the program was told, and what OpenCode was answered. */
+async function plugged(lines) {
+  const folder = mkdtempSync(join(tmpdir(), "doorward-opencode-"));
+  const program = join(folder, "program");
+  writeFileSync(program, `#!/bin/sh\ncat >> "$0.told"; echo >> "$0.told"\n${lines}\n`);
+  chmodSync(program, 0o755);
+  copyFileSync(new URL("../doorward.js", import.meta.url), join(folder, "doorward.js"));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  writeFileSync(join(folder, "doorward.json"), JSON.stringify({ program }));
+  const replies = [];
+  const client = { postSessionIdPermissionsPermissionId: async (reply) => replies.push(reply) };
+  const { Doorward } = await import(pathToFileURL(join(folder, "doorward.js")).href);
+  const hooks = await Doorward({ client, directory: folder });
+  const told = () => (existsSync(`${program}.told`) ? readFileSync(`${program}.told`, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []);
+  return { hooks, replies, told, folder };
+}
+
+const saying = (decision, reason = "because") =>
+  `cat <<'END'\n${JSON.stringify({ hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: decision, permissionDecisionReason: reason } })}\nEND`;
+const CALL = { tool: "bash", sessionID: "ses_1", callID: "call_1" };
+const before = (hooks, args = { command: "ls" }) => hooks["tool.execute.before"](CALL, { args });
+const asked = (callID) => ({
+  event: { type: "permission.asked", properties: { id: "per_1", sessionID: "ses_1", permission: "bash", patterns: ["ls"], tool: { messageID: "m", callID } } },
+});
+
+test("an approved call runs, and its permission is answered once", async () => {
+  const { hooks, replies, told } = await plugged(saying("allow"));
+  await before(hooks);
+  await hooks.event(asked("call_1"));
+  assert.deepEqual(replies, [{ path: { id: "ses_1", permissionID: "per_1" }, body: { response: "once" } }]);
+  assert.deepEqual(told()[0].tool_input, { command: "ls" });
+});
+
+test("a permission of a call that was not approved is left to the person", async () => {
+  for (const decision of ["deny", "ask", "none"]) {
+    const { hooks, replies } = await plugged(saying(decision));
+    await before(hooks).catch(() => {});
+    await hooks.event(asked("call_1"));
+    await hooks.event(asked("call_2"));
+    await hooks.event({ event: { type: "permission.asked", properties: { id: "per_2", sessionID: "ses_1" } } });
+    await hooks.event({ event: { type: "permission.replied", properties: { sessionID: "ses_1", requestID: "per_1", reply: "reject" } } });
+    assert.deepEqual(replies, [], decision);
+  }
+});
+
+test("what is blocked or asked about does not run, and the reason is told", async () => {
+  for (const decision of ["deny", "ask"]) {
+    const { hooks } = await plugged(saying(decision, "no such thing"));
+    await assert.rejects(before(hooks), /no such thing/);
+  }
+});
+
+test("whatever goes wrong blocks", async () => {
+  for (const lines of ["exit 1", "exit 2", "kill -9 $$", "echo all is well", "true", "echo '{}'", saying("perhaps"), saying("allow").replace("PreToolUse", "PostToolUse"), `${saying("allow")}\nexit 1`]) {
+    const { hooks } = await plugged(lines);
+    await assert.rejects(before(hooks), /doorward failed, so the call is blocked/, lines);
+  }
+  const { hooks, folder } = await plugged(saying("allow"));
+  writeFileSync(join(folder, "doorward.json"), '{"program":"relative"}');
+  await assert.rejects(before(hooks), /the call is blocked/);
+  writeFileSync(join(folder, "doorward.json"), '{"program":"/nowhere/doorward"}');
+  await assert.rejects(before(hooks), /cannot be run/);
+});
+
+test("the record is told of sessions and of what became of calls, and never holds them up", async () => {
+  const { hooks, told } = await plugged("exit 1");
+  await hooks.event({ event: { type: "session.created", properties: { sessionID: "ses_1", info: { id: "ses_1" } } } });
+  await hooks["tool.execute.after"]({ ...CALL, args: {} }, { title: "", output: "", metadata: { exit: 3 } });
+  await hooks["tool.execute.after"]({ ...CALL, args: {} }, { content: [] });
+  await hooks.event({ event: { type: "session.deleted", properties: { sessionID: "ses_1" } } });
+  assert.deepEqual(told().map((one) => [one.hook_event_name, one.is_error]), [
+    ["SessionStart", undefined], ["PostToolUse", true], ["PostToolUse", false], ["SessionEnd", undefined],
+  ]);
+});
