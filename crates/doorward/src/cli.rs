@@ -91,6 +91,8 @@ enum Command {
     Reset(crate::status::ResetArguments),
     /// What was overridden three times in seven days and wants a review
     Tickets(crate::status::TicketsArguments),
+    /// Choose, test and compare the language models that may review what layer 2 leaves open
+    Model(crate::reviewer::command::ModelArguments),
     /// Show rates, counts and durations of what was decided
     Metrics(crate::metrics::MetricsArguments),
     /// List what wants attention, or say that it is dealt with
@@ -272,6 +274,9 @@ pub fn command_line() -> ExitCode {
         Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Review => crate::review::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Model(arguments) => {
+            crate::reviewer::command::run(&arguments).unwrap_or_else(|error| failure(1, &error))
+        }
         Command::Metrics(arguments) => crate::metrics::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Alerts(arguments) => crate::alerts::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Notify { id } => crate::notify::run(&id).unwrap_or_else(|error| failure(1, &error)),

@@ -18,6 +18,8 @@ pub struct Considered {
     pub observing: Duration,
     /// A person's grant lets it run, whatever the judgement says.
     pub granted: bool,
+    /// What a reviewer said, where one was asked.
+    pub review: Option<crate::reviewer::Reviewed>,
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
@@ -35,7 +37,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         let (facts, judgement) = broken(call, policy);
         (facts, judgement, took)
     });
-    Considered { facts, judgement, took, observing, granted: false }
+    Considered { facts, judgement, took, observing, granted: false, review: None }
 }
 
 /// The call again, with a doubt that only the edge can have: something about it is not known.
@@ -86,6 +88,7 @@ pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         coverage,
         taint: Vec::new(),
         intent: Intent::default(),
+        review: None,
         counts: Counts::default(),
         pattern: String::new(),
         agent: String::new(),

@@ -25,6 +25,7 @@ mod own;
 mod places;
 mod record;
 mod review;
+mod reviewer;
 mod rules;
 mod screen;
 mod serve;

@@ -8,7 +8,7 @@ mod edit;
 mod find;
 mod hooks;
 mod pi;
-mod write;
+pub mod write;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};

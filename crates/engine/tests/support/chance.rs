@@ -113,6 +113,7 @@ impl Chance {
                 consent: self.one_in(5).then(|| "yes, do it".into()),
                 boundary: self.one_in(9).then(|| "do not push".into()),
             },
+            review: None,
             counts: self.counts(),
             pattern: "bash · nothing".into(),
             agent: "claude".into(),

@@ -1,0 +1,1 @@
+//! What is sent, whole; and what each protocol makes of it.
