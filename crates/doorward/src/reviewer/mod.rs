@@ -12,8 +12,12 @@ mod fault;
 mod fence;
 mod lists;
 mod prompt;
+#[cfg(test)]
+mod prompt_tests;
 mod provider;
 mod reply;
+#[cfg(test)]
+mod server;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -212,7 +216,7 @@ fn prepared(considered: &Considered, scene: &Scene<'_>) -> Result<Prompt, Fault>
 }
 
 fn nonce() -> Option<String> {
-    key::random().map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    key::random().map(|bytes| bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What the agent has loaded, or what lies in the project.

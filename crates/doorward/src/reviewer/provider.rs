@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::chosen::Chosen;
 use super::fault::Fault;
 use super::prompt::Prompt;
-use super::reply::schema;
+use super::reply::{grammar, schema};
 use crate::config::reviewer::Kind;
 
 /// Tokens of an answer in the reasoned stage, and in the fast one.
@@ -95,7 +95,7 @@ fn anthropic(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
 fn openai(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
     // The maker's own newer models know only the longer name, most others only the shorter one.
     let limit = if chosen.url.starts_with("https://api.openai.com/") { "max_completion_tokens" } else { "max_tokens" };
-    let schema = json!({ "name": "review", "strict": true, "schema": schema(None) });
+    let schema = json!({ "name": "review", "strict": true, "schema": schema() });
     json!({
         "model": chosen.model, limit: tokens, "messages": messages(prompt),
         "response_format": { "type": "json_schema", "json_schema": schema },
@@ -105,12 +105,12 @@ fn openai(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
 fn ollama(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
     json!({
         "model": chosen.model, "stream": false, "think": false, "messages": messages(prompt),
-        "format": schema(Some(&prompt.nonce)), "options": { "num_predict": tokens },
+        "format": grammar(&prompt.nonce), "options": { "num_predict": tokens },
     })
 }
 
 fn llama(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
-    let schema = json!({ "name": "review", "strict": true, "schema": schema(Some(&prompt.nonce)) });
+    let schema = json!({ "name": "review", "strict": true, "schema": grammar(&prompt.nonce) });
     json!({
         "model": chosen.model, "max_tokens": tokens, "messages": messages(prompt), "cache_prompt": true,
         "chat_template_kwargs": { "enable_thinking": false },

@@ -113,21 +113,39 @@ fn said(error: &serde_json::Error) -> String {
     format!("it does not have the shape that is wanted: {text}")
 }
 
-/// The schema of a reply. Models that decode by grammar are held to the nonce itself; with others a schema that changes with
-/// every request would have to be compiled each time.
-pub fn schema(nonce: Option<&str>) -> Value {
-    let nonce = match nonce {
-        Some(nonce) => json!({ "type": "string", "enum": [nonce] }),
-        None => json!({ "type": "string" }),
+/// The schema of a reply, for providers that hold a model to one.
+pub fn schema() -> Value {
+    // The pattern bounds the reason, so that no model talks until it is cut off.
+    let tiers = ["hard_deny", "soft_deny", "allow", "explicit_intent", "none"];
+    let confidence = json!({ "type": "number" });
+    object(json!({ "type": "string", "pattern": REASON }), &tiers, &["allow", "block"], (confidence, json!({ "type": "string" })))
+}
+
+/// The same for models that decode by a grammar made for each request: the nonce itself is part of it, and so is which
+/// decision goes with which tier. With other providers a schema that changes would have to be compiled for each request.
+pub fn grammar(nonce: &str) -> Value {
+    let of = |tiers: &[&str], decision: &str| {
+        let reason = json!({ "type": "string", "pattern": REASON });
+        let confidence = json!({ "enum": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99] });
+        object(reason, tiers, &[decision], (confidence, json!({ "type": "string", "enum": [nonce] })))
     };
-    // A bound in the schema would be ignored by some providers and refused by others; the reply is checked here.
+    json!({ "anyOf": [
+        of(&["hard_deny", "soft_deny", "none"], "block"),
+        of(&["allow", "explicit_intent", "none"], "allow"),
+    ] })
+}
+
+/// A reason: printable, on one line, neither empty nor long.
+const REASON: &str = "^[a-zA-Z0-9 .,:;()/_-]{1,160}$";
+
+fn object(reason: Value, tiers: &[&str], decisions: &[&str], (confidence, nonce): (Value, Value)) -> Value {
     json!({
         "type": "object",
         "properties": {
-            "reason": { "type": "string" },
-            "tier": { "type": "string", "enum": ["hard_deny", "soft_deny", "allow", "explicit_intent", "none"] },
-            "decision": { "type": "string", "enum": ["allow", "block"] },
-            "confidence": { "type": "number" },
+            "reason": reason,
+            "tier": { "type": "string", "enum": tiers },
+            "decision": { "type": "string", "enum": decisions },
+            "confidence": confidence,
             "nonce": nonce,
         },
         "required": ["reason", "tier", "decision", "confidence", "nonce"],
