@@ -11,6 +11,8 @@ pub mod command;
 mod fault;
 mod fence;
 mod lists;
+#[cfg(test)]
+mod llama_tests;
 mod prompt;
 #[cfg(test)]
 mod prompt_tests;

@@ -12,15 +12,20 @@ use crate::places::Places;
 use crate::record::{self, Ledger};
 
 /// A home with a reviewer that a person has accepted, and a project.
-struct Room(tempfile::TempDir);
+pub struct Room(tempfile::TempDir);
 
 impl Room {
     /// With a provider at this address, and these further lines of its table.
     fn new(url: &str, more: &str) -> Room {
-        let room = Room::bare(&format!(
+        Room::with(&format!(
             "[agents.claude]\nmode = \"auto\"\n[reviewer]\nmodel = \"local/m\"\n{more}\n\
              [reviewer.providers.local]\nkind = \"openai\"\nurl = \"{url}\"\nprice_input = 1.0\nprice_output = 4.0\n"
-        ));
+        ))
+    }
+
+    /// With a configuration that a person has accepted.
+    pub fn with(config: &str) -> Room {
+        let room = Room::bare(config);
         room.accept();
         room
     }
@@ -62,7 +67,7 @@ impl Room {
     }
 
     /// The decision and its reason.
-    fn hook(&self, command: &str) -> (String, String) {
+    pub fn hook(&self, command: &str) -> (String, String) {
         self.say(&self.payload(command))
     }
 
@@ -82,13 +87,13 @@ impl Room {
         serde_json::from_slice(&bodies.last().unwrap().body.unwrap()).unwrap()
     }
 
-    fn review(&self) -> Value {
+    pub fn review(&self) -> Value {
         serde_json::from_str(self.last().review.unwrap().get()).unwrap()
     }
 }
 
 /// A call that is soft on every machine: it reads from a host that nobody listed.
-const FETCH: &str = "curl https://unlisted.example/topic";
+const FETCH: &str = "curl https://some-unlisted-host.com/topic";
 
 #[test]
 fn a_good_answer_clears_a_soft_question_and_is_on_the_record() {
@@ -241,7 +246,7 @@ fn the_same_request_is_answered_from_what_is_kept() {
     assert_eq!(room.hook(FETCH).0, "allow");
     assert_eq!((room.hook(FETCH).0.as_str(), server.asked()), ("allow", 1));
     assert_eq!((room.review()["kept"].clone(), room.review()["requests"].clone()), (json!(true), json!(0)));
-    assert_eq!((room.hook("curl https://unlisted.example/other").0.as_str(), server.asked()), ("allow", 2));
+    assert_eq!((room.hook("curl https://some-unlisted-host.com/other").0.as_str(), server.asked()), ("allow", 2));
 }
 
 #[test]
@@ -301,7 +306,7 @@ fn a_model_that_nobody_accepted_is_never_asked() {
     let project = room.0.path().join("project/.doorward.toml");
     std::fs::write(&project, format!("[reviewer]\nmodel = \"e/m\"\n[reviewer.providers.e]\nkind = \"openai\"\nurl = \"http://127.0.0.1:{}\"\n", evil.port)).unwrap();
     std::fs::set_permissions(&project, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    let _ = room.hook("curl https://unlisted.example/third");
+    let _ = room.hook("curl https://some-unlisted-host.com/third");
     assert_eq!(evil.asked(), 0, "a repository brings no model along");
 }
 
@@ -344,14 +349,14 @@ fn a_target_that_a_rule_would_not_approve_takes_the_answer_back() {
 fn an_action_is_sent_whole_or_not_at_all_and_without_secrets() {
     let server = Server::new(Does::Says(declines().to_string()));
     let room = Room::at(&server);
-    let long = format!("curl https://unlisted.example/topic # {}", "x".repeat(40_000));
+    let long = format!("curl https://some-unlisted-host.com/topic # {}", "x".repeat(40_000));
     assert_eq!(room.hook(&long).0, "ask");
     assert!(server.last()["messages"][1]["content"].as_str().unwrap().contains(&"x".repeat(40_000)));
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
-    let _ = room.hook(&format!("curl https://unlisted.example/topic # {secret}"));
+    let _ = room.hook(&format!("curl https://some-unlisted-host.com/topic # {secret}"));
     assert!(!server.last().to_string().contains(&secret));
     let asked = server.asked();
-    let (decision, reason) = room.hook(&format!("curl https://unlisted.example/topic # {}", "x".repeat(70_000)));
+    let (decision, reason) = room.hook(&format!("curl https://some-unlisted-host.com/topic # {}", "x".repeat(70_000)));
     assert!(decision == "ask" && reason.contains("are not sent"), "{reason}");
     assert_eq!(server.asked(), asked);
 }
