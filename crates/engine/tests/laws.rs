@@ -5,8 +5,8 @@
 mod support;
 
 use doorward_engine::{
-    Answer, Clearance, Confidence, Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility, Review, Scope, Sensitivity, Stage,
-    Tool, Verdict, judge,
+    Answer, Clearance, Confidence, Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility,
+    Review, Scope, Sensitivity, Stage, Tool, Verdict, judge,
 };
 use support::chance::Chance;
 use support::{corpus, wrap};
@@ -307,7 +307,11 @@ fn a_reviewer_clears_soft_questions_and_nothing_else() {
                 cleared += 1;
             } else {
                 stayed += 1;
-                assert_eq!((after.verdict, after.cleared_by), (before.verdict, before.cleared_by), "{answer} {facts:?}");
+                assert_eq!(
+                    (after.verdict, after.cleared_by),
+                    (before.verdict, before.cleared_by),
+                    "{answer} {facts:?}"
+                );
             }
             assert!(judge(&reviewed, &shut).verdict > Verdict::AutoApprove);
             assert_eq!(judge(&reviewed, &strict).verdict, judge(facts, &strict).verdict, "strict asks no model");

@@ -5,7 +5,9 @@ use doorward_engine::{Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step};
+use super::{
+    Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
+};
 
 /// What differs from one agent to the next.
 #[derive(Clone, Copy)]

@@ -6,13 +6,8 @@ use super::notes::Note;
 use super::{Config, DEFAULTS};
 
 /// Keys of `autoMode` about the reviewer that have fixed values here.
-const REVIEWER: &[&str] = &[
-    "classifierReasoningLevel",
-    "maxTranscriptLines",
-    "maxUserTranscriptTokens",
-    "maxToolTranscriptTokens",
-    "log",
-];
+const REVIEWER: &[&str] =
+    &["classifierReasoningLevel", "maxTranscriptLines", "maxUserTranscriptTokens", "maxToolTranscriptTokens", "log"];
 
 /// Keys that would let something through without a look, or that mean nothing here.
 const NOT_TAKEN: &[(&str, &str)] = &[

@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn only_a_model_that_the_user_configured_can_be_chosen() {
-        let mut reviewer = Reviewer { model: Some("a/one".into()), models: vec!["b/two".into()], ..Reviewer::default() };
+        let mut reviewer =
+            Reviewer { model: Some("a/one".into()), models: vec!["b/two".into()], ..Reviewer::default() };
         reviewer.choose("c/three");
         assert_eq!(reviewer.model.as_deref(), Some("a/one"));
         reviewer.choose("b/two");

@@ -144,7 +144,9 @@ mod tests {
         };
         let first = of("m", "policy", "action", "aaaa");
         assert_eq!(first, of("m", "policy", "action", "bbbb"));
-        for other in [of("n", "policy", "action", "aaaa"), of("m", "other", "action", "aaaa"), of("m", "policy", "act", "aaaa")] {
+        for other in
+            [of("n", "policy", "action", "aaaa"), of("m", "other", "action", "aaaa"), of("m", "policy", "act", "aaaa")]
+        {
             assert_ne!(first, other);
         }
     }

@@ -173,7 +173,9 @@ mod tests {
         std::fs::write(&file, "from-a-file\n").unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let of = |provider: &str| {
-            let text = format!("[reviewer]\nmodel = \"p/m\"\n[reviewer.providers.p]\nkind = \"openai\"\nurl = \"https://x.example\"\n{provider}");
+            let text = format!(
+                "[reviewer]\nmodel = \"p/m\"\n[reviewer.providers.p]\nkind = \"openai\"\nurl = \"https://x.example\"\n{provider}"
+            );
             chosen(&reviewer(&text), "p/m", home.path().to_str().unwrap()).map(|chosen| chosen.key)
         };
         assert_eq!(of("").unwrap(), None);

@@ -63,16 +63,17 @@ fn defused(raw: &str, bracket: &str, first: impl Fn(char) -> String) -> String {
 
 /// What follows a bracket is the name of one of our tags, in whatever case and with whatever space.
 fn opens(behind: &str) -> bool {
-    let name = behind.trim_start_matches(|character: char| character.is_whitespace() || "/\\!?|[_-".contains(character));
+    let name =
+        behind.trim_start_matches(|character: char| character.is_whitespace() || "/\\!?|[_-".contains(character));
     NAMES.iter().any(|known| starts_like(name, known))
 }
 
 /// The separator, with any space between its words.
 fn is_separator(text: &str) -> bool {
     let mut words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    ["latest", "action", "to", "classify"].iter().all(|wanted| {
-        words.next().is_some_and(|word| word.eq_ignore_ascii_case(wanted))
-    })
+    ["latest", "action", "to", "classify"]
+        .iter()
+        .all(|wanted| words.next().is_some_and(|word| word.eq_ignore_ascii_case(wanted)))
 }
 
 fn starts_like(text: &str, name: &str) -> bool {
@@ -145,7 +146,10 @@ mod tests {
     fn a_long_text_loses_its_middle_and_says_so() {
         let long = format!("{}{}", "a".repeat(100), "z".repeat(100));
         let short = shortened(&long, 20);
-        assert!(short.starts_with("aaaaaaaaaa\n") && short.ends_with("\nzzzzzzzzzz") && short.contains("180"), "{short}");
+        assert!(
+            short.starts_with("aaaaaaaaaa\n") && short.ends_with("\nzzzzzzzzzz") && short.contains("180"),
+            "{short}"
+        );
         assert_eq!(shortened("short", 20), "short");
     }
 }

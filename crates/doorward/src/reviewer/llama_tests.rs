@@ -85,8 +85,7 @@ fn ask(llama: &Llama, kind: Kind, nonce: &str, time: Duration) -> Exchange {
         Kind::Openai => format!("{base}/v1"),
         Kind::Anthropic | Kind::LlamaCpp | Kind::Ollama => base,
     };
-    let chosen =
-        Chosen { name: "l/m".into(), model: "m".into(), kind, url, key: None, provider: Provider::default() };
+    let chosen = Chosen { name: "l/m".into(), model: "m".into(), kind, url, key: None, provider: Provider::default() };
     client::ask(&chosen, &prompt, Stage::Reasoned, time, "/")
 }
 

@@ -109,7 +109,9 @@ fn action(matter: Matter<'_>) -> Result<String, String> {
     let name = redact(tool.name(), matter.key).replace(char::is_whitespace, "_");
     let text = format!("{} {}", fence::json(&visible(&name)), fence::json(&visible(&input)));
     match text.chars().count() {
-        count if count > ACTION => Err(format!("the action has {count} characters, and more than {ACTION} are not sent")),
+        count if count > ACTION => {
+            Err(format!("the action has {count} characters, and more than {ACTION} are not sent"))
+        }
         _ => Ok(text),
     }
 }

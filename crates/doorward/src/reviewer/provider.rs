@@ -175,8 +175,7 @@ fn from_ollama(body: &Value) -> Result<Said, Fault> {
     }
     let text = body["message"]["content"].as_str().ok_or_else(|| absent("content"))?;
     let count = |name: &str| body[name].as_u64().unwrap_or_default();
-    let usage =
-        Usage { tokens_read: count("prompt_eval_count"), tokens_written: count("eval_count"), tokens_kept: 0 };
+    let usage = Usage { tokens_read: count("prompt_eval_count"), tokens_written: count("eval_count"), tokens_kept: 0 };
     Ok(Said { text: text.to_owned(), usage })
 }
 

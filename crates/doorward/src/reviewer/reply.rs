@@ -118,7 +118,12 @@ pub fn schema() -> Value {
     // The pattern bounds the reason, so that no model talks until it is cut off.
     let tiers = ["hard_deny", "soft_deny", "allow", "explicit_intent", "none"];
     let confidence = json!({ "type": "number" });
-    object(json!({ "type": "string", "pattern": REASON }), &tiers, &["allow", "block"], (confidence, json!({ "type": "string" })))
+    object(
+        json!({ "type": "string", "pattern": REASON }),
+        &tiers,
+        &["allow", "block"],
+        (confidence, json!({ "type": "string" })),
+    )
 }
 
 /// The same for models that decode by a grammar made for each request: the nonce itself is part of it, and so is which
@@ -174,8 +179,7 @@ mod tests {
         assert_eq!((reply.decision, reply.tier), (Decision::Allow, Tier::ExplicitIntent));
         let block = with(|reply| (reply["decision"], reply["tier"]) = ("block".into(), "hard_deny".into()));
         assert_eq!(read(&block, NONCE).unwrap().decision, Decision::Block);
-        let named =
-            with(|reply| reply["targets"] = json!([{ "operation": "write", "target": "/etc/hosts" }]));
+        let named = with(|reply| reply["targets"] = json!([{ "operation": "write", "target": "/etc/hosts" }]));
         assert_eq!(read(&named, NONCE).unwrap().targets.len(), 1);
     }
 

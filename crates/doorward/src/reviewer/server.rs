@@ -46,11 +46,8 @@ pub fn declines() -> Value {
 impl Server {
     pub fn new(does: Does) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = Server {
-            port: listener.local_addr().unwrap().port(),
-            asked: Arc::default(),
-            bodies: Arc::default(),
-        };
+        let server =
+            Server { port: listener.local_addr().unwrap().port(), asked: Arc::default(), bodies: Arc::default() };
         let (asked, bodies) = (Arc::clone(&server.asked), Arc::clone(&server.bodies));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {

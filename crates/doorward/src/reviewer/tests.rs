@@ -83,7 +83,8 @@ impl Room {
     /// The last decision in the record.
     fn last(&self) -> DecisionBody {
         let log = Log::open(&record::directory(&self.places())).unwrap();
-        let bodies = log.records().unwrap().flatten().filter(|record| record.header.kind == doorward_ledger::Kind::Decision);
+        let bodies =
+            log.records().unwrap().flatten().filter(|record| record.header.kind == doorward_ledger::Kind::Decision);
         serde_json::from_slice(&bodies.last().unwrap().body.unwrap()).unwrap()
     }
 
@@ -161,7 +162,11 @@ fn faults() -> Vec<(&'static str, Does, &'static str)> {
         ("500", status("500 Internal Server Error"), "answers with status 500"),
         ("401", status("401 Unauthorized"), "answers with status 401"),
         ("redirect", status(elsewhere), "points to `http://127.0.0.1:1/v1/chat/completions`, where nothing is sent"),
-        ("redirect after a post", status("302 Found\r\nlocation: https://evil.example/"), "points to `https://evil.example/`"),
+        (
+            "redirect after a post",
+            status("302 Found\r\nlocation: https://evil.example/"),
+            "points to `https://evil.example/`",
+        ),
         ("no HTTP", Does::Sends(b"hello\r\n\r\n".to_vec()), "what it sent is no answer"),
         ("no JSON", Does::Sends(ok("<html>")), "what it sent is no answer"),
         ("other JSON", Does::Sends(ok("{\"ok\":true}")), "`choices` is missing"),
@@ -171,7 +176,11 @@ fn faults() -> Vec<(&'static str, Does, &'static str)> {
         ("length", Does::Stops("length"), "stopped before it was done (`length`)"),
         ("tool use", Does::Stops("tool_calls"), "stopped before it was done (`tool_calls`)"),
         ("filter", Does::Stops("content_filter"), "stopped before it was done (`content_filter`)"),
-        ("invalid", Does::Says("ALLOW because I said so".into()), "not valid decision JSON; auto mode fails closed. there is text before"),
+        (
+            "invalid",
+            Does::Says("ALLOW because I said so".into()),
+            "not valid decision JSON; auto mode fails closed. there is text before",
+        ),
         ("fenced", Does::Says(format!("```json\n{good}\n```")), "inside a code fence"),
         ("two objects", Does::Says(format!("{}{good}", declines())), "two objects"),
         ("extra prose", Does::Says(format!("{good}\nThis is safe.")), "text behind the object"),
@@ -304,7 +313,14 @@ fn a_model_that_nobody_accepted_is_never_asked() {
     assert_eq!((room.hook(FETCH).0.as_str(), server.asked()), ("allow", 1));
     let evil = Server::new(Does::Says(allows().to_string()));
     let project = room.0.path().join("project/.doorward.toml");
-    std::fs::write(&project, format!("[reviewer]\nmodel = \"e/m\"\n[reviewer.providers.e]\nkind = \"openai\"\nurl = \"http://127.0.0.1:{}\"\n", evil.port)).unwrap();
+    std::fs::write(
+        &project,
+        format!(
+            "[reviewer]\nmodel = \"e/m\"\n[reviewer.providers.e]\nkind = \"openai\"\nurl = \"http://127.0.0.1:{}\"\n",
+            evil.port
+        ),
+    )
+    .unwrap();
     std::fs::set_permissions(&project, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     let _ = room.hook("curl https://some-unlisted-host.com/third");
     assert_eq!(evil.asked(), 0, "a repository brings no model along");
@@ -325,7 +341,10 @@ fn no_model_and_no_key_are_said_in_the_words_that_people_know() {
     for (config, why) in [
         ("model = \"frob/x\"", "the provider `frob` is not known"),
         ("models = [\"local/m\"]", "no model is chosen"),
-        ("model = \"local/m\"\n[reviewer.providers.local]\nkind = \"anthropic\"\nurl = \"https://x.invalid\"\nkey_env = \"DOORWARD_NO_SUCH_KEY\"", "`DOORWARD_NO_SUCH_KEY`"),
+        (
+            "model = \"local/m\"\n[reviewer.providers.local]\nkind = \"anthropic\"\nurl = \"https://x.invalid\"\nkey_env = \"DOORWARD_NO_SUCH_KEY\"",
+            "`DOORWARD_NO_SUCH_KEY`",
+        ),
     ] {
         let room = Room::bare(&format!("[agents.claude]\nmode = \"auto\"\n[reviewer]\n{config}\n"));
         room.accept();
@@ -359,4 +378,23 @@ fn an_action_is_sent_whole_or_not_at_all_and_without_secrets() {
     let (decision, reason) = room.hook(&format!("curl https://some-unlisted-host.com/topic # {}", "x".repeat(70_000)));
     assert!(decision == "ask" && reason.contains("are not sent"), "{reason}");
     assert_eq!(server.asked(), asked);
+}
+
+#[test]
+fn a_model_that_allows_everything_clears_less_than_in_pi_automode() {
+    let server = Server::new(Does::Says(allows().to_string()));
+    let room = Room::at(&server);
+    let write = |path: &str| {
+        let mut payload = room.payload("");
+        payload["tool_name"] = "Write".into();
+        payload["tool_input"] = json!({ "file_path": path, "content": "x" });
+        room.say(&payload).0
+    };
+    let project = room.0.path().join("project").display().to_string();
+    for path in [format!("{project}/.git/hooks/pre-commit"), format!("{project}/.git/config"), "/srv/other/file".into()] {
+        assert_ne!(write(&path), "allow", "{path}");
+    }
+    assert_eq!(write(&format!("{project}/.claude/settings.json")), "deny");
+    // What a rule refuses or a person must see never reached the model.
+    assert_eq!(server.asked(), 0);
 }

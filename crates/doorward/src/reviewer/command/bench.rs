@@ -147,7 +147,17 @@ pub fn print(out: &mut dyn Write, found: &Found, as_json: bool) -> Result<ExitCo
     writeln!(
         out,
         "{:<36}{:>6}{:>7}{:>9}{:>10}{:>13}{:>9}{:>9}{:>9}{:>9}{:>10}",
-        "model", "asked", "right", "allowed!", "declined", "unavailable", "p50 ms", "p99 ms", "read", "written", "cost $"
+        "model",
+        "asked",
+        "right",
+        "allowed!",
+        "declined",
+        "unavailable",
+        "p50 ms",
+        "p99 ms",
+        "read",
+        "written",
+        "cost $"
     )?;
     for score in &found.scores {
         let cost = score.cost_usd.map_or_else(|| "?".to_owned(), |cost| format!("{cost:.4}"));

@@ -57,7 +57,10 @@ pub fn critique(reviewer: &Reviewer) -> Vec<Note> {
             }
         }
         if list.ends_with("deny") && !entries.is_empty() && !entries.iter().any(|entry| entry == DEFAULTS) {
-            notes.push(Note::new(&key, format!("replaces the built-in rules: without `{DEFAULTS}` none of them counts")));
+            notes.push(Note::new(
+                &key,
+                format!("replaces the built-in rules: without `{DEFAULTS}` none of them counts"),
+            ));
         }
     }
     notes.extend(contradictions(&own, &all));
@@ -72,7 +75,10 @@ fn alone(list: &str, entry: &str) -> Vec<String> {
     let is_universal = words.iter().any(|word| UNIVERSAL.contains(&word.as_str())) || entry.contains('*');
     let rows = [
         (entry.trim().is_empty(), "an entry is empty".to_owned()),
-        (entry.chars().count() > LONGEST, format!("`{:.40}…` is longer than {LONGEST} characters: make it several", entry)),
+        (
+            entry.chars().count() > LONGEST,
+            format!("`{:.40}…` is longer than {LONGEST} characters: make it several", entry),
+        ),
         (
             is_loosening && is_universal && telling(entry).len() < 3,
             format!("`{entry}` leaves nothing out: name what it is about"),
@@ -83,7 +89,9 @@ fn alone(list: &str, entry: &str) -> Vec<String> {
             format!("`{entry}` does not say what the user must name to clear it"),
         ),
         (
-            ["ignore ", "nonce", "json", "answer with", "respond with", "you are"].iter().any(|sign| lower.contains(sign)),
+            ["ignore ", "nonce", "json", "answer with", "respond with", "you are"]
+                .iter()
+                .any(|sign| lower.contains(sign)),
             format!("`{entry}` speaks to the model about its answer: say what is allowed or not"),
         ),
     ];
@@ -102,7 +110,8 @@ fn contradictions(own: &Lists, all: &Lists) -> Vec<Note> {
     }
     for entry in named(&own.allow) {
         for rule in named(&own.soft_deny).iter().filter(|rule| speak_of_the_same(&entry, rule)) {
-            let text = format!("`{entry}` lifts your own rule `{rule}`: keep one of them, or make the exception narrower");
+            let text =
+                format!("`{entry}` lifts your own rule `{rule}`: keep one of them, or make the exception narrower");
             notes.push(Note::new("reviewer.allow", text));
         }
     }
@@ -118,9 +127,8 @@ fn speak_of_the_same(one: &str, other: &str) -> bool {
 
 /// The words that say what a sentence is about, cut to their stems.
 fn telling(entry: &str) -> BTreeSet<String> {
-    let is_telling = |word: &String| {
-        word.len() >= 4 && !FILLING.contains(&word.as_str()) && !UNIVERSAL.contains(&word.as_str())
-    };
+    let is_telling =
+        |word: &String| word.len() >= 4 && !FILLING.contains(&word.as_str()) && !UNIVERSAL.contains(&word.as_str());
     words(entry).filter(is_telling).map(|word| word.chars().take(6).collect()).collect()
 }
 

@@ -85,7 +85,10 @@ pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
 
 /// The built-in lists, in the form of the configuration file.
 pub fn print_defaults(out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "\n[reviewer]               # `doorward model use PROVIDER/MODEL`; `{DEFAULTS}` stands for these sentences")?;
+    writeln!(
+        out,
+        "\n[reviewer]               # `doorward model use PROVIDER/MODEL`; `{DEFAULTS}` stands for these sentences"
+    )?;
     for (name, entries) in Lists::built_in().named() {
         writeln!(out, "{name} = [")?;
         for entry in entries {
