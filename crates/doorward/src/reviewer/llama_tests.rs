@@ -59,12 +59,22 @@ fn start() -> Option<Llama> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let llama = Llama { child: command.spawn().ok()?, port, _folder: folder };
     for _ in 0..600 {
-        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        if is_ready(port).unwrap_or(false) {
             return Some(llama);
         }
         std::thread::sleep(Duration::from_millis(100));
     }
     None
+}
+
+/// It listens before it has loaded its model.
+fn is_ready(port: u16) -> std::io::Result<bool> {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port))?;
+    stream.write_all(b"GET /health HTTP/1.0\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer.contains(" 200 "))
 }
 
 fn ask(llama: &Llama, kind: Kind, nonce: &str, time: Duration) -> Exchange {

@@ -391,7 +391,8 @@ fn a_model_that_allows_everything_clears_less_than_in_pi_automode() {
         room.say(&payload).0
     };
     let project = room.0.path().join("project").display().to_string();
-    for path in [format!("{project}/.git/hooks/pre-commit"), format!("{project}/.git/config"), "/srv/other/file".into()] {
+    for path in [format!("{project}/.git/hooks/pre-commit"), format!("{project}/.git/config"), "/srv/other/file".into()]
+    {
         assert_ne!(write(&path), "allow", "{path}");
     }
     assert_eq!(write(&format!("{project}/.claude/settings.json")), "deny");
