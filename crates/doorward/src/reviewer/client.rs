@@ -114,6 +114,10 @@ fn roots(chosen: &Chosen, home: &str) -> Result<RootCerts, Fault> {
     Ok(RootCerts::new_with_certs(&certificates))
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "whatever else goes wrong is no answer either, and approves nothing"
+)]
 fn fault(error: &Error, time: Duration) -> Fault {
     match error {
         Error::Timeout(_) => Fault::Late(time),

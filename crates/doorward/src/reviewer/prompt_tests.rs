@@ -221,8 +221,8 @@ fn holds(prompt: &Prompt, about: &str) {
         "<system",
         "<user",
     ];
-    let of_ours = |tag: &&str| prompt.message.to_lowercase().matches(*tag).count();
-    assert!(tags.iter().map(|tag| of_ours(&tag)).sum::<usize>() == 8, "{about}\n{}", prompt.message);
+    let of_ours = |tag: &str| prompt.message.to_lowercase().matches(tag).count();
+    assert!(tags.iter().map(|tag| of_ours(tag)).sum::<usize>() == 8, "{about}\n{}", prompt.message);
     let separators = lines.iter().filter(|line| line.to_lowercase().starts_with("latest action")).count();
     assert_eq!(separators, 1, "{about}\n{}", prompt.message);
     let hidden = |character: char| matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{e0000}'..='\u{e0fff}' | '\u{1b}');

@@ -58,11 +58,14 @@ pub fn request(chosen: &Chosen, prompt: &Prompt, stage: Stage) -> Request {
         Kind::Ollama => ("/api/chat", ollama(chosen, prompt, tokens)),
         Kind::LlamaCpp => ("/v1/chat/completions", llama(chosen, prompt, tokens)),
     };
-    if chosen.provider.temperature != Some(false) {
-        match chosen.kind {
-            Kind::Anthropic | Kind::Openai | Kind::LlamaCpp => body["temperature"] = json!(0),
-            Kind::Ollama => body["options"]["temperature"] = json!(0),
-        }
+    let place = match chosen.kind {
+        Kind::Anthropic | Kind::Openai | Kind::LlamaCpp => "",
+        Kind::Ollama => "/options",
+    };
+    if chosen.provider.temperature != Some(false)
+        && let Some(Value::Object(fields)) = body.pointer_mut(place)
+    {
+        fields.insert("temperature".to_owned(), json!(0));
     }
     Request { url: format!("{}{path}", chosen.url), headers: headers(chosen), body }
 }
@@ -128,55 +131,64 @@ pub fn said(kind: Kind, body: &Value) -> Result<Said, Fault> {
 }
 
 fn from_anthropic(body: &Value) -> Result<Said, Fault> {
-    let stop = body["stop_reason"].as_str().ok_or_else(|| absent("stop_reason"))?;
+    let stop = text(body, "/stop_reason").ok_or_else(|| absent("stop_reason"))?;
     if stop != "end_turn" {
         return Err(Fault::Stopped(stop.to_owned()));
     }
-    let parts = body["content"].as_array().ok_or_else(|| absent("content"))?;
-    let spoken: Vec<&Value> = parts.iter().filter(|part| part["type"] != "thinking").collect();
+    let parts = body.get("content").and_then(Value::as_array).ok_or_else(|| absent("content"))?;
+    let spoken: Vec<&Value> = parts.iter().filter(|part| text(part, "/type") != Some("thinking")).collect();
     let [part] = spoken.as_slice() else { return Err(Fault::NoAnswer("it has not exactly one part".to_owned())) };
-    let text = part["text"].as_str().filter(|_| part["type"] == "text").ok_or_else(|| absent("text"))?;
-    let count = |name: &str| body["usage"][name].as_u64().unwrap_or_default();
+    let is_text = text(part, "/type") == Some("text");
+    let said = text(part, "/text").filter(|_| is_text).ok_or_else(|| absent("text"))?;
+    let count = |name: &str| count(body, &format!("/usage/{name}"));
     let kept = count("cache_read_input_tokens");
     let usage = Usage {
         tokens_read: count("input_tokens") + kept + count("cache_creation_input_tokens"),
         tokens_written: count("output_tokens"),
         tokens_kept: kept,
     };
-    Ok(Said { text: text.to_owned(), usage })
+    Ok(Said { text: said.to_owned(), usage })
 }
 
 fn from_openai(body: &Value) -> Result<Said, Fault> {
-    let choices = body["choices"].as_array().ok_or_else(|| absent("choices"))?;
+    let choices = body.get("choices").and_then(Value::as_array).ok_or_else(|| absent("choices"))?;
     let [choice] = choices.as_slice() else {
         return Err(Fault::NoAnswer("it has not exactly one choice".to_owned()));
     };
-    let stop = choice["finish_reason"].as_str().ok_or_else(|| absent("finish_reason"))?;
+    let stop = text(choice, "/finish_reason").ok_or_else(|| absent("finish_reason"))?;
     if stop != "stop" {
         return Err(Fault::Stopped(stop.to_owned()));
     }
-    let text = choice["message"]["content"].as_str().ok_or_else(|| absent("content"))?;
-    let count = |path: &str| body.pointer(path).and_then(Value::as_u64).unwrap_or_default();
+    let said = text(choice, "/message/content").ok_or_else(|| absent("content"))?;
+    let count = |path: &str| count(body, path);
     let usage = Usage {
         tokens_read: count("/usage/prompt_tokens"),
         tokens_written: count("/usage/completion_tokens"),
         tokens_kept: count("/usage/prompt_tokens_details/cached_tokens"),
     };
-    Ok(Said { text: text.to_owned(), usage })
+    Ok(Said { text: said.to_owned(), usage })
 }
 
 fn from_ollama(body: &Value) -> Result<Said, Fault> {
-    if body["done"] != true {
+    if body.get("done") != Some(&Value::Bool(true)) {
         return Err(Fault::Stopped("not done".to_owned()));
     }
-    let stop = body["done_reason"].as_str().ok_or_else(|| absent("done_reason"))?;
+    let stop = text(body, "/done_reason").ok_or_else(|| absent("done_reason"))?;
     if stop != "stop" {
         return Err(Fault::Stopped(stop.to_owned()));
     }
-    let text = body["message"]["content"].as_str().ok_or_else(|| absent("content"))?;
-    let count = |name: &str| body[name].as_u64().unwrap_or_default();
+    let said = text(body, "/message/content").ok_or_else(|| absent("content"))?;
+    let count = |name: &str| count(body, &format!("/{name}"));
     let usage = Usage { tokens_read: count("prompt_eval_count"), tokens_written: count("eval_count"), tokens_kept: 0 };
-    Ok(Said { text: text.to_owned(), usage })
+    Ok(Said { text: said.to_owned(), usage })
+}
+
+fn text<'a>(value: &'a Value, path: &str) -> Option<&'a str> {
+    value.pointer(path).and_then(Value::as_str)
+}
+
+fn count(value: &Value, path: &str) -> u64 {
+    value.pointer(path).and_then(Value::as_u64).unwrap_or_default()
 }
 
 fn absent(field: &str) -> Fault {

@@ -115,8 +115,9 @@ fn said(content: Option<&Value>) -> Vec<Entry> {
     let words: Vec<&str> = match content {
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(parts)) => {
-            let is_text = |part: &&Value| matches!(part["type"].as_str(), Some("text" | "input_text"));
-            parts.iter().filter(is_text).filter_map(|part| part["text"].as_str()).collect()
+            let is_text =
+                |part: &&Value| matches!(part.get("type").and_then(Value::as_str), Some("text" | "input_text"));
+            parts.iter().filter(is_text).filter_map(|part| part.get("text")?.as_str()).collect()
         }
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
     };
@@ -125,15 +126,19 @@ fn said(content: Option<&Value>) -> Vec<Entry> {
 
 fn calls(content: Option<&Value>, kind: &str, input: &str) -> Vec<Entry> {
     let parts = content.and_then(Value::as_array).into_iter().flatten();
-    parts.filter(|part| part["type"] == kind).flat_map(|part| call(Some(part), input)).collect()
+    parts
+        .filter(|part| part.get("type").and_then(Value::as_str) == Some(kind))
+        .flat_map(|part| call(Some(part), input))
+        .collect()
 }
 
 fn call(part: Option<&Value>, input: &str) -> Vec<Entry> {
     let Some(part) = part else { return Vec::new() };
-    let Some(tool) = part["name"].as_str() else { return Vec::new() };
-    let input = match &part[input] {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+    let Some(tool) = part.get("name").and_then(Value::as_str) else { return Vec::new() };
+    let input = match part.get(input) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
     };
     vec![Entry::Call { tool: tool.to_owned(), input }]
 }

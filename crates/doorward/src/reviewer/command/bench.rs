@@ -92,7 +92,7 @@ fn row(line: &str) -> Result<Option<Row>> {
     let considered = judging::consider(&request.call, &world, &Policy::built_in());
     let judgement = &considered.judgement;
     let is_soft = judgement.verdict == Verdict::Confirm && judgement.cleared_by == Some(Clearance::Soft);
-    Ok(is_soft.then(|| Row { expected, call: request.call, considered }))
+    Ok(is_soft.then_some(Row { expected, call: request.call, considered }))
 }
 
 fn score(model: &str, rows: &[Row], reviewer: &Reviewer, places: &Places) -> Result<Score> {
