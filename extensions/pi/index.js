@@ -43,6 +43,7 @@ export class Guard {
       tool_use_id: event.toolCallId,
       parent_tool_use_id: event.parentToolCallId,
       loaded_context: this.context,
+      session_model: ctx.model ? `${ctx.model.provider}/${ctx.model.id}` : null,
     };
     if (ctx.signal?.aborted) {
       // For the record only: whatever the answer, the call does not run.

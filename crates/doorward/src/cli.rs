@@ -121,7 +121,8 @@ enum Command {
     Undo(crate::snapshots::UndoArguments),
     /// List, show, prove and remove the copies that `doorward undo` brings back
     Snapshots(crate::snapshots::SnapshotsArguments),
-    /// Train, test and describe the risk model of layer 2
+    /// Train, test and describe the risk model of layer 2; choose and compare language models that may review what it leaves
+    /// open
     Model(crate::model::ModelArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },

@@ -23,6 +23,8 @@ pub struct Considered {
     pub snapshot: Option<SnapshotTaken>,
     /// The verdict if everything that it loses were copied first, where somebody asked for it.
     pub if_copied: Option<Verdict>,
+    /// What a reviewer said, where one was asked.
+    pub review: Option<crate::reviewer::Reviewed>,
 }
 
 impl Considered {
@@ -49,7 +51,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         let (facts, judgement) = broken(call, policy);
         (facts, judgement, took)
     });
-    Considered { facts, judgement, took, observing, granted: false, snapshot: None, if_copied: None }
+    Considered { facts, judgement, took, observing, granted: false, snapshot: None, if_copied: None, review: None }
 }
 
 /// The call again, with a doubt that only the edge can have: something about it is not known.
@@ -100,6 +102,7 @@ pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         coverage,
         taint: Vec::new(),
         intent: Intent::default(),
+        review: None,
         counts: Counts::default(),
         pattern: String::new(),
         agent: String::new(),

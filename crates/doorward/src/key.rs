@@ -29,7 +29,8 @@ fn make(path: &Path) -> Option<[u8; 16]> {
     Some(key)
 }
 
-fn random() -> Option<[u8; 16]> {
+/// Bytes drawn at random.
+pub fn random() -> Option<[u8; 16]> {
     let mut key = [0; 16];
     File::open("/dev/urandom").ok()?.read_exact(&mut key).ok()?;
     Some(key)

@@ -31,6 +31,7 @@ mod preview;
 mod reconcile;
 mod record;
 mod review;
+mod reviewer;
 mod rules;
 mod screen;
 mod serve;

@@ -21,6 +21,9 @@ const PROJECT: &str = ".doorward.toml";
 /// Pi's settings for all projects, among the sources.
 const PI_GLOBAL: &str = "Pi, global";
 
+/// Pi's settings for this project and this machine, among the sources.
+const PI_LOCAL: &str = "Pi, local";
+
 /// Pi's settings in the environment.
 const PI_INLINE: &str = "PI_AUTOMODE_SETTINGS_JSON";
 
@@ -167,6 +170,11 @@ impl Loaded {
         let trusted = self.files.clone().joined_with(self.trust.as_config());
         self.config = trusted.tightened_by(self.tightening.clone());
         self.config.strict |= !self.problems.is_empty();
+        // Pi's local file cannot bring a model along, but may choose among those of the user.
+        let local = self.sources.iter().find(|source| source.name == PI_LOCAL);
+        if let Some(wanted) = local.and_then(|source| source.said.reviewer.model.clone()) {
+            self.config.reviewer.choose(&wanted);
+        }
     }
 
     /// What the files of the user and the administrator say, or may still say in this session.
@@ -204,7 +212,7 @@ pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     if let Some(project) = project.map(Path::new) {
         tightening = reader.toml("project", project.join(PROJECT), Rights::TightenOnly);
         if agent == "pi" {
-            for (name, file) in [("Pi, local", ".pi/automode.local.json"), ("Pi, shared", ".pi/automode.json")] {
+            for (name, file) in [(PI_LOCAL, ".pi/automode.local.json"), ("Pi, shared", ".pi/automode.json")] {
                 tightening = tightening.tightened_by(reader.pi(name, project.join(file), Rights::TightenOnly));
             }
         }

@@ -125,5 +125,6 @@ pub fn defaults() -> Result<ExitCode> {
         limits.denials_in_a_row, limits.denials
     )?;
     writeln!(out, "# built in: {} rules, policy {}", policy.rules.len(), policy.version)?;
+    crate::reviewer::command::print_defaults(&mut out)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -50,18 +50,18 @@ fn files_of_the_project_add_refusals_and_nothing_else() {
     assert_eq!(values(&shown, "permissions.deny"), [("bash(terraform destroy*)".to_owned(), "Pi, shared".to_owned())]);
     assert!(values(&shown, "permissions.allow").is_empty());
     let said = notes(&shown, "Pi, shared").join("\n");
-    for key in ["autoMode.classifierModel", "autoMode.allow", "autoMode.hard_deny", "permissions.allow"] {
+    for key in ["reviewer", "permissions.allow"] {
         assert!(said.contains(key), "{key}: {said}");
     }
 }
 
 #[test]
-fn keys_for_a_model_are_named_and_change_nothing_here() {
+fn the_model_of_all_projects_counts_once_accepted_and_a_project_brings_none_along() {
     let model = |name: &str| json!({ "autoMode": { "classifierModel": name } });
     let shown = configured(model("for/all"), model("for/this"), json!({}));
-    for source in ["Pi, global", "Pi, local"] {
-        assert!(notes(&shown, source)[0].contains("belongs to the reviewer"), "{source}");
-    }
+    assert_eq!(values(&shown, "reviewer.model"), [("for/all".to_owned(), "Pi, global".to_owned())]);
+    assert!(shown["unaccepted"].to_string().contains("`reviewer`"), "{}", shown["unaccepted"]);
+    assert!(notes(&shown, "Pi, local")[0].contains("reviewer is ignored here"), "{:?}", notes(&shown, "Pi, local"));
     assert_eq!(shown["strict"], false);
 }
 

@@ -1,18 +1,21 @@
-//! What a trusted allow rule or the user's own words may clear: soft confirmations, and nothing else.
+//! What a trusted allow rule, the user's own words or a reviewer may clear: soft confirmations, and nothing else.
 
 use crate::coverage::Degree;
 use crate::facts::{Facts, Intent};
 use crate::judge;
 use crate::policy::{Mode, Policy};
+use crate::review;
 use crate::verdict::{Clearance, Opinion, Source, Verdict};
 
 /// Replaces soft confirmations by an approval if something clears them.
 pub fn soft(opinions: &mut Vec<Opinion>, facts: &Facts, policy: &Policy) {
-    let Some(by) = cleared_by(facts, policy) else { return };
+    let by = cleared_by(facts, policy).map(|by| (Source::Permission, by));
+    let reviewed = || review::clears(facts, policy).map(|by| (Source::Review, by));
+    let Some((source, by)) = by.or_else(reviewed) else { return };
     let before = opinions.len();
     opinions.retain(|opinion| opinion.verdict != Verdict::Confirm || opinion.cleared_by != Some(Clearance::Soft));
     if opinions.len() < before {
-        opinions.push(Opinion::approve(Source::Permission, by));
+        opinions.push(Opinion::approve(source, by));
     }
 }
 

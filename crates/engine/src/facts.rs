@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part};
 use crate::flow::FlowKind;
+use crate::review::Review;
 
 /// A flow from one part of the command to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +81,9 @@ pub struct Facts {
     pub taint: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub intent: Intent,
+    /// What a language model answered, where one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Review>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
     /// What "similar" means for override rates, tickets and session grants.

@@ -8,6 +8,7 @@ use crate::layer2;
 use crate::limits;
 use crate::matrix;
 use crate::policy::{Mode, Policy};
+use crate::review;
 use crate::rules;
 use crate::verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 
@@ -15,6 +16,7 @@ use crate::verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict}
 pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
     let (mut opinions, shadow, confidence) = opinions(facts, policy);
     clear::soft(&mut opinions, facts, policy);
+    opinions.extend(review::opinion(&opinions, facts));
     strictest(opinions, shadow, confidence, policy)
 }
 

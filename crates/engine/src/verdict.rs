@@ -34,6 +34,7 @@ words! {
         Rule = "layer-1" : "a rule of layer 1",
         Matrix = "matrix" : "the decision matrix",
         Score = "layer-2" : "the risk model",
+        Review = "reviewer" : "a language model that the user configured",
         Boundary = "boundary" : "something the user said not to do",
         Limit = "limit" : "a rate limit or the denial limit",
         Nothing = "nothing" : "no stage had an opinion",

@@ -6,8 +6,8 @@ mod support;
 
 use doorward_engine::layer2::feature::SETTLING;
 use doorward_engine::{
-    Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility, Scope, Sensitivity, Stage, Tool,
-    Verdict, judge,
+    Answer, Clearance, Confidence, Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility,
+    Review, Scope, Sensitivity, Stage, Tool, Verdict, judge,
 };
 use support::chance::Chance;
 use support::{corpus, wrap};
@@ -283,4 +283,40 @@ fn advice_is_never_denied() {
             assert!(verdict < Verdict::Block, "{} advises `{command}`, which is denied", rule.id);
         }
     }
+}
+
+#[test]
+fn a_reviewer_clears_soft_questions_and_nothing_else() {
+    let policy = Policy::built_in();
+    let strict = Policy { strict: true, ..policy.clone() };
+    let shut = Policy { mode: Mode::ConfirmAll, ..policy.clone() };
+    let (mut cleared, mut stayed) = (0, 0);
+    every(|facts, _| {
+        let before = judge(facts, &policy);
+        for (answer, sure) in
+            [(Answer::Allows, 1.0), (Answer::Allows, 0.5), (Answer::Declines, 1.0), (Answer::Unavailable, 1.0)]
+        {
+            let confidence = Confidence::new(sure);
+            let review = Some(Review { answer, model: "a/b".into(), because: "so".into(), confidence });
+            let reviewed = Facts { review, ..facts.clone() };
+            let after = judge(&reviewed, &policy);
+            let may = answer == Answer::Allows
+                && sure > 0.9
+                && before.verdict == Verdict::Confirm
+                && before.cleared_by == Some(Clearance::Soft);
+            if may && after.verdict == Verdict::AutoApprove {
+                cleared += 1;
+            } else {
+                stayed += 1;
+                assert_eq!(
+                    (after.verdict, after.cleared_by),
+                    (before.verdict, before.cleared_by),
+                    "{answer} {facts:?}"
+                );
+            }
+            assert!(judge(&reviewed, &shut).verdict > Verdict::AutoApprove);
+            assert_eq!(judge(&reviewed, &strict).verdict, judge(facts, &strict).verdict, "strict asks no model");
+        }
+    });
+    assert!(cleared > 100 && stayed > 1000, "{cleared} {stayed}");
 }

@@ -61,6 +61,9 @@ pub struct Row {
     /// Nobody could have answered.
     #[serde(skip)]
     pub unattended: bool,
+    /// How a reviewer answered, where one was asked.
+    #[serde(skip)]
+    pub review: Option<String>,
     /// Microseconds of each stage.
     #[serde(skip)]
     pub stages: Vec<(String, u64)>,
@@ -114,6 +117,7 @@ fn decision(body: DecisionBody) -> Row {
         coverage: body.facts.as_deref().and_then(coverage),
         mode: body.mode,
         unattended: body.attended == Some(false),
+        review: body.review.as_deref().and_then(review),
         stages: body.latency_us.clone().into_iter().collect(),
         latency_us: (!body.latency_us.is_empty())
             .then(|| body.latency_us.values().fold(0, |sum: u64, part| sum.saturating_add(*part))),
@@ -132,6 +136,15 @@ fn coverage(facts: &serde_json::value::RawValue) -> Option<String> {
         degree: String,
     }
     serde_json::from_str::<Seen>(facts.get()).ok().map(|seen| seen.coverage.degree)
+}
+
+/// The one word of a review that is counted.
+fn review(review: &serde_json::value::RawValue) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Answered {
+        answer: String,
+    }
+    serde_json::from_str::<Answered>(review.get()).ok().map(|answered| answered.answer)
 }
 
 fn answer(body: AnswerBody) -> Row {

@@ -62,6 +62,8 @@ pub struct Metrics {
     pub coverage: Vec<(String, u64)>,
     /// By the mode in force.
     pub modes: Vec<(String, u64)>,
+    /// How the reviewer answered, where it was asked; `unavailable` is no denial.
+    pub reviews: Vec<(String, u64)>,
     /// Durations by stage.
     pub latency: Vec<Latency>,
 }
@@ -87,6 +89,7 @@ struct Groups {
     rules: BTreeMap<String, u64>,
     coverage: BTreeMap<String, u64>,
     modes: BTreeMap<String, u64>,
+    reviews: BTreeMap<String, u64>,
 }
 
 impl Index {
@@ -185,6 +188,7 @@ impl Groups {
             "rule" if !name.is_empty() => *self.rules.entry(name).or_default() += count,
             "coverage" => *self.coverage.entry(name).or_default() += count,
             "mode" => *self.modes.entry(name).or_default() += count,
+            "review" if !name.is_empty() => *self.reviews.entry(name).or_default() += count,
             "unattended" if name == "1" && is_question => self.unavailable += count,
             _ => {}
         }
@@ -211,6 +215,7 @@ impl Groups {
             rules: counts(self.rules),
             coverage: counts(self.coverage),
             modes: counts(self.modes),
+            reviews: counts(self.reviews),
             latency: Vec::new(),
         }
     }

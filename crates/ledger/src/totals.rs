@@ -36,6 +36,7 @@ const PARTS: &[(&str, &str)] = &[
     ("coverage", "COALESCE(coverage, '')"),
     ("mode", "COALESCE(mode, '')"),
     ("unattended", "COALESCE(unattended, 0)"),
+    ("review", "COALESCE(review, '')"),
 ];
 
 /// An answer is about the last decision before it that has the name; answered twice, it counts once.

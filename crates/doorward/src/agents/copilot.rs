@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::dialect;
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Step, likeness, patch};
+use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situation, Step, likeness, patch};
 
 /// Reads one payload. What happened is told by the fields that are there; whatever has a tool and no result is a call.
 pub fn translate(payload: &Value) -> Result<Event, String> {
@@ -78,7 +78,8 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     call.session = session;
     // It does not say; where nobody can answer it refuses by itself.
     call.attended = true;
-    let call = Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None };
+    let call =
+        Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation: Situation::default() };
     Ok(likeness::proposed(call, name, input))
 }
 

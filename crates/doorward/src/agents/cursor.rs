@@ -4,7 +4,7 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Step};
+use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Situation, Step};
 
 /// Reads one payload.
 pub fn translate(payload: &Value) -> Result<Event, String> {
@@ -78,7 +78,7 @@ fn proposed(fields: Fields<'_>, tool: Tool, asked: Asked) -> Result<Event, Strin
     call.attended = true;
     let (id, turn) = (fields.own("tool_use_id")?, fields.own("generation_id")?);
     let transcript = fields.own("transcript_path")?;
-    Ok(Event::Proposed(Box::new(Proposed { call, id, turn, asked, transcript })))
+    Ok(Event::Proposed(Box::new(Proposed { call, id, turn, asked, transcript, situation: Situation::default() })))
 }
 
 fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {

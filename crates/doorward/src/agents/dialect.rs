@@ -5,7 +5,9 @@ use doorward_engine::{Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Step};
+use super::{
+    Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
+};
 
 /// What differs from one agent to the next.
 #[derive(Clone, Copy)]
@@ -117,6 +119,11 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
         turn: fields.own(speaker.turn)?,
         asked,
         transcript: fields.own("transcript_path")?,
+        // Of the wrong type they say nothing; a call is not refused for it.
+        situation: Situation {
+            instructions: fields.own("loaded_context").ok().flatten(),
+            model: fields.own("session_model").ok().flatten(),
+        },
     })))
 }
 

@@ -4,7 +4,9 @@ use doorward_engine::{ToolCall, tool_from_json};
 use serde_json::{Value, json};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Step};
+use super::{
+    Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
+};
 
 /// Reads one event: `call`, `outcome`, `said` or `session`.
 pub fn translate(payload: &Value) -> Result<Event, String> {
@@ -45,7 +47,14 @@ fn proposed(fields: Fields<'_>) -> Result<Event, String> {
     call.cancelled = fields.flag("cancelled")?;
     call.truncated = fields.flag("truncated")?;
     let (id, turn) = (fields.own("id")?, fields.own("turn")?);
-    Ok(Event::Proposed(Box::new(Proposed { call, id, turn, asked: Asked::Call, transcript: None })))
+    Ok(Event::Proposed(Box::new(Proposed {
+        call,
+        id,
+        turn,
+        asked: Asked::Call,
+        transcript: None,
+        situation: Situation::default(),
+    })))
 }
 
 fn outcome(fields: Fields<'_>) -> Result<Event, String> {

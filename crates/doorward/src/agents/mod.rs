@@ -232,6 +232,16 @@ pub struct Proposed {
     pub asked: Asked,
     /// The file in which the agent writes down the session.
     pub transcript: Option<String>,
+    pub situation: Situation,
+}
+
+/// What the agent says about itself, for a reviewer; nothing of it is taken for true.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Situation {
+    /// The instruction files that it has loaded.
+    pub instructions: Option<String>,
+    /// The model of the session, as `provider/model`.
+    pub model: Option<String>,
 }
 
 /// What the agent wants to know about a call.

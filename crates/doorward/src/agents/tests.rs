@@ -11,7 +11,7 @@ fn payload(event: &str) -> Value {
 
 fn proposed(asked: Asked) -> Proposed {
     let call = ToolCall::new(Tool::Read { path: "/a".into() }, "/p");
-    Proposed { call, id: Some("t".into()), turn: None, asked, transcript: None }
+    Proposed { call, id: Some("t".into()), turn: None, asked, transcript: None, situation: Situation::default() }
 }
 
 #[test]

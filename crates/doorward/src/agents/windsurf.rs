@@ -6,7 +6,7 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, likeness};
+use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness};
 
 /// Reads one payload.
 pub fn translate(payload: &Value) -> Result<Event, String> {
@@ -53,7 +53,8 @@ fn proposed(what: &str, info: &Value, session: String) -> Result<Event, String> 
     call.agent = Agent::Windsurf.name().to_owned();
     call.session = session;
     call.attended = true;
-    let call = Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None };
+    let call =
+        Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation: Situation::default() };
     Ok(likeness::proposed(call, what, &asked_for(info)))
 }
 

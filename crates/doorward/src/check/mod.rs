@@ -19,7 +19,7 @@ use lines::{Line, Lines};
 pub use request::Request;
 use stats::Stats;
 
-use crate::agents::{Asked, Proposed};
+use crate::agents::{Asked, Proposed, Situation};
 use crate::cli::CheckArguments;
 use crate::hook::entry;
 use crate::judging::{self, Considered};
@@ -70,7 +70,9 @@ impl Checker {
             None => on_this_machine(&request)?,
         };
         if let Some(ledger) = &mut self.ledger {
-            let proposed = Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None };
+            let situation = Situation::default();
+            let proposed =
+                Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
             let entry = entry::decision(&entry::own_name(), &proposed, &considered, mode, root.as_deref())
                 .map_err(|error| error.to_string())?;
             let _receipt =

@@ -22,6 +22,7 @@ pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
         ("paths.denied", lacks(&counts.paths.denied, &said.paths.denied)),
         ("projects.trusted", lacks(&said.projects.trusted, &counts.projects.trusted)),
         ("programs.directories", lacks(&said.programs.directories, &counts.programs.directories)),
+        ("reviewer", said.reviewer != counts.reviewer),
         ("strict", said.strict != counts.strict),
         ("thresholds", said_numbers != counted_numbers),
     ];

@@ -3,6 +3,7 @@
 mod loosened;
 mod notes;
 pub mod pi;
+pub mod reviewer;
 mod rights;
 mod show;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use loosened::held_back;
 pub use notes::{Note, notes};
+pub use reviewer::Reviewer;
 pub use rights::Rights;
 pub use show::{ConfigArguments, run};
 
@@ -40,6 +42,7 @@ pub struct Config {
     pub thresholds: Numbers,
     pub notify: Notify,
     pub snapshots: Snapshots,
+    pub reviewer: Reviewer,
 }
 
 /// How a person is told that a call waits; nothing is told unless it is set. A repository cannot set it.
@@ -189,6 +192,7 @@ impl Config {
         config.patterns()?;
         config.thresholds.check()?;
         config.notify.check()?;
+        config.reviewer.check()?;
         Ok(config)
     }
 
@@ -290,6 +294,8 @@ mod tests {
             "[notify]\ncommand = [\"notify\"]",
             "[notify]\nwebhook = \"file:///etc/passwd\"",
             "[notify]\nemail = \"me\"",
+            "[reviewer]\nmodel = \"gpt\"",
+            "[reviewer.providers.x]\nurl = \"http://example.com\"",
         ] {
             assert!(Config::parse(text).is_err(), "{text}");
         }

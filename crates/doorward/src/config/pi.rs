@@ -5,19 +5,9 @@ use serde_json::Value;
 use super::notes::Note;
 use super::{Config, DEFAULTS};
 
-/// Keys of `autoMode` that a reviewer obeys, not layer 1.
-const REVIEWER: &[&str] = &[
-    "allow",
-    "soft_deny",
-    "hard_deny",
-    "environment",
-    "classifierModel",
-    "classifierReasoningLevel",
-    "maxTranscriptLines",
-    "maxUserTranscriptTokens",
-    "maxToolTranscriptTokens",
-    "log",
-];
+/// Keys of `autoMode` about the reviewer that have fixed values here.
+const REVIEWER: &[&str] =
+    &["classifierReasoningLevel", "maxTranscriptLines", "maxUserTranscriptTokens", "maxToolTranscriptTokens", "log"];
 
 /// Keys that would let something through without a look, or that mean nothing here.
 const NOT_TAKEN: &[(&str, &str)] = &[
@@ -40,6 +30,7 @@ pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
     }
     // Patterns that cannot be read are an error here too.
     config.policy(doorward_engine::Mode::ConfirmAll)?;
+    config.reviewer.check()?;
     Ok((config, notes))
 }
 
@@ -67,8 +58,16 @@ fn auto_mode(value: &Value, config: &mut Config, notes: &mut Vec<Note>) -> Resul
         match key.as_str() {
             "protectedPaths" => config.paths.protected = paths(texts(value, &name)?),
             "deniedPaths" => config.paths.denied = paths(texts(value, &name)?),
+            "classifierModel" => match value.as_str().filter(|model| !model.is_empty()) {
+                Some(model) => config.reviewer.model = Some(model.to_owned()),
+                None => notes.push(Note::new(name, "is not `provider/model`, and is not taken over")),
+            },
+            "environment" => config.reviewer.environment = texts(value, &name)?,
+            "allow" => config.reviewer.allow = texts(value, &name)?,
+            "soft_deny" => config.reviewer.soft_deny = texts(value, &name)?,
+            "hard_deny" => config.reviewer.hard_deny = texts(value, &name)?,
             known if REVIEWER.contains(&known) => {
-                notes.push(Note::new(name, "belongs to the reviewer; layer 1 does not read it"));
+                notes.push(Note::new(name, "belongs to the reviewer, whose limits are fixed here"));
             }
             other => match NOT_TAKEN.iter().find(|(known, _)| *known == other) {
                 Some((_, why)) => notes.push(Note::new(name, format!("is not taken over: {why}"))),
@@ -97,12 +96,13 @@ mod tests {
     #[test]
     fn permissions_and_paths_are_taken_and_the_rest_is_named() {
         let text = r#"{"permissions":{"deny":["bash(git push --force*)"]},
-            "autoMode":{"protectedPaths":["$defaults","infra"],"deniedPaths":["*.pem"],"hard_deny":["x"],"frob":1}}"#;
+            "autoMode":{"protectedPaths":["$defaults","infra"],"deniedPaths":["*.pem"],"hard_deny":["x"],"classifierModel":"a/b","log":{},"frob":1}}"#;
         let (config, notes) = parse(text).unwrap();
         assert_eq!(config.permissions.deny, ["bash(git push --force*)"]);
         assert_eq!((config.paths.protected, config.paths.denied), (vec!["infra".to_owned()], vec!["*.pem".to_owned()]));
         let keys: Vec<&str> = notes.iter().map(|note| note.key.as_str()).collect();
-        assert_eq!(keys, ["autoMode.frob", "autoMode.hard_deny"]);
+        assert_eq!(keys, ["autoMode.frob", "autoMode.log"]);
+        assert_eq!((config.reviewer.model.as_deref(), config.reviewer.hard_deny.len()), (Some("a/b"), 1));
     }
 
     #[test]

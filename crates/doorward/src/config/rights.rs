@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::Mode;
 
-use super::{Agent, Config, DEFAULTS, Notify, Numbers};
+use super::{Agent, Config, DEFAULTS, Notify, Numbers, Reviewer};
 use crate::snapshots::Snapshots;
 
 /// What a source may do.
@@ -30,6 +30,7 @@ impl Config {
         self.programs.directories.extend(managed.programs.directories.iter().cloned());
         self.thresholds = managed.thresholds.or(self.thresholds);
         self.wait_seconds = managed.wait_seconds.or(self.wait_seconds);
+        self.reviewer = managed.reviewer.clone().over(self.reviewer);
         if managed.notify.is_set() {
             self.notify = managed.notify.clone();
         }
@@ -48,6 +49,8 @@ impl Config {
         self.programs.directories.clear();
         self.notify = Notify::default();
         self.snapshots = Snapshots::default();
+        // Sentences for a model, from a repository, could say anything.
+        self.reviewer = Reviewer::default();
         self
     }
 
@@ -62,6 +65,7 @@ impl Config {
             ("programs.directories", self.programs.directories.is_empty()),
             ("notify", !self.notify.is_set()),
             ("snapshots", self.snapshots == Snapshots::default()),
+            ("reviewer", !self.reviewer.is_set()),
         ];
         lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
     }
@@ -91,6 +95,10 @@ impl Config {
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
         self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
+        // Nobody can say which of two reviewers is the stricter one, so a change leaves none.
+        if self.reviewer != held.reviewer {
+            self.reviewer = Reviewer::default();
+        }
         let mut both = self.tightened_by(held.clone());
         both.thresholds = both.thresholds.tightened_by(held.thresholds.with_usual_rates());
         let permissions = [&mut both.permissions.deny, &mut both.permissions.ask];
@@ -107,6 +115,7 @@ impl Config {
         self.projects.trusted.extend(other.projects.trusted.iter().cloned());
         self.thresholds = self.thresholds.or(other.thresholds);
         self.snapshots = self.snapshots.or(other.snapshots);
+        self.reviewer = self.reviewer.over(other.reviewer.clone());
         self.tightened_by(other)
     }
 }
@@ -207,17 +216,18 @@ mod tests {
         let project = config(
             "strict = true\n[agents.claude]\nmode = \"auto\"\n[permissions]\nallow = [\"*\"]\nask = [\"fetch\"]\n\
              [hosts]\nallowed = [\"evil.example\"]\n[projects]\ntrusted = [\"/\"]\n[notify]\ncommand = [\"/bin/sh\"]\n\
+             [reviewer]\nmodel = \"evil/yes\"\n\
              [thresholds]\nreads_per_minute = 100000\nconfidence = 0.1\ndenials = 1000",
         );
         assert_eq!(
             project.loosening_keys(),
-            ["agents", "permissions.allow", "hosts.allowed", "projects.trusted", "notify"]
+            ["agents", "permissions.allow", "hosts.allowed", "projects.trusted", "notify", "reviewer"]
         );
         let both = user.tightened_by(project);
         assert_eq!(both.permissions.allow, ["bash(make test)"]);
         assert_eq!(both.permissions.ask, ["fetch"]);
         assert!(both.strict && both.hosts.allowed.is_empty() && both.mode("claude") == Mode::ConfirmAll);
-        assert!(both.projects.trusted.is_empty() && !both.notify.is_set());
+        assert!(both.projects.trusted.is_empty() && !both.notify.is_set() && !both.reviewer.is_on());
         let thresholds = both.policy(Mode::Auto).unwrap().thresholds;
         assert_eq!((thresholds.reads_per_minute, thresholds.confidence, thresholds.denials), (100, 0.85, 20));
     }
@@ -247,6 +257,11 @@ mod tests {
         assert!(held.projects.trusted.is_empty() && held.settings().only_allowed_hosts);
         assert_eq!(held.thresholds.confidence, Some(0.95));
         assert_eq!(held.clone().no_laxer_than(&held), held);
+        let reviewed = config("[reviewer]\nmodel = \"a/one\"");
+        assert_eq!(reviewed.clone().no_laxer_than(&reviewed).reviewer, reviewed.reviewer);
+        assert!(!reviewed.clone().no_laxer_than(&Config::default()).reviewer.is_on());
+        let other = config("[reviewer]\nmodel = \"a/one\"\nallow = [\"anything\"]");
+        assert!(!other.no_laxer_than(&reviewed).reviewer.is_on());
         let plain = Config::default().no_laxer_than(&Config::default());
         assert!(!plain.settings().only_allowed_hosts);
     }

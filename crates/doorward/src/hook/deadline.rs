@@ -39,6 +39,12 @@ pub fn room_in(patience: Duration) -> Duration {
     patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(passed())
 }
 
+/// How long a reviewer may take: what is left of our own time, or more where the agent's patience is known to last.
+pub fn room_for_review(patience: Option<Duration>) -> Duration {
+    let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(passed());
+    own.max(patience.map_or(Duration::ZERO, room_in))
+}
+
 /// Allows for a person who takes `time` to answer. INVARIANT: no longer than `room_in` says.
 pub fn prolong(time: Duration) {
     if START.get().is_none() {

@@ -8,15 +8,17 @@ use anyhow::Result;
 use doorward_engine::{Mode, Policy, Verdict};
 
 use super::waiting::{self, Asking, Came};
-use super::{Surroundings, entry, settle};
+use super::{Surroundings, deadline, entry, settle};
 use crate::accepted;
 use crate::agents::{Agent, Decision, Proposed, Reply};
 use crate::alerts;
 use crate::grants::Door;
 use crate::held;
 use crate::judging::{self, Considered};
-use crate::loading;
+use crate::loading::{self, Loaded};
+use crate::places::Places;
 use crate::record::Recorder;
+use crate::reviewer::{self, Scene};
 use crate::session::Session;
 use crate::snapshots::Keeper;
 use crate::spoken;
@@ -113,6 +115,14 @@ fn settled(
     if considered.granted {
         note = keeper.before_grant(&mut considered);
     }
+    let is_for_reviewer = reviewer::is_for_it(&considered, &loaded.config.reviewer, &policy);
+    if mode == Mode::Auto && !considered.granted && is_for_reviewer {
+        let scene = scene(places, &loaded, (proposed, project.as_deref()), patience);
+        considered = reviewer::consult(considered, &scene, &policy, &world);
+        if considered.judgement.verdict == Verdict::AutoApprove {
+            considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
+        }
+    }
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
     let entry = entry::decision(id, proposed, &considered, mode, project.as_deref())?;
@@ -132,6 +142,20 @@ fn settled(
             Err(error.context("the decision cannot be recorded"))
         }
     }
+}
+
+/// What a reviewer needs to know. Whatever time it may take is allowed for.
+fn scene<'a>(
+    places: &'a Places,
+    loaded: &'a Loaded,
+    (proposed, project): (&'a Proposed, Option<&'a str>),
+    patience: Option<Duration>,
+) -> Scene<'a> {
+    let room = deadline::room_for_review(patience).min(reviewer::LONGEST_TIME);
+    if room > deadline::room_for_review(None) {
+        deadline::prolong(room);
+    }
+    Scene { places, reviewer: &loaded.config.reviewer, proposed, project, room }
 }
 
 /// An approved call beside those of its session that have not ended: what one writes, another must not run.

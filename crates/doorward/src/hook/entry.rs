@@ -37,7 +37,7 @@ pub fn decision(
         facts: Some(serde_json::value::to_raw_value(&lean(facts))?),
         layer1: Some(layer1(judgement)),
         layer2: judgement.confidence.map(|confidence| Layer2 { score: Vec::new(), confidence: confidence.get() }),
-        review: None,
+        review: considered.review.as_ref().map(serde_json::value::to_raw_value).transpose()?,
         verdict: word(judgement.verdict),
         reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
@@ -61,7 +61,12 @@ pub fn decision(
 fn latency(considered: &Considered) -> BTreeMap<String, u64> {
     let micros = |took: std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     let judging = considered.took.saturating_sub(considered.observing);
-    BTreeMap::from([("observe".to_owned(), micros(considered.observing)), ("judge".to_owned(), micros(judging))])
+    let mut stages =
+        BTreeMap::from([("observe".to_owned(), micros(considered.observing)), ("judge".to_owned(), micros(judging))]);
+    if let Some(review) = &considered.review {
+        stages.insert("review".to_owned(), review.took_ms.saturating_mul(1000));
+    }
+    stages
 }
 
 /// The facts without what the entry has beside them.

@@ -1,6 +1,6 @@
 //! From a judgement to what the agent is told.
 
-use doorward_engine::{Judgement, Mode, Opinion, Verdict};
+use doorward_engine::{Judgement, Mode, Opinion, Source, Verdict};
 
 use super::waiting::{self, Asking};
 use crate::agents::Decision;
@@ -56,7 +56,10 @@ fn why(judgement: &Judgement, terms: Terms<'_>) -> String {
     if terms.mode == Mode::ConfirmAll {
         reasons.push("mode `confirm-all` approves nothing".to_owned());
     }
-    reasons.extend(judgement.reasons().take(REASONS).map(reason));
+    // What a reviewer said comes first: it is about this very call.
+    let (reviewed, others): (Vec<&Opinion>, Vec<&Opinion>) =
+        judgement.reasons().partition(|opinion| opinion.source == Source::Review);
+    reasons.extend(reviewed.into_iter().chain(others.into_iter().take(REASONS)).map(reason));
     reasons.dedup();
     visible(&reasons.join("; ")).into_owned()
 }
@@ -76,7 +79,7 @@ fn reason(opinion: &Opinion) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use doorward_engine::{Policy, Source};
+    use doorward_engine::Policy;
 
     fn judged(verdict: Verdict) -> Judgement {
         let mut judgement = crate::judging::asking("because", &Policy::built_in());

@@ -40,6 +40,7 @@ pub fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
     shares(out, "project", &metrics.projects)?;
     counts(out, "rules that settled or blocked most", &metrics.rules)?;
     counts(out, "how far calls were understood", &metrics.coverage)?;
+    counts(out, "how the reviewer answered", &metrics.reviews)?;
     if !metrics.latency.is_empty() {
         writeln!(out, "\n{STRONG}{:<24}{:>10}{:>12}{:>12}{STRONG:#}", "stage", "measured", "p50 µs", "p99 µs")?;
     }

@@ -59,12 +59,15 @@ enum Task {
         #[arg(value_name = "FILE")]
         calls: PathBuf,
     },
+    #[command(flatten)]
+    Reviewer(crate::reviewer::command::Task),
 }
 
 /// Runs the command.
 pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
-    let mut out = anstream::stdout().lock();
+    let mut out = anstream::stdout();
     match &arguments.task {
+        Task::Reviewer(task) => return crate::reviewer::command::run(task),
         Task::Train { facts, out: file } => {
             let rows = read(facts.as_deref())?;
             let text = train(&rows, &mut |line| drop(writeln!(anstream::stderr(), "{line}")))?.print(&feature::names());

@@ -11,7 +11,7 @@ mod hooks;
 mod inspect;
 mod opencode;
 mod pi;
-mod write;
+pub mod write;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -88,6 +88,8 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
                 "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
             "checkedActions": counts.checked, "blockedActions": counts.blocked, "confirmedActions": counts.confirmed,
             "overriddenActions": counts.overridden, "unavailableActions": figures.unavailable,
+            "reviewer": { "model": loaded.config.reviewer.model, "cleared": figures.said("allow"),
+                "declined": figures.said("block"), "unavailable": figures.said("unavailable") },
             "overridesByUser": figures.overrides.iter().map(|user| json!({ "user": user.name, "overrides": user.overridden,
                 "decisions": user.decisions, "rate": user.override_rate })).collect::<Vec<Value>>(),
             "alerts": figures.alerts,
@@ -138,6 +140,8 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
 /// What the last thirty days say.
 struct Figures {
     unavailable: u64,
+    /// How the reviewer answered.
+    reviews: Vec<(String, u64)>,
     /// Users who have let something run.
     overrides: Vec<Share>,
     alerts: Vec<Alert>,
@@ -149,12 +153,29 @@ impl Figures {
         let metrics = index.metrics(now_ms.saturating_sub(MONTH_MS), now_ms)?;
         let mut overrides = metrics.users;
         overrides.retain(|user| user.overridden > 0);
-        Ok(Figures { unavailable: metrics.unavailable, overrides, alerts: crate::alerts::standing(index, now_ms)? })
+        Ok(Figures {
+            unavailable: metrics.unavailable,
+            reviews: metrics.reviews,
+            overrides,
+            alerts: crate::alerts::standing(index, now_ms)?,
+        })
+    }
+
+    /// So often the reviewer answered with this word.
+    fn said(&self, word: &str) -> u64 {
+        self.reviews.iter().filter(|(answer, _)| answer == word).map(|(_, count)| count).sum()
     }
 
     fn print(&self, out: &mut dyn Write) -> Result<()> {
         if self.unavailable > 0 {
             writeln!(out, "{} questions in 30 days where nobody could answer; no denials", self.unavailable)?;
+        }
+        if !self.reviews.is_empty() {
+            let (cleared, declined, unavailable) = (self.said("allow"), self.said("block"), self.said("unavailable"));
+            writeln!(
+                out,
+                "the reviewer cleared {cleared} questions in 30 days and left {declined}; {unavailable} times it was unavailable, which is no denial"
+            )?;
         }
         for user in &self.overrides {
             let (name, rate) = (visible(&user.name), user.override_rate * 100.0);

@@ -50,6 +50,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "thresholds", "numbers that layer 2 and the limits go by"),
     ("", "notify", "how a person is told that a call waits; off unless set, and a repository cannot set it"),
     ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
+    ("", "reviewer", "a language model that may clear soft questions; off unless set, and a repository cannot set it"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
     ("permissions", "deny", "a call that matches is blocked"),
     ("permissions", "ask", "a call that matches is confirmed"),
@@ -74,6 +75,30 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("snapshots", "megabytes", "a call that changes more megabytes asks; 200 unless set"),
     ("snapshots", "keep_days", "copies older than this many days may be removed; 30 unless set"),
     ("snapshots", "store_megabytes", "all copies together; when it is full, calls ask; 2,000 unless set"),
+    ("reviewer", "model", "`provider/model`; `doorward model use` sets it"),
+    ("reviewer", "models", "further models that Pi's local file, or a session where `model` is not set, may choose"),
+    ("reviewer", "reasoned", "the slower stage after the fast one: `headless` (default), `always` or `never`"),
+    ("reviewer", "fast_ms", "milliseconds of the fast stage; at most 1500, 0 leaves it out"),
+    ("reviewer", "reasoned_ms", "milliseconds of the slower stage; at most 10000"),
+    ("reviewer", "instructions", "`false` keeps the project's instruction files from the reviewer"),
+    ("reviewer", "environment", "what is trusted, in sentences; `$defaults` stands for the built-in ones"),
+    ("reviewer", "allow", "exceptions from soft-deny rules, in sentences"),
+    ("reviewer", "soft_deny", "what blocks unless the user named it, in sentences"),
+    ("reviewer", "hard_deny", "what always blocks, in sentences"),
+    (
+        "reviewer",
+        "providers",
+        "one table per provider; `anthropic`, `openai`, `openrouter`, `ollama` and `llama-cpp` are known",
+    ),
+    ("reviewer.providers.mine", "kind", "what it speaks: `anthropic`, `openai`, `ollama` or `llama-cpp`"),
+    ("reviewer.providers.mine", "url", "its address without the path of a request; `http` only on this machine"),
+    ("reviewer.providers.mine", "key_env", "the environment variable with the key"),
+    ("reviewer.providers.mine", "key_file", "the file with the key; nobody else may write it"),
+    ("reviewer.providers.mine", "key_command", "a program by its absolute path, and its arguments; it prints the key"),
+    ("reviewer.providers.mine", "ca_file", "certificates (PEM) that are trusted instead of the built-in ones"),
+    ("reviewer.providers.mine", "temperature", "`false` leaves the temperature out, for models that refuse it"),
+    ("reviewer.providers.mine", "price_input", "dollars for a million tokens read"),
+    ("reviewer.providers.mine", "price_output", "dollars for a million tokens written"),
 ];
 
 /// The keys of one table, as the program names them when it meets one that it does not know.
@@ -91,18 +116,9 @@ fn known_keys(home: &Home, section: &str) -> Vec<String> {
 
 pub fn configuration() -> String {
     let home = Home::new();
-    for section in [
-        "",
-        "agents.claude",
-        "permissions",
-        "hosts",
-        "paths",
-        "projects",
-        "programs",
-        "thresholds",
-        "notify",
-        "snapshots",
-    ] {
+    let mut sections: Vec<&str> = KEYS.iter().map(|key| key.0).collect();
+    sections.dedup();
+    for section in sections {
         let documented: Vec<&str> = KEYS.iter().filter(|key| key.0 == section).map(|key| key.1).collect();
         assert_eq!(known_keys(&home, section), documented, "keys of `[{section}]`");
     }

@@ -55,6 +55,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         coverage: out.coverage,
         taint: history.taint,
         intent,
+        review: None,
         counts: Counts {
             reads_last_minute: history.reads_last_minute,
             reads_last_seconds: history.reads_last_seconds,

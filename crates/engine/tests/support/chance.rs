@@ -115,6 +115,7 @@ impl Chance {
                 covers,
                 boundary: self.one_in(9).then(|| "do not push".into()),
             },
+            review: None,
             counts: self.counts(),
             pattern: "bash · nothing".into(),
             agent: "claude".into(),

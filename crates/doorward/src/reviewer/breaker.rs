@@ -1,0 +1,66 @@
+//! Leaves a reviewer alone that failed several times in a row, so that nobody waits for what will not come.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// So many failures in a row open it.
+const FAILURES: u32 = 3;
+
+/// So long nothing is asked then; after that one call tries.
+const REST_MS: u64 = 60_000;
+
+/// Failures in a row, and the last of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Breaker {
+    failures: u32,
+    last_ms: u64,
+}
+
+impl Breaker {
+    /// How long nothing is asked yet; `None` if it may be asked.
+    pub fn rests(&self, now_ms: u64) -> Option<Duration> {
+        // A clock that was set back does not keep it shut.
+        let since = now_ms.checked_sub(self.last_ms)?;
+        let left = REST_MS.checked_sub(since).filter(|left| *left > 0)?;
+        (self.failures >= FAILURES).then(|| Duration::from_millis(left))
+    }
+
+    /// Begins a trial after a rest: others that come at the same time go on resting.
+    pub fn tries(&mut self, now_ms: u64) {
+        if self.failures >= FAILURES {
+            self.last_ms = now_ms;
+        }
+    }
+
+    pub fn failed(&mut self, now_ms: u64) {
+        (self.failures, self.last_ms) = (self.failures.saturating_add(1), now_ms);
+    }
+
+    pub fn answered(&mut self) {
+        *self = Breaker::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_three_failures_it_rests_for_a_minute_and_then_one_call_tries() {
+        let mut breaker = Breaker::default();
+        for now in 1..=3 {
+            assert_eq!(breaker.rests(now), None);
+            breaker.failed(now);
+        }
+        assert!(breaker.rests(4).is_some() && breaker.rests(60_002).is_some());
+        assert_eq!(breaker.rests(60_003), None);
+        breaker.tries(60_003);
+        assert!(breaker.rests(60_004).is_some(), "the others rest while one tries");
+        breaker.answered();
+        assert_eq!(breaker.rests(60_005), None);
+        breaker.failed(60_006);
+        assert_eq!(breaker.rests(60_007), None, "one failure is none in a row");
+    }
+}

@@ -1,0 +1,223 @@
+//! Reads a reviewer's reply: the whole of it must be one object of the schema, with the nonce of the request.
+
+use doorward_engine::Confidence;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What pi-automode says about a reply that cannot be used; its users know the sentence.
+pub const NOT_VALID: &str = "Classifier response was not valid decision JSON; auto mode fails closed.";
+
+/// More targets than an honest answer names.
+const TARGETS: usize = 32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    Allow,
+    Block,
+}
+
+/// The kind of rule that decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    HardDeny,
+    SoftDeny,
+    Allow,
+    ExplicitIntent,
+    None,
+}
+
+/// What a reviewer answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    pub reason: String,
+    pub tier: Tier,
+    pub decision: Decision,
+    pub confidence: Confidence,
+    pub nonce: String,
+    /// What a program that nobody knows would touch, as the model sees it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Named>,
+}
+
+/// Something that an unknown program would touch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    pub operation: Touch,
+    pub target: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Touch {
+    Read,
+    Write,
+    Delete,
+    Network,
+}
+
+/// Reads a whole reply. The error says what is wrong with it.
+pub fn read(text: &str, nonce: &str) -> Result<Reply, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("it is empty".into());
+    }
+    if text.starts_with("```") {
+        return Err("the object is inside a code fence".into());
+    }
+    if !text.starts_with('{') {
+        return Err("there is text before the object, or no object at all".into());
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Reply>();
+    let reply = match values.next() {
+        Some(Ok(reply)) => reply,
+        Some(Err(error)) => return Err(said(&error)),
+        None => return Err("it is empty".into()),
+    };
+    match text.get(values.byte_offset()..).map(str::trim_start) {
+        Some("") => checked(reply, nonce),
+        Some(rest) if rest.starts_with('{') => Err("there are two objects".into()),
+        Some(_) | None => Err("there is text behind the object".into()),
+    }
+}
+
+/// What the fields say must fit together.
+fn checked(reply: Reply, nonce: &str) -> Result<Reply, String> {
+    if reply.nonce != nonce {
+        return Err("it carries another nonce than the request".into());
+    }
+    let contradicts = match (reply.decision, reply.tier) {
+        (Decision::Allow, Tier::HardDeny | Tier::SoftDeny) => true,
+        (Decision::Block, Tier::Allow | Tier::ExplicitIntent) => true,
+        (Decision::Allow, Tier::Allow | Tier::ExplicitIntent | Tier::None) => false,
+        (Decision::Block, Tier::HardDeny | Tier::SoftDeny | Tier::None) => false,
+    };
+    if contradicts {
+        return Err("its decision contradicts its tier".into());
+    }
+    if reply.reason.trim().is_empty() {
+        return Err("it gives no reason".into());
+    }
+    if reply.targets.len() > TARGETS {
+        return Err(format!("it names more than {TARGETS} targets"));
+    }
+    Ok(reply)
+}
+
+fn said(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    format!("it does not have the shape that is wanted: {text}")
+}
+
+/// The schema of a reply, for providers that hold a model to one.
+pub fn schema() -> Value {
+    // The pattern bounds the reason, so that no model talks until it is cut off.
+    let tiers = ["hard_deny", "soft_deny", "allow", "explicit_intent", "none"];
+    let confidence = json!({ "type": "number" });
+    object(
+        json!({ "type": "string", "pattern": REASON }),
+        &tiers,
+        &["allow", "block"],
+        (confidence, json!({ "type": "string" })),
+    )
+}
+
+/// The same for models that decode by a grammar made for each request: the nonce itself is part of it, and so is which
+/// decision goes with which tier. With other providers a schema that changes would have to be compiled for each request.
+pub fn grammar(nonce: &str) -> Value {
+    let of = |tiers: &[&str], decision: &str| {
+        let reason = json!({ "type": "string", "pattern": REASON });
+        let confidence = json!({ "enum": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99] });
+        object(reason, tiers, &[decision], (confidence, json!({ "type": "string", "enum": [nonce] })))
+    };
+    json!({ "anyOf": [
+        of(&["hard_deny", "soft_deny", "none"], "block"),
+        of(&["allow", "explicit_intent", "none"], "allow"),
+    ] })
+}
+
+/// A reason: printable, on one line, neither empty nor long.
+const REASON: &str = "^[a-zA-Z0-9 .,:;()/_-]{1,160}$";
+
+fn object(reason: Value, tiers: &[&str], decisions: &[&str], (confidence, nonce): (Value, Value)) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "reason": reason,
+            "tier": { "type": "string", "enum": tiers },
+            "decision": { "type": "string", "enum": decisions },
+            "confidence": confidence,
+            "nonce": nonce,
+        },
+        "required": ["reason", "tier", "decision", "confidence", "nonce"],
+        "additionalProperties": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONCE: &str = "0f1e";
+
+    fn with(change: impl FnOnce(&mut Value)) -> String {
+        let mut reply = json!({
+            "reason": "the user asked for this push", "tier": "explicit_intent", "decision": "allow", "confidence": 0.97,
+            "nonce": NONCE,
+        });
+        change(&mut reply);
+        reply.to_string()
+    }
+
+    #[test]
+    fn one_whole_object_is_read() {
+        let reply = read(&format!(" \n{}\t\n", with(|_| ())), NONCE).unwrap();
+        assert_eq!((reply.decision, reply.tier), (Decision::Allow, Tier::ExplicitIntent));
+        let block = with(|reply| (reply["decision"], reply["tier"]) = ("block".into(), "hard_deny".into()));
+        assert_eq!(read(&block, NONCE).unwrap().decision, Decision::Block);
+        let named = with(|reply| reply["targets"] = json!([{ "operation": "write", "target": "/etc/hosts" }]));
+        assert_eq!(read(&named, NONCE).unwrap().targets.len(), 1);
+    }
+
+    #[test]
+    fn anything_else_is_refused_and_says_why() {
+        let good = with(|_| ());
+        let cases = [
+            (String::new(), "empty"),
+            ("ALLOW, it is fine".to_owned(), "text before"),
+            (format!("```json\n{good}\n```"), "code fence"),
+            (format!("Sure! {good}"), "text before"),
+            (format!("{good} I hope this helps"), "text behind"),
+            (format!("{good}{good}"), "two objects"),
+            (format!("{good}\n{good}"), "two objects"),
+            (format!("[{good}]"), "text before"),
+            (good.trim_end_matches('}').to_owned(), "shape"),
+            (with(|reply| reply["nonce"] = "0f1f".into()), "nonce"),
+            (with(|reply| reply["nonce"] = "".into()), "nonce"),
+            (with(|reply| drop(reply.as_object_mut().unwrap().remove("tier"))), "missing field `tier`"),
+            (with(|reply| drop(reply.as_object_mut().unwrap().remove("nonce"))), "missing field `nonce`"),
+            (with(|reply| drop(reply.as_object_mut().unwrap().remove("confidence"))), "missing field `confidence`"),
+            (with(|reply| reply["tier"] = "invented".into()), "unknown variant `invented`"),
+            (with(|reply| reply["tier"] = Value::Null), "shape"),
+            (with(|reply| reply["decision"] = "ALLOW".into()), "unknown variant"),
+            (with(|reply| reply["decision"] = true.into()), "shape"),
+            (with(|reply| reply["also"] = 1.into()), "unknown field `also`"),
+            (with(|reply| reply["confidence"] = 1.5.into()), "between 0 and 1"),
+            (with(|reply| reply["confidence"] = "0.9".into()), "shape"),
+            (with(|reply| reply["reason"] = " ".into()), "no reason"),
+            (with(|reply| reply["tier"] = "hard_deny".into()), "contradicts"),
+            (with(|reply| reply["tier"] = "soft_deny".into()), "contradicts"),
+            (with(|reply| reply["decision"] = "block".into()), "contradicts"),
+            (good.replacen('{', r#"{"decision":"block","#, 1), "duplicate field"),
+            ("0".to_owned(), "text before"),
+        ];
+        for (text, why) in cases {
+            let said = read(&text, NONCE).unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a language model answered about a call: a fact like any other, so that judging again asks no model.
+
+use serde::{Deserialize, Serialize};
+
+use crate::coverage::Degree;
+use crate::effect::Reversibility;
+use crate::facts::Facts;
+use crate::policy::{Mode, Policy};
+use crate::verdict::{Clearance, Confidence, Opinion, Source, Verdict};
+use crate::words::words;
+
+/// What the reviewer is told to judge by; the lists stand where their names are in braces.
+pub const REVIEWER_POLICY: &str = include_str!("../model/reviewer.md");
+
+/// The built-in lists that the policy of the reviewer is filled with, as TOML.
+pub const REVIEWER_LISTS: &str = include_str!("../model/reviewer-lists.toml");
+
+words! {
+    /// How a reviewer answered.
+    Answer {
+        Allows = "allow" : "the call may run",
+        Declines = "block" : "a person should decide",
+        Unavailable = "unavailable" : "no answer that counts: missing, late, broken or malformed",
+    }
+}
+
+/// One answer, checked by whoever asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Review {
+    pub answer: Answer,
+    /// `provider/model`.
+    pub model: String,
+    /// In the reviewer's words, or what went wrong.
+    pub because: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+}
+
+/// Why the answer clears soft confirmations, if it does.
+pub fn clears(facts: &Facts, policy: &Policy) -> Option<String> {
+    let review = facts.review.as_ref()?;
+    let is_shut = policy.strict || policy.mode == Mode::ConfirmAll || facts.coverage.degree == Degree::Opaque;
+    let is_lasting = facts.effects.iter().any(|effect| effect.reversibility == Reversibility::Irreversible);
+    let wanted = if is_lasting { policy.thresholds.irreversible } else { policy.thresholds.confidence };
+    let is_sure = review.confidence.is_some_and(|confidence| confidence.get() >= wanted);
+    let allows = !is_shut && is_sure && review.answer == Answer::Allows;
+    allows.then(|| format!("the reviewer {} sees no harm: {}", review.model, review.because))
+}
+
+/// What a person who is asked should know of the reviewer's answer. It weighs no more than what it did not clear.
+pub fn opinion(opinions: &[Opinion], facts: &Facts) -> Option<Opinion> {
+    let review = facts.review.as_ref()?;
+    let is_open =
+        |opinion: &Opinion| opinion.verdict == Verdict::Confirm && opinion.cleared_by == Some(Clearance::Soft);
+    if !opinions.iter().any(is_open) {
+        return None;
+    }
+    let Review { model, because, .. } = review;
+    let said = match review.answer {
+        Answer::Allows => format!("the reviewer {model} is not sure enough: {because}"),
+        Answer::Declines => format!("the reviewer {model} wants a person to decide: {because}"),
+        Answer::Unavailable => format!("the reviewer is unavailable, which is no denial: {because}"),
+    };
+    Some(Opinion::confirm(Source::Review, Clearance::Soft, said))
+}
