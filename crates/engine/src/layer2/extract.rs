@@ -21,7 +21,15 @@ const LOSING: &[Mark] = &[
 ];
 
 /// Marks that say who is hit by a change; reading or running such a file changes nothing for them.
-const SHARED: &[Mark] = &[Mark::Manifest, Mark::Lockfile, Mark::Ci, Mark::Infrastructure, Mark::Container];
+const SHARED: &[Mark] = &[
+    Mark::Manifest,
+    Mark::Lockfile,
+    Mark::Ci,
+    Mark::Infrastructure,
+    Mark::Container,
+    Mark::GitHook,
+    Mark::GitInternals,
+];
 
 /// The features of each effect of a call, in order; `others` is the strictest verdict of the other stages.
 pub fn features(facts: &Facts, others: Verdict) -> Vec<Features> {
