@@ -4,8 +4,7 @@
 //! that finds it so is put to a person.
 
 use std::cell::{OnceCell, RefCell};
-use std::fs::{DirBuilder, Metadata};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -393,13 +392,7 @@ fn may_run(considered: &Considered, mode: Mode) -> bool {
 }
 
 fn key(state: &Path) -> Result<StateKey, String> {
-    let path = state.join("state.key");
-    StateKey::load(&path)
-        .or_else(|_| {
-            // Whatever is wrong with the directory shows when the key is made in it.
-            let _ = DirBuilder::new().recursive(true).mode(0o700).create(state);
-            StateKey::load_or_create(&path)
-        })
+    StateKey::load_or_create(&state.join("state.key"))
         .context("the state of sessions cannot be read")
         .map_err(|error| format!("{error:#}"))
 }

@@ -52,7 +52,13 @@ fn where_nobody_seems_to_be_there_the_question_says_how_a_person_can_let_it_pass
 #[test]
 fn an_agent_that_nobody_has_trusted_is_asked_about_everything() {
     let home = Home::new();
-    assert_eq!(decision(&home.hook("Bash", json!({"command": "ls"}))), "ask");
+    let first = home.hook("Bash", json!({"command": "ls"}));
+    assert_eq!(decision(&first), "ask");
+    assert!(
+        !first.stdout.contains("cannot be trusted"),
+        "nothing is broken where nothing was set up: {}",
+        first.stdout
+    );
 }
 
 #[test]

@@ -30,6 +30,7 @@ impl Secret {
             source: error.into(),
         })?;
         let text = format!("{}\n", hex(&bytes));
+        private::make_room(path)?;
         private::write(path, text.as_bytes(), Existing::Leave, Promise::Durable)?;
         // Somebody else may have been first; what is in the file counts.
         Self::load(path)
@@ -45,7 +46,7 @@ impl CheckpointKey {
         Ok(Self(SigningKey::from_bytes(&Secret::load(path)?.0)))
     }
 
-    /// Reads the key, or makes one where there is none.
+    /// Reads the key, or makes one where there is none, and its directory.
     pub fn load_or_create(path: &Path) -> Result<Self, FileError> {
         Ok(Self(SigningKey::from_bytes(&Secret::load_or_create(path)?.0)))
     }
@@ -81,7 +82,7 @@ impl StateKey {
         Ok(Self(Secret::load(path)?.0))
     }
 
-    /// Reads the key, or makes one where there is none.
+    /// Reads the key, or makes one where there is none, and its directory.
     pub fn load_or_create(path: &Path) -> Result<Self, FileError> {
         Ok(Self(Secret::load_or_create(path)?.0))
     }

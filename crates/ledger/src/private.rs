@@ -2,8 +2,9 @@
 
 use rustix::fs::{self, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -171,6 +172,21 @@ pub(crate) enum Promise {
     Whole,
 }
 
+/// Makes the directory of a file, for the user alone, where nothing was set up yet.
+pub(crate) fn make_room(path: &Path) -> Result<(), FileError> {
+    let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) else { return Ok(()) };
+    if directory.exists() {
+        return Ok(());
+    }
+    make_room(directory)?;
+    match DirBuilder::new().mode(0o700).create(directory) {
+        // Somebody else was first.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(refused("make", directory)(error)),
+        Ok(()) => sync_parent(directory),
+    }
+}
+
 /// Writes a whole file or nothing, readable by the user alone.
 pub(crate) fn write(path: &Path, bytes: &[u8], existing: Existing, promise: Promise) -> Result<(), FileError> {
     let scratch = scratch_name(path)?;
@@ -238,6 +254,19 @@ mod tests {
             assert_eq!(read(&path).unwrap(), want.as_bytes());
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_directory_that_is_missing_is_made_for_the_user_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b/file");
+        make_room(&path).unwrap();
+        make_room(&path).unwrap();
+        for made in ["a", "a/b"] {
+            assert_eq!(dir.path().join(made).metadata().unwrap().permissions().mode() & 0o777, 0o700, "{made}");
+        }
+        std::fs::write(dir.path().join("in-the-way"), "").unwrap();
+        assert!(make_room(&dir.path().join("in-the-way/b/file")).is_err());
     }
 
     #[test]

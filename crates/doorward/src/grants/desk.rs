@@ -1,7 +1,5 @@
 //! Where pending calls and grants are kept: authenticated files below the state directory.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,14 +60,7 @@ pub struct Desk {
 impl Desk {
     pub fn of(places: &Places) -> Result<Desk> {
         let state = places.state();
-        let path = state.join("grants.key");
-        let key = StateKey::load(&path)
-            .or_else(|_| {
-                // Whatever is wrong with the directory shows when the key is made in it.
-                let _ = DirBuilder::new().recursive(true).mode(0o700).create(&state);
-                StateKey::load_or_create(&path)
-            })
-            .context("grants cannot be read")?;
+        let key = StateKey::load_or_create(&state.join("grants.key")).context("grants cannot be read")?;
         Ok(Desk {
             grants: Grants::at(&state.join("grants"), key.clone()),
             states: States::at(&state.join("pending"), key.clone()),

@@ -213,7 +213,31 @@ const SECRET: &[&str] = &[
     "access",
     "generate-data-key",
     "get-token",
+    "list-publishing-credentials",
+    "list-publishing-profiles",
+    "describe-user-pool-client",
 ];
+
+/// Things of Azure whose reading is reading a secret: `az … connection-string list`, `az … keys list`.
+const AZURE_SECRETS: &[&str] = &[
+    "keys",
+    "key",
+    "admin-key",
+    "query-key",
+    "connection-string",
+    "credential",
+    "credentials",
+    "secret",
+    "secrets",
+    "appsettings",
+    "sas",
+];
+
+/// Groups of Azure whose lists of such things hold names and dates only.
+const AZURE_NAMES_ONLY: &[&str] = &["keyvault", "ad"];
+
+/// Flags that put a secret into what would otherwise be a list of names.
+const REVEALING: &[&str] = &["--with-decryption", "--include-value", "--include-values", "--show-values"];
 
 /// Short flags of Azure's client that name something: location, container, project, server, registry, type and the like.
 const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
@@ -391,15 +415,7 @@ impl Runner<'_, '_> {
             };
             found = found.max(verb(text, aws));
         }
-        let decrypts = invocation
-            .args
-            .operands
-            .iter()
-            .chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref()))
-            .any(|word| word.text == "--with-decryption")
-            || invocation.args.unknown.iter().any(|flag| flag == "--with-decryption")
-            || invocation.args.has("--with-decryption");
-        if decrypts { found.max(Some(Verb::Secret)) } else { found }
+        if names_azure_secrets(invocation) || reveals(invocation) { found.max(Some(Verb::Secret)) } else { found }
     }
 
     /// `file://path` in a value is read and sent.
@@ -444,6 +460,23 @@ impl Runner<'_, '_> {
         }
         true
     }
+}
+
+/// Whether a flag, wherever it stands, asks for the values of secrets.
+fn reveals(invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    let values = args.given.iter().filter_map(|given| given.value.as_ref());
+    args.operands.iter().chain(values).any(|word| REVEALING.contains(&word.text.as_str()))
+        || args.unknown.iter().any(|flag| REVEALING.contains(&flag.as_str()))
+        || args.has_any(REVEALING)
+}
+
+/// Whether the words before the verb name something of Azure that is a secret itself.
+fn names_azure_secrets(invocation: &Invocation) -> bool {
+    let mut words = invocation.by.name.split(' ').chain(invocation.args.operands.iter().map(|word| word.text.as_str()));
+    words.next() == Some("az")
+        && words.next().is_some_and(|group| !AZURE_NAMES_ONLY.contains(&group))
+        && words.any(|word| AZURE_SECRETS.contains(&word))
 }
 
 fn effect(operation: Operation, mark: Mark) -> Does {
@@ -525,6 +558,9 @@ mod tests {
                 ("aws s3 cp s3://bucket/x out.txt", "full", "write out.txt; network aws s3 cp +download"),
                 ("gcloud compute instances list", "full", "network gcloud"),
                 ("gcloud run services describe web", "full", "network gcloud"),
+                ("az webapp config connection-string list -g x -n y", "full", "network az; read az +secret-returning"),
+                ("az webapp deployment list-publishing-profiles -n y", "full", "network az; read az +secret-returning"),
+                ("az ad sp credential list", "full", "network az"),
                 ("gcloud secrets versions access latest", "full", "network gcloud; read gcloud +secret-returning"),
                 ("gcloud compute instances delete web --zone a", "full", "mutate gcloud +destroys"),
                 ("gcloud container clusters get-credentials x", "full", "mutate gcloud +credential-store"),

@@ -49,6 +49,9 @@ impl Runner<'_, '_> {
         self.network_flows(host.origin.secret || invocation.input.origin.secret, &by);
         let command = operands.get(1..).unwrap_or_default();
         if !command.is_empty() {
+            if self.out.effects.last().is_some_and(|effect| effect.marks.has(Mark::Loopback)) {
+                self.back_at_home(command, invocation, state);
+            }
             self.remote_command(command, invocation);
         } else if !invocation.args.has_any(&["-N", "-O", "-G", "-Q", "-V", "-f"]) {
             self.remote_command(&[], invocation);
@@ -57,6 +60,15 @@ impl Runner<'_, '_> {
             }
         }
         invocation.output.origin.download = true;
+    }
+
+    /// A command that comes back to this machine does here, in the home, what it does.
+    fn back_at_home(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+        let Some(first) = words.first() else { return };
+        let text: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let cwd = std::mem::replace(&mut invocation.cwd, self.out.world.home().map(str::to_owned));
+        self.shell_code(&first.with_text(text.join(" ")), invocation, state);
+        invocation.cwd = cwd;
     }
 
     /// A command on another machine: nothing local can be said about it.
@@ -147,6 +159,11 @@ mod tests {
                 ),
                 ("ssh -o Frob=1 x.example ls", "opaque", "network x.example; execute ssh"),
                 ("ssh -N -L 8080:localhost:80 x.example", "full", "network x.example; network ssh +listens"),
+                (
+                    "ssh localhost 'rm -r build'",
+                    "full",
+                    "network localhost; delete /home/dev/build; execute ssh +remote",
+                ),
                 ("ssh x.example \"$CMD\"", "opaque", "network x.example; execute ssh"),
             ],
         );
