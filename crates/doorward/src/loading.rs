@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use doorward_engine::{Mode, Policy, Scorer};
+use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::accepted::{Accepted, USER};
 use crate::config::{Config, Note, Rights, held_back, notes, pi};
@@ -116,11 +116,28 @@ impl Loaded {
         if policy.scorer != Scorer::BuiltIn {
             policy.version.push_str("+scorer");
         }
+        if let Some(name) = self.name_of_what_is_set(&policy) {
+            policy.version = format!("{}+{name}", policy.version);
+        }
         Ok(policy)
     }
 }
 
 impl Loaded {
+    /// A name for whatever makes the policy differ from the built-in one; `None` if nothing does.
+    fn name_of_what_is_set(&self, policy: &Policy) -> Option<String> {
+        let Policy { permissions, thresholds, strict, scorer, .. } = policy;
+        let set = (permissions, thresholds, strict, scorer, &self.own.rules);
+        let unset = (Permissions::default(), Thresholds::default(), false, Scorer::BuiltIn);
+        if (permissions, thresholds, strict, scorer) == (&unset.0, &unset.1, &unset.2, &unset.3)
+            && self.own.rules.is_empty()
+        {
+            return None;
+        }
+        let name = doorward_ledger::Hash::of(format!("{set:?}").as_bytes()).to_string();
+        name.get(..8).map(str::to_owned)
+    }
+
     fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
         let Reader { problems, sources, accepted, covered, unaccepted } = reader;
         let empty = Loaded::default();
