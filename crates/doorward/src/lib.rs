@@ -32,6 +32,7 @@ mod reconcile;
 mod record;
 mod review;
 mod reviewer;
+mod rollout;
 mod rules;
 mod screen;
 mod serve;
