@@ -16,6 +16,7 @@ use super::trial::Stopping;
 use super::{PromoteArguments, RollbackArguments, StartArguments, WhichArguments, set, trigger};
 use crate::agents::Agent;
 use crate::config;
+use crate::grants::show::prose;
 use crate::loading;
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
@@ -59,7 +60,9 @@ pub fn start(arguments: &StartArguments) -> Result<ExitCode> {
         bail!("nothing speaks for stage `{}` yet: begin earlier, or say `--why`", change.step.stage);
     }
     if let Some(trial) = &change.trial {
-        writeln!(anstream::stdout(), "the trial ends like this: {}", trial.stopping.stated())?;
+        for line in prose(&format!("the trial ends like this: {}", trial.stopping.stated()), 100) {
+            writeln!(anstream::stdout(), "{line}")?;
+        }
     }
     make(&places, change)
 }
@@ -251,14 +254,14 @@ impl Move {
     fn body(&self) -> PolicyBody {
         let verb = if self.step.is_rollback { "was taken back to" } else { "goes to" };
         let mut what = format!("the rollout of {} {verb} {}", self.subject.shown(), self.shown());
+        if let Some(why) = &self.why {
+            what.push_str(&format!(", because: {why}"));
+        }
         if !self.missing.is_empty() {
             what.push_str(&format!(", although missing: {}", self.missing.join(", ")));
         }
         if let Some(trial) = &self.trial {
             what.push_str(&format!("; set `{}#{}`; {}", trial.name, trial.fingerprint(), trial.stopping.stated()));
-        }
-        if let Some(why) = &self.why {
-            what.push_str(&format!("; because: {why}"));
         }
         PolicyBody {
             what,

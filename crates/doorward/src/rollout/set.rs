@@ -62,7 +62,7 @@ fn parse(text: &str, in_force: &Thresholds) -> Result<Thresholds> {
 
 fn check(name: &str, number: f64, floor: f64) -> Result<()> {
     if !(floor..=1.0).contains(&number) {
-        bail!("`{name}` is {number} and lies between {floor} and 1");
+        bail!("`{name}` is {number}; it has to lie between {floor} and 1");
     }
     Ok(())
 }
