@@ -62,10 +62,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("two program files know `{}`", pair.first().map_or("", |(key, _)| key)).into());
     }
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    std::fs::write(out.join("knowledge.bin"), pack::pack(&entries, &rules, &tools))?;
-    std::fs::write(out.join("scorer.rs"), scorer()?)?;
-    std::fs::write(out.join("thresholds.rs"), thresholds()?)?;
+    let packed = pack::pack(&entries, &rules, &tools);
+    let (scorer, thresholds) = (scorer()?, thresholds()?);
+    let name = fingerprint([packed.as_slice(), scorer.as_bytes(), thresholds.as_bytes()]);
+    let thresholds = format!(
+        "{thresholds}/// One name for rules, programs, tools, scorer and thresholds.\npub const KNOWLEDGE: &str = \"{name:016x}\";\n"
+    );
+    std::fs::write(out.join("knowledge.bin"), packed)?;
+    std::fs::write(out.join("scorer.rs"), scorer)?;
+    std::fs::write(out.join("thresholds.rs"), thresholds)?;
     Ok(())
+}
+
+/// FNV-1a: tells one build from another, and nothing more.
+fn fingerprint<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> u64 {
+    let add = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    parts.into_iter().flatten().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 /// The model as tables that are there when the program starts.

@@ -30,6 +30,7 @@ mod places;
 mod preview;
 mod reconcile;
 mod record;
+mod replay;
 mod review;
 mod reviewer;
 mod rollout;

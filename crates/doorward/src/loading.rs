@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use doorward_engine::{Mode, Policy, Scorer};
+use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::accepted::{Accepted, USER};
 use crate::config::{Config, Note, Rights, held_back, notes, pi};
 use crate::own::{self, Own};
 use crate::places::Places;
-use crate::rollout::{Assigned, Rollout};
+use crate::rollout::{Assigned, Rollout, Stage};
 use crate::session::Session;
 use crate::trust::Trust;
 use crate::trusted;
@@ -109,6 +109,15 @@ impl Loaded {
         }
     }
 
+    /// The stage of an agent that is rolled out, as a person reads it.
+    pub fn stage(&self, agent: &str) -> Option<String> {
+        let step = self.rollout.as_ref()?.agents.get(agent).filter(|_| self.config.is_staged(agent))?.now();
+        Some(match step.stage {
+            Stage::Canary => format!("rollout: {} of the sessions in `auto`", step.share),
+            stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("rollout: stage `{stage}`"),
+        })
+    }
+
     /// Gives a session its part of what is rolled out.
     pub fn assign(&mut self, agent: &str, session: &Session) {
         if self.rollout.is_some() {
@@ -143,12 +152,29 @@ impl Loaded {
         if policy.scorer != Scorer::BuiltIn {
             policy.version.push_str("+scorer");
         }
+        if let Some(name) = self.name_of_what_is_set(&policy) {
+            policy.version = format!("{}+{name}", policy.version);
+        }
         self.assigned.change(&mut policy);
         Ok(policy)
     }
 }
 
 impl Loaded {
+    /// A name for whatever makes the policy differ from the built-in one; `None` if nothing does.
+    fn name_of_what_is_set(&self, policy: &Policy) -> Option<String> {
+        let Policy { permissions, thresholds, strict, scorer, .. } = policy;
+        let set = (permissions, thresholds, strict, scorer, &self.own.rules);
+        let unset = (Permissions::default(), Thresholds::default(), false, Scorer::BuiltIn);
+        if (permissions, thresholds, strict, scorer) == (&unset.0, &unset.1, &unset.2, &unset.3)
+            && self.own.rules.is_empty()
+        {
+            return None;
+        }
+        let name = doorward_ledger::Hash::of(format!("{set:?}").as_bytes()).to_string();
+        name.get(..8).map(str::to_owned)
+    }
+
     fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
         let Reader { problems, sources, accepted, covered, unaccepted } = reader;
         let empty = Loaded::default();

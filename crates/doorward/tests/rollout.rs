@@ -84,7 +84,7 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     let terminal = Terminal::new(&home);
     terminal.run(&home, "doorward rollout promote");
     let screen = terminal.shows("ended with 1");
-    for part in ["stays at `confirm-all`", "missing for `shadow`", "decisions: 2 (wanted: 50 or more)", "--anyway"] {
+    for part in ["still at `confirm-all`", "missing for `shadow`", "decisions: 2 (wanted: 50 or more)", "--anyway"] {
         assert!(screen.contains(part), "{part}\n{screen}");
     }
     drop(terminal);
@@ -112,7 +112,7 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     assert_eq!((back["stage"].as_str(), back["taken_back"].as_bool()), (Some("confirm-all"), Some(true)));
     let alerts = home.run(&["alerts"], b"").stdout;
     assert!(alerts.contains("rollback") && alerts.contains("back from `auto` to `confirm-all`"), "{alerts}");
-    let policy = home.run(&["audit", "list", "--kind", "policy"], b"").stdout;
+    let policy = home.run(&["audit", "list", "--kind", "policy", "--json"], b"").stdout;
     for part in ["was taken back by itself: 5 calls of one session", "because: a test", "although missing: decisions"] {
         assert!(policy.contains(part), "{part}\n{policy}");
     }

@@ -19,6 +19,7 @@
 //! takes no grants: whoever calls it writes down the [`Facts`] and the [`Judgement`] before anything runs.
 #![forbid(unsafe_code)]
 
+mod again;
 mod call;
 mod clear;
 mod coverage;
@@ -52,6 +53,7 @@ mod verdict;
 mod words;
 mod world;
 
+pub use again::{Bump, Compared, Shift, Stand, compare};
 pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
 pub use coverage::{Coverage, Degree};
 pub use described::{DescribedWorld, Description};

@@ -63,6 +63,10 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// One name for what is built in: rules, programs, tools, scorer and thresholds. Another build that changes any of it has
+    /// another name.
+    pub const KNOWLEDGE: &'static str = built_in::KNOWLEDGE;
+
     /// The built-in rules in mode `auto`.
     pub fn built_in() -> Policy {
         let rules = crate::knowledge::built_in().rules().unwrap_or_default();

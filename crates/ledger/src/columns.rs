@@ -172,6 +172,8 @@ fn outcome(body: OutcomeBody) -> Row {
         Became::Failed => "failed",
         Became::Reverted => "reverted",
         Became::Flagged => "flagged",
+        Became::Friction => "friction",
+        Became::Fine => "fine",
     };
     let step = Some(step.to_owned());
     Row { decision: Some(body.decision), step, text: body.detail, ..Row::default() }

@@ -159,6 +159,12 @@ pub struct Records<'a, S: Storage> {
 }
 
 impl<S: Storage> Records<'_, S> {
+    /// How many segments have not been opened yet.
+    #[must_use]
+    pub fn segments_left(&self) -> u64 {
+        self.parts.len() as u64
+    }
+
     /// The next thing in this segment; `Some(None)` for an entry that is not wanted.
     fn step(&mut self) -> Option<Option<Result<Record, ReadError>>> {
         match Walk::from(&self.bytes, self.at).next()? {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use doorward_engine::{Facts, Judgement, Mode, Reach, Reversibility, Sensitivity, Source, Verdict};
+use doorward_engine::{Facts, Judgement, Mode, Policy, Reach, Reversibility, Sensitivity, Source, Verdict};
 use doorward_ledger::{
     AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply,
     SessionBody, SessionStep,
@@ -52,6 +52,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         versions: BTreeMap::from([
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
+            ("knowledge".to_owned(), Policy::KNOWLEDGE.to_owned()),
         ])
         .into_iter()
         .chain(words.clone())
@@ -90,6 +91,22 @@ pub fn facts(body: &DecisionBody) -> Option<Facts> {
     facts.pattern = body.pattern.clone().unwrap_or_default();
     facts.agent = body.agent.clone().unwrap_or_default();
     Some(facts)
+}
+
+/// The decision was made by this build under the policy of this name, so judging it again must give the same.
+pub fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
+    let is = |key: &str, value: &str| body.versions.get(key).is_some_and(|kept| kept == value);
+    is("policy", policy) && is("knowledge", Policy::KNOWLEDGE)
+}
+
+/// The record says of a judgement what it would say now, bit for bit.
+pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
+    let confidence = |sure: f64| sure.to_bits();
+    body.verdict == word(judgement.verdict)
+        && body.layer1.as_ref() == Some(&layer1(judgement))
+        && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
+            == judgement.confidence.map(|sure| confidence(sure.get()))
+        && body.reasons.iter().eq(judgement.reasons().map(|opinion| &opinion.because))
 }
 
 /// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.

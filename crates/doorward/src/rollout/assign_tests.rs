@@ -74,7 +74,13 @@ fn a_wider_share_keeps_the_sessions_of_the_narrower_one() {
 #[test]
 fn being_in_one_share_says_nothing_about_another() {
     let numbers = Numbers::from(Thresholds { confidence: 0.9, ..Thresholds::default() });
-    let trial = Trial { name: "x".into(), numbers, track: at(Stage::Canary, 50), stopping: Stopping::default() };
+    let trial = Trial {
+        name: "x".into(),
+        numbers,
+        track: at(Stage::Canary, 50),
+        stopping: Stopping::default(),
+        only_asks_more: false,
+    };
     let (_home, rollout) = rollout(|rollout| {
         rollout.agents.insert("claude".into(), at(Stage::Canary, 50));
         rollout.rules.insert("own/x".into(), at(Stage::Canary, 50));
@@ -132,7 +138,13 @@ fn a_watched_rule_of_ones_own_does_not_count_and_a_built_in_one_always_does() {
 #[test]
 fn a_set_on_trial_replaces_what_is_in_force_for_its_half_and_never_goes_below_a_floor() {
     let lax = Thresholds { confidence: 0.1, irreversible: 0.2, denials: 900, ..Thresholds::default() };
-    let trial = |track: Track| Trial { name: "lax".into(), numbers: lax.into(), track, stopping: Stopping::default() };
+    let trial = |track: Track| Trial {
+        name: "lax".into(),
+        numbers: lax.into(),
+        track,
+        stopping: Stopping::default(),
+        only_asks_more: false,
+    };
     let (_home, rollout) = rollout(|rollout| rollout.trial = Some(trial(at(Stage::Auto, 10))));
     let mut policy = Policy::built_in();
     let assigned = of(&rollout, "s");

@@ -76,7 +76,8 @@ fn beginning(arguments: &StartArguments, places: &Places, rollout: &Rollout) -> 
         if numbers.set() == in_force {
             bail!("`{}` says what is in force already", file.display());
         }
-        let trial = Trial { name, numbers, track: Track::default(), stopping: Stopping::default() };
+        let only_asks_more = !numbers.is_laxer_than(&in_force);
+        let trial = Trial { name, numbers, track: Track::default(), stopping: Stopping::default(), only_asks_more };
         (Subject::Thresholds, Some(trial))
     } else {
         (Subject::Agent(chosen_agent(places, arguments.agent.as_deref())?), None)
@@ -164,7 +165,7 @@ pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     let missing: Vec<String> = figures.criteria.iter().filter(|of| !of.met).map(Criterion::missing).collect();
     if !missing.is_empty() && !arguments.anyway {
         let mut out = anstream::stdout().lock();
-        writeln!(out, "{} stays at `{}`; missing for `{stage}`:", visible(&subject.shown()), now.stage)?;
+        writeln!(out, "{}: still at `{}`; missing for `{stage}`:", visible(&subject.shown()), now.stage)?;
         missing.iter().try_for_each(|line| writeln!(out, "  {}", visible(line)))?;
         writeln!(out, "`--anyway --why TEXT` goes on all the same, and the record says so")?;
         return Ok(ExitCode::from(1));
@@ -175,6 +176,9 @@ pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
 }
 
 fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, Share)> {
+    if *subject == Subject::Thresholds && share.is_some() {
+        bail!("the shares of a trial are fixed when it begins");
+    }
     if let (Stage::Canary, Some(share)) = (now.stage, share) {
         if share <= now.share {
             bail!("the canary covers {} of the sessions already", now.share);
@@ -227,7 +231,8 @@ fn make(places: &Places, change: Move) -> Result<ExitCode> {
     if let Subject::Agent(name) = &subject {
         setup::set_mode(places, name, &config::Agent::rolled_out())?;
     }
-    let when = if change.step.is_rollback { "at once" } else { "for sessions that begin from now on" };
+    let is_at_once = change.step.is_rollback || change.step.stage == Stage::ConfirmAll;
+    let when = if is_at_once { "at once" } else { "for sessions that begin from now on" };
     writeln!(anstream::stdout(), "done; it counts {when}; `doorward rollout status` shows how it goes")?;
     Ok(ExitCode::SUCCESS)
 }

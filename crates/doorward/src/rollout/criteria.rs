@@ -114,12 +114,13 @@ pub fn of_trial(trial: &Trial, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     }
     let standing = standing(trial, seen);
     let regretted = regretted(&seen.iter().filter(|seen| seen.arm() == Some(Arm::B)).collect::<Vec<&Seen>>());
+    let is_enough = trial.only_asks_more && standing.verdict == Verdict::Alike;
     vec![
         Criterion {
             what: "verdict of the stopping rule".to_owned(),
-            wanted: Verdict::Better.word().to_owned(),
+            wanted: if trial.only_asks_more { "better or alike" } else { "better" }.to_owned(),
             found: standing.verdict.word().to_owned(),
-            met: standing.verdict == Verdict::Better,
+            met: standing.verdict == Verdict::Better || is_enough,
         },
         Criterion::none("regretted approvals", regretted),
     ]
@@ -185,7 +186,9 @@ pub fn stated() -> Vec<(String, String)> {
         RULE_OVERRIDDEN * 100.0
     );
     stated.push(("rule shadow → canary → auto".to_owned(), rule));
-    let trial = "the stopping rule says `better`, and nothing that the set approved was regretted".to_owned();
+    let trial = "the stopping rule says `better`, or `alike` for a set that lets nothing more pass, and nothing that the set approved \
+                 was regretted"
+        .to_owned();
     stated.push(("thresholds canary → auto".to_owned(), trial));
     stated
 }

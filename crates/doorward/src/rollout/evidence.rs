@@ -185,6 +185,9 @@ impl Reading<'_> {
         match body.became {
             Became::Ran | Became::Failed => seen.answer = seen.answer.or(Some(Answer::LetRun)),
             Became::Reverted | Became::Flagged => seen.regretted_ms = Some(time_ms),
+            Became::Friction => {}
+            // A person takes back what was said before.
+            Became::Fine => seen.regretted_ms = None,
         }
     }
 }

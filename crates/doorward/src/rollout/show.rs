@@ -53,8 +53,15 @@ impl Figures {
         let step = rollout.track(subject).map(Track::now).unwrap_or_default();
         let policy = loading::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
         let room = Room::open(places.clone())?;
-        let recent = evidence::first_since(&room, time::now_ms().saturating_sub(criteria::WINDOW_MS))?;
-        let seen = evidence::read(&room.log, recent.max(step.record), &policy)?;
+        let from = match subject {
+            // A trial counts from its first session to its last: leaving some out later would change the verdict.
+            Subject::Thresholds => step.record,
+            Subject::Agent(_) | Subject::Rule(_) => {
+                let since = time::now_ms().saturating_sub(criteria::WINDOW_MS);
+                evidence::first_since(&room, since)?.max(step.record)
+            }
+        };
+        let seen = evidence::read(&room.log, from, &policy)?;
         let criteria = match (subject, &rollout.trial) {
             (Subject::Agent(name), _) => criteria::of_agent(name, step.stage, &seen),
             (Subject::Rule(id), _) => criteria::of_rule(id, step.stage, &seen),

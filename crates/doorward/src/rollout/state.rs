@@ -37,6 +37,9 @@ pub struct Trial {
     pub track: Track,
     /// When the trial ends, fixed when it began.
     pub stopping: Stopping,
+    /// It lets nothing pass that was asked about before, so that asking no more is enough.
+    #[serde(default)]
+    pub only_asks_more: bool,
 }
 
 /// The numbers of a set, kept here so that nothing else has to be read or trusted.
@@ -163,10 +166,11 @@ impl Rollout {
 
     /// Throws away what cannot be trusted, so that a person can begin anew.
     pub fn forget(places: &Places) -> std::io::Result<()> {
-        match std::fs::remove_dir_all(directory(places)) {
+        let gone = |removed: std::io::Result<()>| match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
-        }
+        };
+        gone(std::fs::remove_dir_all(directory(places))).and_then(|()| gone(std::fs::remove_file(key_file(places))))
     }
 
     pub fn track(&self, subject: &Subject) -> Option<&Track> {

@@ -68,6 +68,10 @@ pub enum Became {
     Reverted,
     /// A person said it should not have run.
     Flagged,
+    /// A person said it should have run unasked, or did it by hand after it was blocked.
+    Friction,
+    /// A person said it was decided well; takes back what was said before.
+    Fine,
 }
 
 /// What became of a call.
@@ -88,7 +92,7 @@ impl OutcomeBody {
     pub const fn is_regret(&self) -> bool {
         match self.became {
             Became::Reverted | Became::Flagged => true,
-            Became::Ran | Became::Failed => false,
+            Became::Ran | Became::Failed | Became::Friction | Became::Fine => false,
         }
     }
 }
@@ -96,7 +100,10 @@ impl OutcomeBody {
 impl Body for OutcomeBody {
     const KIND: Kind = Kind::Outcome;
     fn keep(&self) -> Keep {
-        if self.is_regret() { Keep::Forever } else { Keep::Days }
+        match self.became {
+            Became::Reverted | Became::Flagged | Became::Friction | Became::Fine => Keep::Forever,
+            Became::Ran | Became::Failed => Keep::Days,
+        }
     }
 }
 

@@ -1,0 +1,293 @@
+//! Judges recorded decisions again under an old and a new policy, and sums up what moves.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use doorward_engine::{Bump, Compared, Judgement, Shift, Stand, Verdict, compare};
+use doorward_ledger::{DecisionBody, Log, Progress};
+
+use super::aftermath::Aftermath;
+use super::policies::Policies;
+use super::stream::{self, Passed, Past};
+use crate::hook::entry;
+
+/// More changes than these are counted and not listed.
+pub const LISTED: usize = 50_000;
+
+/// As much of a call as a list shows.
+const SHOWN: usize = 200;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// One decision that comes out differently.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub sequence: u64,
+    pub time_ms: u64,
+    /// The name of the decision.
+    pub id: String,
+    pub agent: String,
+    pub project: Option<String>,
+    pub tool: String,
+    /// The call, cut where it gets long.
+    pub call: String,
+    /// The operation of its gravest effect.
+    pub category: String,
+    pub pattern: String,
+    pub before: Stand,
+    pub after: Stand,
+    pub shift: Shift,
+    /// It was taken back or flagged afterwards.
+    pub is_regret: bool,
+    /// A person let it run.
+    pub is_overridden: bool,
+    /// A person refused it.
+    pub is_refused: bool,
+}
+
+impl Change {
+    /// The rule that decides, before or after: the one of the stricter side.
+    pub fn rule(&self) -> Option<&str> {
+        let (first, second) = match self.shift {
+            Shift::Laxer => (&self.before, &self.after),
+            Shift::Stricter => (&self.after, &self.before),
+        };
+        first.rule.as_deref().or(second.rule.as_deref())
+    }
+}
+
+/// How many verdicts there were of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    pub approve: u64,
+    pub confirm: u64,
+    pub block: u64,
+}
+
+impl Verdicts {
+    fn add(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::AutoApprove => self.approve += 1,
+            Verdict::Confirm => self.confirm += 1,
+            Verdict::Block => self.block += 1,
+        }
+    }
+}
+
+/// The decisions of one category, or all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub judged: u64,
+    pub before: Verdicts,
+    pub after: Verdicts,
+    pub laxer: u64,
+    pub stricter: u64,
+}
+
+impl Sums {
+    fn add(&mut self, before: Verdict, after: Verdict, shift: Option<Shift>) {
+        self.judged += 1;
+        self.before.add(before);
+        self.after.add(after);
+        self.laxer += u64::from(shift == Some(Shift::Laxer));
+        self.stricter += u64::from(shift == Some(Shift::Stricter));
+    }
+}
+
+/// What a change of policy would have spared people, and what it would have cost them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Worth {
+    /// Was approved and regretted, and would have been asked about or blocked.
+    pub regret_avoided: u64,
+    /// Was not approved, would be now, and was refused by a person or regretted after one let it run.
+    pub regret_added: u64,
+    /// Was asked about or blocked, a person let it run or said that it was a nuisance, and would be approved.
+    pub friction_avoided: u64,
+    /// Was approved, nobody regretted it, and would be asked about or blocked.
+    pub friction_added: u64,
+}
+
+/// How the record compares with judging it again by the policy it was made under.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recorded {
+    /// Decisions that were made under exactly the old policy.
+    pub same_policy: u64,
+    /// Of these, how many come out otherwise than they are recorded: there should be none.
+    pub differing: u64,
+    /// The names of the first of them.
+    pub first: Vec<String>,
+}
+
+/// What judging again found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replayed {
+    pub passed: Passed,
+    pub all: Sums,
+    pub categories: BTreeMap<String, Sums>,
+    /// The first [`LISTED`] of them; `all` counts every one.
+    pub laxer: Vec<Change>,
+    pub stricter: Vec<Change>,
+    pub worth: Worth,
+    pub recorded: Recorded,
+    pub first_ms: Option<u64>,
+    pub last_ms: Option<u64>,
+}
+
+impl Replayed {
+    pub fn judged(&self) -> u64 {
+        self.all.judged
+    }
+
+    /// What the change means for the version of the ruleset.
+    pub fn bump(&self) -> Bump {
+        Bump::of(self.all.laxer, self.all.stricter)
+    }
+
+    /// The days that the record spans, one at least.
+    pub fn days(&self) -> f64 {
+        let spanned = self.last_ms.unwrap_or_default().saturating_sub(self.first_ms.unwrap_or_default());
+        (spanned as f64 / DAY_MS as f64).max(1.0)
+    }
+
+    /// Confirmations per day, before and after.
+    pub fn confirms_per_day(&self) -> (f64, f64) {
+        (self.all.before.confirm as f64 / self.days(), self.all.after.confirm as f64 / self.days())
+    }
+
+    fn take(&mut self, row: Row) {
+        let Row { time_ms, category, before, after, shift, recorded, change, worth } = row;
+        self.first_ms = Some(self.first_ms.map_or(time_ms, |first| first.min(time_ms)));
+        self.last_ms = Some(self.last_ms.map_or(time_ms, |last| last.max(time_ms)));
+        self.all.add(before, after, shift);
+        match self.categories.get_mut(&category) {
+            Some(sums) => sums.add(before, after, shift),
+            None => self.categories.entry(category).or_default().add(before, after, shift),
+        }
+        self.worth.regret_avoided += u64::from(worth == Some(Effect::RegretAvoided));
+        self.worth.regret_added += u64::from(worth == Some(Effect::RegretAdded));
+        self.worth.friction_avoided += u64::from(worth == Some(Effect::FrictionAvoided));
+        self.worth.friction_added += u64::from(worth == Some(Effect::FrictionAdded));
+        match recorded {
+            Kept::Elsewhere => {}
+            Kept::Same => self.recorded.same_policy += 1,
+            Kept::Differs(id) => {
+                self.recorded.same_policy += 1;
+                self.recorded.differing += 1;
+                if self.recorded.first.len() < 20 {
+                    self.recorded.first.push(id);
+                }
+            }
+        }
+        let Some(change) = change else { return };
+        let list = match change.shift {
+            Shift::Laxer => &mut self.laxer,
+            Shift::Stricter => &mut self.stricter,
+        };
+        if list.len() < LISTED {
+            list.push(*change);
+        }
+    }
+}
+
+/// Judges every decision since a moment by both policies.
+pub fn replay(log: &Log, since_ms: u64, policies: &Policies<'_>, progress: impl FnMut(Progress)) -> Result<Replayed> {
+    let aftermath = Aftermath::read(log, since_ms)?;
+    let mut replayed = Replayed::default();
+    let work = |past: Past| judged(&past, policies, &aftermath);
+    let mut fault = None;
+    let fold = |row: Result<Row, String>| match row {
+        Ok(row) => replayed.take(row),
+        Err(problem) => fault = Some(problem),
+    };
+    let passed = stream::each(log, since_ms, work, fold, progress)?;
+    if let Some(problem) = fault {
+        anyhow::bail!(problem);
+    }
+    replayed.passed = passed;
+    Ok(replayed)
+}
+
+/// What one decision adds.
+struct Row {
+    time_ms: u64,
+    category: String,
+    before: Verdict,
+    after: Verdict,
+    shift: Option<Shift>,
+    recorded: Kept,
+    change: Option<Box<Change>>,
+    worth: Option<Effect>,
+}
+
+/// The recorded judgement beside the old policy's.
+enum Kept {
+    /// It was made under another policy.
+    Elsewhere,
+    Same,
+    Differs(String),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    RegretAvoided,
+    RegretAdded,
+    FrictionAvoided,
+    FrictionAdded,
+}
+
+fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result<Row, String> {
+    let Past { body, facts, time_ms, .. } = past;
+    let pair = policies.of(body)?;
+    let Compared { before, after, shift } = compare(facts, &pair.old, &pair.new);
+    let change = shift.map(|shift| Box::new(change(past, (&before, &after), shift, aftermath)));
+    Ok(Row {
+        time_ms: *time_ms,
+        category: body.category.clone().unwrap_or_else(|| "nothing".to_owned()),
+        before: before.verdict,
+        after: after.verdict,
+        shift,
+        recorded: kept(body, &before),
+        worth: change.as_ref().and_then(|change| worth(change, aftermath)),
+        change,
+    })
+}
+
+fn change(past: &Past, (before, after): (&Judgement, &Judgement), shift: Shift, aftermath: &Aftermath) -> Change {
+    let body = &past.body;
+    Change {
+        sequence: past.sequence,
+        time_ms: past.time_ms,
+        id: body.id.clone(),
+        agent: body.agent.clone().unwrap_or_default(),
+        project: body.project.clone(),
+        tool: body.tool.clone(),
+        call: body.call.chars().take(SHOWN).collect(),
+        category: body.category.clone().unwrap_or_else(|| "nothing".to_owned()),
+        pattern: body.pattern.clone().unwrap_or_default(),
+        before: Stand::of(before),
+        after: Stand::of(after),
+        shift,
+        is_regret: aftermath.is_regret(&body.id),
+        is_overridden: aftermath.is_overridden(&body.id),
+        is_refused: aftermath.is_refused(&body.id),
+    }
+}
+
+fn worth(change: &Change, aftermath: &Aftermath) -> Option<Effect> {
+    let approved = |stand: &Stand| stand.verdict == Verdict::AutoApprove;
+    match (approved(&change.before), approved(&change.after)) {
+        (true, false) if change.is_regret => Some(Effect::RegretAvoided),
+        (true, false) => Some(Effect::FrictionAdded),
+        (false, true) if change.is_regret || change.is_refused => Some(Effect::RegretAdded),
+        (false, true) if change.is_overridden || aftermath.is_friction(&change.id) => Some(Effect::FrictionAvoided),
+        (false, true) | (true, true) | (false, false) => None,
+    }
+}
+
+/// Whether the record says exactly what judging again says, where it was made under the same policy.
+fn kept(body: &DecisionBody, judgement: &Judgement) -> Kept {
+    if !entry::is_of_policy(body, &judgement.policy) {
+        return Kept::Elsewhere;
+    }
+    if entry::says_the_same(body, judgement) { Kept::Same } else { Kept::Differs(body.id.clone()) }
+}

@@ -1,0 +1,63 @@
+//! Which two policies a recorded decision is judged by: they depend on its agent, project and mode.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use doorward_engine::{Mode, Policy};
+use doorward_ledger::DecisionBody;
+
+/// Where a decision was made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Setting {
+    pub agent: String,
+    pub project: Option<String>,
+    pub mode: Mode,
+}
+
+/// The two policies of a setting.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    pub old: Policy,
+    pub new: Policy,
+}
+
+type Make<'a> = dyn Fn(&Setting) -> Result<Pair, String> + Sync + 'a;
+
+/// Makes policies as they are needed, each once.
+pub struct Policies<'a> {
+    make: Box<Make<'a>>,
+    known: Mutex<HashMap<Setting, Arc<Pair>>>,
+}
+
+impl std::fmt::Debug for Policies<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Policies").field("known", &self.known).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Policies<'a> {
+    pub fn new(make: impl Fn(&Setting) -> Result<Pair, String> + Sync + 'a) -> Policies<'a> {
+        Policies { make: Box::new(make), known: Mutex::default() }
+    }
+
+    /// The same two everywhere, each in the mode that the decision was made in.
+    pub fn everywhere(old: Policy, new: Policy) -> Policies<'static> {
+        Policies::new(move |setting| {
+            let in_mode = |policy: &Policy| Policy { mode: setting.mode, ..policy.clone() };
+            Ok(Pair { old: in_mode(&old), new: in_mode(&new) })
+        })
+    }
+
+    /// The two policies for a decision.
+    pub fn of(&self, body: &DecisionBody) -> Result<Arc<Pair>, String> {
+        let mode = body.mode.as_deref().and_then(Mode::parse).unwrap_or(Mode::Auto);
+        let setting = Setting { agent: body.agent.clone().unwrap_or_default(), project: body.project.clone(), mode };
+        let broken = |_| "making a policy met a fault of its own".to_owned();
+        if let Some(pair) = self.known.lock().map_err(broken)?.get(&setting) {
+            return Ok(Arc::clone(pair));
+        }
+        let pair = Arc::new((self.make)(&setting)?);
+        self.known.lock().map_err(broken)?.insert(setting, Arc::clone(&pair));
+        Ok(pair)
+    }
+}

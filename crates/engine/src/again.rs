@@ -1,0 +1,129 @@
+//! Judging stored facts again: what two policies make of the same call, and which of them is the laxer.
+
+use crate::facts::Facts;
+use crate::judge::judge;
+use crate::policy::Policy;
+use crate::verdict::{Clearance, Judgement, Source, Verdict};
+use crate::words::words;
+
+words! {
+    /// Which way a judgement moves from one policy to another.
+    Shift {
+        Laxer = "laxer" : "a laxer verdict, or the same one that is easier to clear",
+        Stricter = "stricter" : "a stricter verdict, or the same one that is harder to clear",
+    }
+}
+
+words! {
+    /// What a change of policy means for the version of a ruleset.
+    Bump {
+        Patch = "patch" : "no verdict moves",
+        Minor = "minor" : "some get stricter, none gets laxer",
+        Major = "major" : "some get laxer",
+    }
+}
+
+/// What decides about a call: the verdict, and who may clear it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stand {
+    pub verdict: Verdict,
+    pub cleared_by: Option<Clearance>,
+    pub settled_by: Source,
+    pub rule: Option<String>,
+}
+
+impl Stand {
+    pub fn of(judgement: &Judgement) -> Stand {
+        Stand {
+            verdict: judgement.verdict,
+            cleared_by: judgement.cleared_by,
+            settled_by: judgement.settled_by,
+            rule: judgement.rule.clone(),
+        }
+    }
+
+    /// Which way it is from this one to the other; `None` if neither is laxer.
+    pub fn shift_to(&self, after: &Stand) -> Option<Shift> {
+        let strictness = |stand: &Stand| (stand.verdict, stand.cleared_by);
+        match strictness(after).cmp(&strictness(self)) {
+            std::cmp::Ordering::Less => Some(Shift::Laxer),
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => Some(Shift::Stricter),
+        }
+    }
+}
+
+/// The same facts under two policies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    pub before: Judgement,
+    pub after: Judgement,
+    pub shift: Option<Shift>,
+}
+
+/// Judges the same facts by two policies.
+pub fn compare(facts: &Facts, old: &Policy, new: &Policy) -> Compared {
+    let (before, after) = (judge(facts, old), judge(facts, new));
+    let shift = Stand::of(&before).shift_to(&Stand::of(&after));
+    Compared { before, after, shift }
+}
+
+impl Bump {
+    /// What so many laxer and stricter verdicts mean.
+    pub fn of(laxer: u64, stricter: u64) -> Bump {
+        match (laxer, stricter) {
+            (0, 0) => Bump::Patch,
+            (0, _) => Bump::Minor,
+            (_, _) => Bump::Major,
+        }
+    }
+
+    /// The version that follows.
+    pub fn after(self, [major, minor, patch]: [u32; 3]) -> [u32; 3] {
+        match self {
+            Bump::Patch => [major, minor, patch.saturating_add(1)],
+            Bump::Minor => [major, minor.saturating_add(1), 0],
+            Bump::Major => [major.saturating_add(1), 0, 0],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DescribedWorld, Description, Stage, ToolCall, observe};
+
+    fn shift(command: &str, change: impl Fn(&mut Policy)) -> Option<Shift> {
+        let world = DescribedWorld::new(Description::default(), "/home/me/project");
+        let facts = observe(&ToolCall::bash(command, "/home/me/project"), &world);
+        let old = Policy::built_in();
+        let mut new = old.clone();
+        change(&mut new);
+        let there = compare(&facts, &old, &new).shift;
+        let back = compare(&facts, &new, &old).shift;
+        assert_eq!(there.is_none(), back.is_none(), "{command}");
+        assert!(there.is_none() || there != back, "{command}");
+        there
+    }
+
+    #[test]
+    fn a_change_of_policy_moves_what_it_is_about_and_nothing_else() {
+        let retire = |id: &'static str| {
+            move |policy: &mut Policy| {
+                policy.rules.iter_mut().filter(|rule| rule.id == id).for_each(|rule| rule.stage = Stage::Retired);
+            }
+        };
+        assert_eq!(shift("ls -la", retire("read-plain")), Some(Shift::Stricter));
+        assert_eq!(shift("git push", retire("read-plain")), None);
+        assert_eq!(shift("rm -rf ~", retire("delete-home-tree")), Some(Shift::Laxer));
+        assert_eq!(shift("git status", |_| {}), None);
+    }
+
+    #[test]
+    fn the_version_follows_from_behaviour() {
+        let next = |laxer, stricter| Bump::of(laxer, stricter).after([1, 2, 3]);
+        assert_eq!(next(0, 0), [1, 2, 4]);
+        assert_eq!(next(0, 9), [1, 3, 0]);
+        assert_eq!(next(1, 9), [2, 0, 0]);
+    }
+}
