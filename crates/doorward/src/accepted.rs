@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
+use doorward_engine::{Policy, Thresholds};
 use doorward_ledger::{PolicyBody, State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Agent, Config};
+use crate::config::{Agent, Config, Numbers, stricter};
 use crate::loading::{Covered, Loaded};
 use crate::places::Places;
 use crate::record::{Entry, Recorder};
@@ -33,6 +34,29 @@ pub struct Accepted {
     pub record: Option<u64>,
     /// When a person last accepted something; tightening leaves it alone.
     at_ms: Option<u64>,
+    /// What the build brought along that a person last accepted.
+    built_in: Option<BuiltIn>,
+    /// The version of the ruleset, counted by what its changes did to recorded verdicts.
+    ruleset: Option<[u32; 3]>,
+}
+
+/// What a build brings along.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BuiltIn {
+    pub program: String,
+    pub knowledge: String,
+    thresholds: Numbers,
+}
+
+impl BuiltIn {
+    /// What this build brings along.
+    pub fn here() -> BuiltIn {
+        BuiltIn {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            knowledge: Policy::KNOWLEDGE.to_owned(),
+            thresholds: Thresholds::default().into(),
+        }
+    }
 }
 
 impl State for Accepted {
@@ -63,6 +87,11 @@ impl Accepted {
         *counts != kept.clone().no_laxer_than(&kept)
     }
 
+    /// Something is kept of this source.
+    pub fn knows(&self, source: &str) -> bool {
+        self.files.contains_key(source)
+    }
+
     /// These program files were accepted; having none wants nobody's leave.
     pub fn covers_programs(&self, packed: &[u8]) -> bool {
         packed.is_empty() || self.programs.as_deref() == Some(hash(packed).as_str())
@@ -71,6 +100,30 @@ impl Accepted {
     /// When a person last accepted something.
     pub fn at(&self) -> Option<SystemTime> {
         self.at_ms.map(|at| UNIX_EPOCH + Duration::from_millis(at))
+    }
+
+    /// The built-in thresholds, none laxer than those of the build that a person accepted.
+    pub fn thresholds(&self) -> Thresholds {
+        let here = Thresholds::default();
+        match &self.built_in {
+            Some(built_in) => stricter(here, built_in.thresholds.over(here)),
+            None => here,
+        }
+    }
+
+    /// The build that a person accepted, if this is another one.
+    pub fn upgraded_from(&self) -> Option<&BuiltIn> {
+        self.built_in.as_ref().filter(|built_in| built_in.knowledge != Policy::KNOWLEDGE)
+    }
+
+    /// No threshold of the accepted build is stricter than one of this build.
+    pub fn keeps_no_thresholds(&self) -> bool {
+        self.thresholds() == Thresholds::default()
+    }
+
+    /// The version of the ruleset.
+    pub fn ruleset(&self) -> [u32; 3] {
+        self.ruleset.unwrap_or([1, 0, 0])
     }
 
     fn fingerprint(&self) -> String {
@@ -95,7 +148,7 @@ pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Re
     let before = Accepted::load(places).unwrap_or_default();
     let files: BTreeMap<String, Config> = loaded.own_files().map(|(name, said)| (name.to_owned(), said)).collect();
     let programs = Some(loaded.written_programs()).filter(|packed| !packed.is_empty()).map(hash);
-    let mut after = Accepted { files, programs, record: None, at_ms: None };
+    let mut after = Accepted { files, programs, record: None, at_ms: None, ..before.clone() };
     let what = "the configuration as it is was accepted".to_owned();
     let body = PolicyBody {
         what,
@@ -128,8 +181,44 @@ pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[
     update(places, change).map_err(anyhow::Error::msg)
 }
 
+/// Lets one file of the user's say something else, whatever the rest says. The record of it is up to the caller, and comes
+/// first.
+pub fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)) -> Result<()> {
+    let change = |accepted: &mut Accepted| {
+        change(accepted.files.entry(source.to_owned()).or_default());
+        accepted.at_ms = Some(now_ms());
+    };
+    update(places, change).map_err(anyhow::Error::msg)
+}
+
+/// Counts the version of the ruleset on. The record of it is up to the caller, and comes first.
+pub fn set_ruleset(places: &Places, version: [u32; 3]) -> Result<()> {
+    update(places, |accepted| accepted.ruleset = Some(version)).map_err(anyhow::Error::msg)
+}
+
+/// Lets what this build brings along count. The record of it is up to the caller, and comes first.
+pub fn accept_build(places: &Places) -> Result<()> {
+    update(places, |accepted| accepted.built_in = Some(BuiltIn::here())).map_err(anyhow::Error::msg)
+}
+
+/// Pretends that a person accepted another build, with this confidence.
+#[cfg(test)]
+pub fn pretend_build(places: &Places, program: &str, confidence: f64) {
+    let change = |accepted: &mut Accepted| {
+        let thresholds = Numbers { confidence: Some(confidence), ..Thresholds::default().into() };
+        accepted.built_in = Some(BuiltIn { program: program.to_owned(), knowledge: "another".to_owned(), thresholds });
+    };
+    #[expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+    update(places, change).unwrap();
+}
+
 fn update(places: &Places, change: impl FnOnce(&mut Accepted)) -> Result<(), String> {
     let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
+    let change = |accepted: &mut Accepted| {
+        change(accepted);
+        // Whoever accepts something for the first time accepts what this build brings along.
+        accepted.built_in.get_or_insert_with(BuiltIn::here);
+    };
     States::at(&directory(places), key).update(USER, change).map_err(|error| broken(places, &error.to_string()))
 }
 

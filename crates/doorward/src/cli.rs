@@ -24,8 +24,8 @@ enum Command {
     Check(CheckArguments),
     /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
     Demo,
-    /// List the built-in rules, or show one
-    Rules(RulesArguments),
+    /// List the rules, show one, or change what counts
+    Rules(crate::rules::RulesArguments),
     /// Print what counts while nothing is configured
     Defaults,
     /// Judge the calls in tables of Markdown files and compare the verdicts
@@ -91,6 +91,16 @@ enum Command {
     Reset(crate::status::ResetArguments),
     /// What was overridden three times in seven days and wants a review
     Tickets(crate::status::TicketsArguments),
+    /// Judge recorded decisions again and show every verdict that would change
+    ///
+    /// What was observed is on record, so another policy can be tried on it: nothing is run and nothing is asked. Without a
+    /// policy to try, the one in force has to give what is on record. Changes of hosts, paths, trust and programs change what is
+    /// observed, which is not judged again.
+    ///
+    /// Exit code: 0 nothing gets laxer, or --accept was given; 1 something does; 2 it could not be looked at.
+    Replay(crate::replay::ReplayArguments),
+    /// Say how a decision turned out: regretted, a nuisance, or fine; only a person may
+    Flag(crate::outcomes::FlagArguments),
     /// Show rates, counts and durations of what was decided
     Metrics(crate::metrics::MetricsArguments),
     /// List what wants attention, or say that it is dealt with
@@ -164,16 +174,6 @@ pub struct CheckArguments {
     /// With --jsonl: print verdicts, coverage and the most frequent reasons instead of the answers
     #[arg(long, requires = "jsonl")]
     pub stats: bool,
-}
-
-/// Which rule.
-#[derive(Debug, Args)]
-pub struct RulesArguments {
-    /// The rule to show
-    pub id: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Which expectations.
@@ -319,6 +319,8 @@ pub fn command_line() -> ExitCode {
         Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Review => crate::review::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Replay(arguments) => crate::replay::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Flag(arguments) => crate::outcomes::flag(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Metrics(arguments) => crate::metrics::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Alerts(arguments) => crate::alerts::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Preview(arguments) => crate::preview::run(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -25,6 +25,7 @@ mod metrics;
 mod model;
 mod naming;
 mod notify;
+mod outcomes;
 mod own;
 mod places;
 mod preview;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::accepted::{Accepted, USER};
-use crate::config::{Config, Note, Rights, held_back, notes, pi};
+use crate::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
 use crate::own::{self, Own};
 use crate::places::Places;
 use crate::rollout::{Assigned, Rollout, Stage};
@@ -19,6 +19,9 @@ pub const MANAGED: &str = "/etc/doorward/config.toml";
 
 /// What a repository may bring along.
 const PROJECT: &str = ".doorward.toml";
+
+/// The thresholds that a person accepted, among the sources.
+pub const THRESHOLDS: &str = "thresholds";
 
 /// Pi's settings for all projects, among the sources.
 const PI_GLOBAL: &str = "Pi, global";
@@ -95,6 +98,15 @@ pub struct Loaded {
     pub sources: Vec<Source>,
 }
 
+/// What is read instead of the user's own files, to see what it would change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Instead {
+    pub config: Option<Config>,
+    pub thresholds: Option<Numbers>,
+    pub own: Option<Own>,
+    pub scorer: Option<Scorer>,
+}
+
 impl Loaded {
     /// The mode of an agent; something unreadable trusts nobody.
     pub fn mode(&self, agent: &str) -> Mode {
@@ -144,6 +156,7 @@ impl Loaded {
     /// The policy that follows from the configuration and the user's own rules.
     pub fn policy(&self, mode: Mode) -> Result<Policy, String> {
         let mut policy = self.config.policy(mode)?;
+        policy.thresholds = self.config.thresholds.over(self.accepted.thresholds());
         if !self.own.rules.is_empty() {
             policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
             policy.rules.extend(self.own.rules.iter().cloned());
@@ -164,11 +177,14 @@ impl Loaded {
     /// A name for whatever makes the policy differ from the built-in one; `None` if nothing does.
     fn name_of_what_is_set(&self, policy: &Policy) -> Option<String> {
         let Policy { permissions, thresholds, strict, scorer, .. } = policy;
-        let set = (permissions, thresholds, strict, scorer, &self.own.rules);
-        let unset = (Permissions::default(), Thresholds::default(), false, Scorer::BuiltIn);
-        if (permissions, thresholds, strict, scorer) == (&unset.0, &unset.1, &unset.2, &unset.3)
+        let set = (permissions, thresholds, strict, scorer, &self.own.rules, &self.config.rules);
+        let is_unset = *permissions == Permissions::default()
+            && *thresholds == Thresholds::default()
+            && !strict
+            && *scorer == Scorer::BuiltIn
             && self.own.rules.is_empty()
-        {
+            && self.config.rules.is_empty();
+        if is_unset {
             return None;
         }
         let name = doorward_ledger::Hash::of(format!("{set:?}").as_bytes()).to_string();
@@ -190,7 +206,7 @@ impl Loaded {
 
     /// The user's own files as they are written.
     pub fn own_files(&self) -> impl Iterator<Item = (&str, Config)> {
-        let is_own = |source: &&Source| source.is_there && matches!(source.name, USER | PI_GLOBAL);
+        let is_own = |source: &&Source| source.is_there && matches!(source.name, USER | PI_GLOBAL | THRESHOLDS);
         self.sources.iter().filter(is_own).map(|source| (source.name, source.config()))
     }
 
@@ -262,11 +278,24 @@ impl Loaded {
 
 /// Reads all sources for work in a project.
 pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
+    load_instead(places, project, agent, &Instead::default())
+}
+
+/// Reads all sources for work in a project, and something else in the place of some of the user's.
+pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
     let mut reader = Reader::default();
     reader.accepted(places);
     let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
     let user = reader.toml(USER, places.config_file(), own);
-    let mut files = reader.cover(user);
+    let said = user.thresholds;
+    let user = reader.cover(user);
+    let mut files = instead.config.clone().unwrap_or(user);
+    let numbers = reader.thresholds(places, own).map(|numbers| reader.cover(numbers));
+    let wanted = instead.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
+    if let Some(numbers) = wanted.or(numbers) {
+        files.thresholds = files.thresholds.without_usual(said);
+        files = files.joined_with(numbers);
+    }
     if agent == "pi" {
         let global = reader.pi(PI_GLOBAL, places.pi_file(), own);
         files = files.joined_with(reader.cover(global));
@@ -290,6 +319,12 @@ pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     let rollout = reader.rollout(places, own);
     let mut loaded = Loaded::new(files, trust, tightening, reader);
     loaded.take_up(added, &folder);
+    if let Some(own) = &instead.own {
+        loaded.own.rules.clone_from(&own.rules);
+    }
+    if let Some(scorer) = &instead.scorer {
+        loaded.own.scorer.clone_from(scorer);
+    }
     loaded.roll_out(rollout, agent);
     loaded
 }
@@ -329,6 +364,20 @@ impl Reader {
         let read = trusted::read(&path);
         let parse = |text: &str| Config::parse(text).map(|config| (config, Vec::new()));
         self.source(name, path.display().to_string(), rights, read, parse)
+    }
+
+    /// The file of thresholds; `None` if there is none and never was.
+    fn thresholds(&mut self, places: &Places, rights: Rights) -> Option<Config> {
+        let path = places.thresholds_file();
+        let read = trusted::read(&path);
+        if matches!(read, Ok(None)) && !self.accepted.knows(THRESHOLDS) {
+            return None;
+        }
+        let parse = |text: &str| {
+            let thresholds = Numbers::parse(text)?;
+            Ok((Config { thresholds, ..Config::default() }, Vec::new()))
+        };
+        Some(self.source(THRESHOLDS, path.display().to_string(), rights, read, parse))
     }
 
     fn pi(&mut self, name: &'static str, path: PathBuf, rights: Rights) -> Config {

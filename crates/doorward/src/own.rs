@@ -53,6 +53,11 @@ pub fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> O
     own
 }
 
+/// The rules of a folder, checked like those of the user.
+pub fn rules_in(folder: &Path) -> Result<Vec<Rule>, Vec<String>> {
+    sources(folder).and_then(|files| rules(&files, &[]))
+}
+
 /// The user's own model. One that cannot be used leaves layer 2 without an answer, not without a voice.
 fn scorer(path: &Path) -> Scorer {
     let read = match trusted::read(path) {

@@ -38,6 +38,11 @@ impl Places {
         Path::new(&self.home).join(".config/doorward/config.toml")
     }
 
+    /// The thresholds that the user accepted.
+    pub fn thresholds_file(&self) -> PathBuf {
+        Path::new(&self.home).join(".config/doorward/thresholds.toml")
+    }
+
     /// Pi's own settings for all projects.
     pub fn pi_file(&self) -> PathBuf {
         Path::new(&self.home).join(".pi/agent/automode.json")

@@ -15,6 +15,7 @@ use crate::agents::Agent;
 use crate::alerts;
 use crate::audit::Room;
 use crate::loading;
+use crate::outcomes;
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
 use crate::screen::{time, visible};
@@ -46,10 +47,14 @@ pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
     let index = room.index()?;
     let found = unguarded(&room.places, &index, since)?;
     raise(&found, &index, &mut Ledger::of(&room.places))?;
+    let (reverted, by_hand) = outcomes::look(&room, since)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{:#}", found.iter().map(Unguarded::to_json).collect::<Value>())?;
     } else {
+        if reverted + by_hand > 0 {
+            writeln!(out, "on record now: {reverted} calls were taken back, {by_hand} blocked ones were done by hand")?;
+        }
         for one in &found {
             writeln!(out, "{}", visible(&one.sentence()))?;
         }

@@ -31,6 +31,12 @@ fn decision(ran: &Ran) -> (String, String) {
 /// Ways to say yes, or to make a grant, that an agent might try.
 const SPELLINGS: &[&str] = &[
     "doorward review",
+    "doorward flag bcdfgh --fine",
+    "doorward flag bcdfgh --friction --why 'it was safe'",
+    "doorward rules retire push",
+    "doorward rules promote own/x",
+    "doorward rules add allow 'bash(git push*)'",
+    "doorward replay --upgrade --accept",
     "script -qec 'doorward review' /dev/null",
     "tmux new-session -d 'doorward review'; tmux send-keys y",
     "tmux send-keys -t review y",

@@ -1,6 +1,6 @@
 //! `doorward audit verify`: the record holds, or the first bad entry is named.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -11,11 +11,10 @@ use super::arguments::VerifyArguments;
 use super::room::Room;
 use crate::places::Places;
 use crate::record;
-use crate::screen::visible;
+use crate::screen::{self, visible};
 
 /// Findings shown on a terminal; JSON has more.
 const SHOWN: usize = 10;
-const BAR: u64 = 30;
 
 /// What a verification says.
 #[derive(Debug)]
@@ -30,12 +29,7 @@ pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
     for path in &arguments.from {
         kept.push(Checkpoint::load(path)?);
     }
-    let is_watched = std::io::stderr().is_terminal();
-    let verified = compare(room, &kept, |progress| {
-        if is_watched {
-            bar(progress);
-        }
-    })?;
+    let verified = compare(room, &kept, screen::bar())?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&verified.to_json())?)?;
@@ -68,15 +62,6 @@ fn own_key(places: &Places) -> Result<Option<Hash>> {
         Err(FileError::Missing { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-fn bar(progress: Progress) {
-    let Progress { segments, of, records } = progress;
-    let done = BAR * segments / of.max(1);
-    let (filled, empty) = ("█".repeat(done as usize), "·".repeat((BAR - done) as usize));
-    let end = if segments == of { "\r\x1b[K" } else { "" };
-    // A terminal that went away is no reason to stop.
-    let _ = write!(std::io::stderr(), "\r{filled}{empty} {segments}/{of} segments, {records} records{end}");
 }
 
 impl Verified {

@@ -1,6 +1,6 @@
 //! Which keys of a file were held back because they are laxer than what a person accepted.
 
-use super::Config;
+use super::{Config, stages};
 
 /// The keys in which `counts`, which is `said` held against what was accepted, differs from `said`.
 pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
@@ -25,6 +25,7 @@ pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
         ("projects.trusted", lacks(&said.projects.trusted, &counts.projects.trusted)),
         ("programs.directories", lacks(&said.programs.directories, &counts.programs.directories)),
         ("reviewer", said.reviewer != counts.reviewer),
+        ("rules", stages::differ(&said.rules, &counts.rules)),
         ("strict", said.strict != counts.strict),
         ("thresholds", said_numbers != counted_numbers),
     ];

@@ -2,22 +2,26 @@
 
 mod loosened;
 mod notes;
+mod numbers;
 pub mod pi;
 pub mod reviewer;
 mod rights;
 mod show;
+pub mod stages;
 
 use std::collections::BTreeMap;
 
-use doorward_engine::{Mode, Pattern, Permissions, Policy, Settings, Thresholds};
+use doorward_engine::{Mode, Pattern, Permissions, Policy, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use loosened::held_back;
 pub use notes::{Note, notes};
+pub use numbers::{Numbers, stricter};
 pub use reviewer::Reviewer;
 pub use rights::Rights;
 pub use show::{ConfigArguments, run};
+pub use stages::Stages;
 
 use crate::snapshots::Snapshots;
 
@@ -40,6 +44,10 @@ pub struct Config {
     pub projects: Projects,
     pub programs: Programs,
     pub thresholds: Numbers,
+    /// Stages of built-in rules: `push = "shadow"`. `doorward rules retire` writes it.
+    #[schemars(with = "BTreeMap<String, StageName>")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: Stages,
     pub notify: Notify,
     pub snapshots: Snapshots,
     pub reviewer: Reviewer,
@@ -131,6 +139,16 @@ enum ModeName {
     Off,
 }
 
+/// The stages by name, for the schema.
+#[derive(JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum StageName {
+    Shadow,
+    Active,
+    Retired,
+}
+
 /// Patterns such as `bash(git push --force*)`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -170,30 +188,6 @@ pub struct Paths {
     pub denied: Vec<String>,
 }
 
-/// Numbers that layer 2 and the limits go by; none can be set below its floor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Numbers {
-    /// Layer 2 asks below this confidence; at least 0.85.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<f64>,
-    /// The same for what cannot be undone; at least 0.95.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub irreversible: Option<f64>,
-    /// More reads in a minute ask.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reads_per_minute: Option<u32>,
-    /// More reads in a few seconds ask.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_burst: Option<u32>,
-    /// After this many refusals in a row a person decides; at most 3.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub denials_in_a_row: Option<u32>,
-    /// After this many refusals in a session a person decides; at most 20.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub denials: Option<u32>,
-}
-
 /// So long a call waits for a person unless the user set another time.
 pub const WAIT_SECONDS: u32 = 45;
 
@@ -228,6 +222,7 @@ impl Config {
         policy.strict = self.strict;
         policy.permissions = self.patterns()?;
         policy.thresholds = self.thresholds.over(policy.thresholds);
+        stages::apply(&self.rules, &mut policy);
         Ok(policy)
     }
 
@@ -262,31 +257,6 @@ impl Config {
     }
 }
 
-impl Numbers {
-    fn check(&self) -> Result<(), String> {
-        let probabilities = [("confidence", self.confidence), ("irreversible", self.irreversible)];
-        for (name, value) in probabilities {
-            if value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
-                return Err(format!("`thresholds.{name}` lies between 0 and 1"));
-            }
-        }
-        Ok(())
-    }
-
-    /// These numbers where they are set, never beyond the built-in floor of what guards a verdict.
-    fn over(&self, floor: Thresholds) -> Thresholds {
-        Thresholds {
-            confidence: self.confidence.unwrap_or_default().max(floor.confidence),
-            irreversible: self.irreversible.unwrap_or_default().max(floor.irreversible),
-            by_operation: floor.by_operation,
-            reads_per_minute: self.reads_per_minute.unwrap_or(floor.reads_per_minute),
-            read_burst: self.read_burst.unwrap_or(floor.read_burst),
-            denials_in_a_row: self.denials_in_a_row.unwrap_or(u32::MAX).min(floor.denials_in_a_row),
-            denials: self.denials.unwrap_or(u32::MAX).min(floor.denials),
-        }
-    }
-}
-
 fn own(list: &[String]) -> Vec<String> {
     list.iter().filter(|entry| *entry != DEFAULTS).cloned().collect()
 }
@@ -294,6 +264,7 @@ fn own(list: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use doorward_engine::Thresholds;
 
     #[test]
     fn an_agent_nobody_has_trusted_is_asked_about_everything() {

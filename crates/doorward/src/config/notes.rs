@@ -1,6 +1,6 @@
 //! What a person should know about a configuration that works, but perhaps not as they think.
 
-use doorward_engine::{Pattern, Thresholds};
+use doorward_engine::{Pattern, Stage, Thresholds};
 
 use super::{Config, DEFAULTS, Rights};
 
@@ -32,6 +32,7 @@ pub fn notes(config: &Config, rights: Rights) -> Vec<Note> {
     notes.extend(paths(config));
     notes.extend(hosts(config, rights));
     notes.extend(numbers(config));
+    notes.extend(stages(config));
     notes
 }
 
@@ -89,6 +90,13 @@ fn hosts(config: &Config, rights: Rights) -> Vec<Note> {
         );
     }
     notes
+}
+
+fn stages(config: &Config) -> Vec<Note> {
+    let remark = |(name, stage): (&String, &Stage)| {
+        super::stages::remark(name, *stage).map(|text| Note::new(format!("rules.{name}"), text))
+    };
+    config.rules.iter().filter_map(remark).collect()
 }
 
 fn numbers(config: &Config) -> Vec<Note> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::Mode;
 
-use super::{Agent, Config, DEFAULTS, Notify, Numbers, Reviewer};
+use super::{Agent, Config, DEFAULTS, Notify, Reviewer, stages};
 use crate::snapshots::Snapshots;
 
 /// What a source may do.
@@ -29,6 +29,7 @@ impl Config {
         self.hosts.allowed = spliced(&self.hosts.allowed, &managed.hosts.allowed);
         self.programs.directories.extend(managed.programs.directories.iter().cloned());
         self.thresholds = managed.thresholds.or(self.thresholds);
+        self.rules.extend(managed.rules.clone());
         self.wait_seconds = managed.wait_seconds.or(self.wait_seconds);
         self.reviewer = managed.reviewer.clone().over(self.reviewer);
         if managed.notify.is_set() {
@@ -51,6 +52,7 @@ impl Config {
         self.snapshots = Snapshots::default();
         // Sentences for a model, from a repository, could say anything.
         self.reviewer = Reviewer::default();
+        self.rules = stages::tightening_only(self.rules);
         self
     }
 
@@ -66,6 +68,7 @@ impl Config {
             ("notify", !self.notify.is_set()),
             ("snapshots", self.snapshots == Snapshots::default()),
             ("reviewer", !self.reviewer.is_set()),
+            ("rules", !stages::loosens(&self.rules)),
         ];
         lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
     }
@@ -81,6 +84,7 @@ impl Config {
         self.paths.protected.extend(other.paths.protected);
         self.paths.denied.extend(other.paths.denied);
         self.thresholds = self.thresholds.tightened_by(other.thresholds);
+        self.rules = stages::stricter(self.rules, &other.rules);
         self
     }
 
@@ -98,12 +102,13 @@ impl Config {
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
         self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
+        self.rules = stages::no_laxer_than(self.rules, &held.rules);
         // Nobody can say which of two reviewers is the stricter one, so a change leaves none.
         if self.reviewer != held.reviewer {
             self.reviewer = Reviewer::default();
         }
         let mut both = self.tightened_by(held.clone());
-        both.thresholds = both.thresholds.tightened_by(held.thresholds.with_usual_rates());
+        both.thresholds = both.thresholds.tightened_by(held.thresholds.with_usual());
         let permissions = [&mut both.permissions.deny, &mut both.permissions.ask];
         let lists = [&mut both.hosts.denied, &mut both.paths.protected, &mut both.paths.denied];
         permissions.into_iter().chain(lists).for_each(once);
@@ -158,51 +163,6 @@ fn spliced(one: &[String], other: &[String]) -> Vec<String> {
     let replaces = |list: &[String]| !list.is_empty() && !list.iter().any(|entry| entry == DEFAULTS);
     let all = one.iter().chain(other).cloned();
     if replaces(one) || replaces(other) { all.filter(|entry| entry != DEFAULTS).collect() } else { all.collect() }
-}
-
-impl Numbers {
-    /// These, and the others where these are not set.
-    fn or(self, other: Numbers) -> Numbers {
-        Numbers {
-            confidence: self.confidence.or(other.confidence),
-            irreversible: self.irreversible.or(other.irreversible),
-            reads_per_minute: self.reads_per_minute.or(other.reads_per_minute),
-            read_burst: self.read_burst.or(other.read_burst),
-            denials_in_a_row: self.denials_in_a_row.or(other.denials_in_a_row),
-            denials: self.denials.or(other.denials),
-        }
-    }
-
-    /// These, with the built-in rates where none are set: without them any rate would pass for as strict.
-    fn with_usual_rates(self) -> Numbers {
-        let usual = doorward_engine::Thresholds::default();
-        Numbers {
-            reads_per_minute: self.reads_per_minute.or(Some(usual.reads_per_minute)),
-            read_burst: self.read_burst.or(Some(usual.read_burst)),
-            ..self
-        }
-    }
-
-    /// The stricter of the two, number by number; a rate that is not set here keeps the built-in one as its ceiling.
-    fn tightened_by(self, other: Numbers) -> Numbers {
-        let floor = doorward_engine::Thresholds::default();
-        let higher = |mine: Option<f64>, theirs: Option<f64>| match (mine, theirs) {
-            (Some(mine), Some(theirs)) => Some(mine.max(theirs)),
-            (mine, theirs) => mine.or(theirs),
-        };
-        let lower = |mine: Option<u32>, theirs: Option<u32>, usual: u32| match theirs {
-            Some(theirs) => Some(mine.unwrap_or(usual).min(theirs)),
-            None => mine,
-        };
-        Numbers {
-            confidence: higher(self.confidence, other.confidence),
-            irreversible: higher(self.irreversible, other.irreversible),
-            reads_per_minute: lower(self.reads_per_minute, other.reads_per_minute, floor.reads_per_minute),
-            read_burst: lower(self.read_burst, other.read_burst, floor.read_burst),
-            denials_in_a_row: lower(self.denials_in_a_row, other.denials_in_a_row, floor.denials_in_a_row),
-            denials: lower(self.denials, other.denials, floor.denials),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use crate::alerts;
 use crate::audit::{Room, verified};
 use crate::reconcile;
 use crate::record;
-use crate::screen::time;
+use crate::replay::upgrade;
+use crate::screen::{self, time};
 use crate::status::open_tickets;
 
 /// Transcripts are looked at so far back.
@@ -88,6 +89,11 @@ fn record_defects(patient: &Patient<'_>) -> Result<Vec<Defect>> {
     let room = Room::open(patient.places.clone())?;
     let index = room.index()?;
     found.extend(waiting(patient, &index)?);
+    if let Some(waiting) = upgrade::waiting(&room, screen::bar())? {
+        let instead =
+            "`doorward replay --upgrade` lists it, `--accept` lets it count; until then the old thresholds hold";
+        found.push(Defect::new("upgrade-unaccepted", None, waiting.sentence(), instead));
+    }
     Ok(found)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use doorward_engine::{Facts, Judgement, Mode, Policy, Reach, Reversibility, Sensitivity, Source, Verdict};
+use doorward_engine::{Facts, Judgement, Mode, Policy, Reach, Reversibility, Sensitivity, Source, Stand, Verdict};
 use doorward_ledger::{
     AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply,
     SessionBody, SessionStep,
@@ -107,6 +107,20 @@ pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
         && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
             == judgement.confidence.map(|sure| confidence(sure.get()))
         && body.reasons.iter().eq(judgement.reasons().map(|opinion| &opinion.because))
+}
+
+/// What the record says of a decision of another build, beside what this one says. Who could clear it is not on record.
+pub fn stand(body: &DecisionBody, now: &Stand) -> Stand {
+    if body.versions.get("knowledge").is_some_and(|build| build == Policy::KNOWLEDGE) {
+        return now.clone();
+    }
+    let verdict = match body.verdict {
+        doorward_ledger::Verdict::Approve => Verdict::AutoApprove,
+        doorward_ledger::Verdict::Confirm => Verdict::Confirm,
+        doorward_ledger::Verdict::Block => Verdict::Block,
+    };
+    let rule = body.layer1.as_ref().and_then(|layer| layer.rule.clone());
+    Stand { verdict, rule, ..now.clone() }
 }
 
 /// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.

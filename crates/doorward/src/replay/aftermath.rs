@@ -19,6 +19,8 @@ pub struct Aftermath {
     overridden: HashSet<String>,
     /// A person refused it.
     refused: HashSet<String>,
+    /// Something was said about how it turned out.
+    said: HashSet<String>,
 }
 
 impl Aftermath {
@@ -60,6 +62,11 @@ impl Aftermath {
         self.refused.contains(decision)
     }
 
+    /// The record says already how it turned out.
+    pub fn is_said(&self, decision: &str) -> bool {
+        self.said.contains(decision)
+    }
+
     fn answered(&mut self, answer: Option<AnswerBody>) {
         let Some(answer) = answer else { return };
         if answer.is_override() {
@@ -73,6 +80,9 @@ impl Aftermath {
 
     fn became(&mut self, outcome: Option<OutcomeBody>) {
         let Some(OutcomeBody { decision, became, .. }) = outcome else { return };
+        if !matches!(became, Became::Ran | Became::Failed) {
+            self.said.insert(decision.clone());
+        }
         match became {
             Became::Reverted | Became::Flagged => {
                 self.friction.remove(&decision);

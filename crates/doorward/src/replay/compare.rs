@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use doorward_engine::{Bump, Compared, Judgement, Shift, Stand, Verdict, compare};
+use doorward_engine::{Bump, Compared, Judgement, Shift, Stand, Verdict, compare, judge};
 use doorward_ledger::{DecisionBody, Log, Progress};
 
 use super::aftermath::Aftermath;
-use super::policies::Policies;
+use super::policies::{Baseline, Policies};
 use super::stream::{self, Passed, Past};
 use crate::hook::entry;
 
@@ -238,7 +238,17 @@ enum Effect {
 fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result<Row, String> {
     let Past { body, facts, time_ms, .. } = past;
     let pair = policies.of(body)?;
-    let Compared { before, after, shift } = compare(facts, &pair.old, &pair.new);
+    let (before, after, recorded) = match policies.baseline() {
+        Baseline::OldPolicy => {
+            let Compared { before, after, .. } = compare(facts, &pair.old, &pair.new);
+            (Stand::of(&before), Stand::of(&after), kept(body, &before))
+        }
+        Baseline::Record => {
+            let after = Stand::of(&judge(facts, &pair.new));
+            (entry::stand(body, &after), after, Kept::Elsewhere)
+        }
+    };
+    let shift = before.shift_to(&after);
     let change = shift.map(|shift| Box::new(change(past, (&before, &after), shift, aftermath)));
     Ok(Row {
         time_ms: *time_ms,
@@ -246,13 +256,13 @@ fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result
         before: before.verdict,
         after: after.verdict,
         shift,
-        recorded: kept(body, &before),
+        recorded,
         worth: change.as_ref().and_then(|change| worth(change, aftermath)),
         change,
     })
 }
 
-fn change(past: &Past, (before, after): (&Judgement, &Judgement), shift: Shift, aftermath: &Aftermath) -> Change {
+fn change(past: &Past, (before, after): (&Stand, &Stand), shift: Shift, aftermath: &Aftermath) -> Change {
     let body = &past.body;
     Change {
         sequence: past.sequence,
@@ -264,8 +274,8 @@ fn change(past: &Past, (before, after): (&Judgement, &Judgement), shift: Shift, 
         call: body.call.chars().take(SHOWN).collect(),
         category: body.category.clone().unwrap_or_else(|| "nothing".to_owned()),
         pattern: body.pattern.clone().unwrap_or_default(),
-        before: Stand::of(before),
-        after: Stand::of(after),
+        before: before.clone(),
+        after: after.clone(),
         shift,
         is_regret: aftermath.is_regret(&body.id),
         is_overridden: aftermath.is_overridden(&body.id),

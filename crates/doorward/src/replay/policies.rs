@@ -21,11 +21,21 @@ pub struct Pair {
     pub new: Policy,
 }
 
+/// What the new policy is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Baseline {
+    /// What the old policy makes of the same facts.
+    OldPolicy,
+    /// What is on record, where another build made it: its rules are not here any more.
+    Record,
+}
+
 type Make<'a> = dyn Fn(&Setting) -> Result<Pair, String> + Sync + 'a;
 
 /// Makes policies as they are needed, each once.
 pub struct Policies<'a> {
     make: Box<Make<'a>>,
+    baseline: Baseline,
     known: Mutex<HashMap<Setting, Arc<Pair>>>,
 }
 
@@ -37,7 +47,17 @@ impl std::fmt::Debug for Policies<'_> {
 
 impl<'a> Policies<'a> {
     pub fn new(make: impl Fn(&Setting) -> Result<Pair, String> + Sync + 'a) -> Policies<'a> {
-        Policies { make: Box::new(make), known: Mutex::default() }
+        Policies { make: Box::new(make), baseline: Baseline::OldPolicy, known: Mutex::default() }
+    }
+
+    /// The new policy held against what is on record.
+    #[must_use]
+    pub fn against_record(self) -> Policies<'a> {
+        Policies { baseline: Baseline::Record, ..self }
+    }
+
+    pub fn baseline(&self) -> Baseline {
+        self.baseline
     }
 
     /// The same two everywhere, each in the mode that the decision was made in.
@@ -56,8 +76,15 @@ impl<'a> Policies<'a> {
         if let Some(pair) = self.known.lock().map_err(broken)?.get(&setting) {
             return Ok(Arc::clone(pair));
         }
-        let pair = Arc::new((self.make)(&setting)?);
-        self.known.lock().map_err(broken)?.insert(setting, Arc::clone(&pair));
+        let made = (self.make)(&setting)?;
+        let mut known = self.known.lock().map_err(broken)?;
+        // Most projects have the same policies, which then lie in memory once.
+        let is_same = |pair: &&Arc<Pair>| {
+            (&pair.old.version, &pair.new.version) == (&made.old.version, &made.new.version)
+                && (pair.old.mode, pair.new.mode) == (made.old.mode, made.new.mode)
+        };
+        let pair = known.values().find(is_same).cloned().unwrap_or_else(|| Arc::new(made));
+        known.insert(setting, Arc::clone(&pair));
         Ok(pair)
     }
 }

@@ -2,10 +2,12 @@
 
 mod change;
 mod judgement;
+mod progress;
 pub mod time;
 mod understood;
 mod visible;
 
 pub use change::{Changed, change, differing};
 pub use judgement::{effect_line, explanation, judgement, verdict_style};
+pub use progress::bar;
 pub use visible::visible;

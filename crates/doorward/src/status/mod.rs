@@ -15,7 +15,8 @@ use crate::audit::{Room, list};
 use crate::grants::Desk;
 use crate::loading::{self, Loaded};
 use crate::places::Places;
-use crate::screen::{time, visible};
+use crate::replay::upgrade;
+use crate::screen::{self, time, visible};
 use crate::world::project_root;
 
 pub use reset::{ResetArguments, reset};
@@ -79,6 +80,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let recent = index.list(&blocked(RECENT))?;
     let overdue = ticket::open(&index)?;
     let figures = Figures::of(&index)?;
+    let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
@@ -96,7 +98,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             "lastDecision": last.as_ref().map(|body| said(body.verdict)),
             "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
             "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
-            "pending": pending, "overdueReviews": overdue,
+            "pending": pending, "overdueReviews": overdue, "upgrade": upgraded,
         });
         writeln!(out, "{shown:#}")?;
         return Ok(ExitCode::SUCCESS);
@@ -132,6 +134,9 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     }
     writeln!(out, "{pending} calls wait for an answer{}", if pending > 0 { ": `doorward pending`" } else { "" })?;
     recent.iter().take(3).try_for_each(|row| list::line(&mut out, row))?;
+    if let Some(sentence) = &upgraded {
+        writeln!(out, "{}; `doorward replay --upgrade` lists them", visible(sentence))?;
+    }
     for ticket in &overdue {
         writeln!(out, "review due: {} was overridden {} times", visible(&ticket.pattern), ticket.overrides)?;
     }

@@ -1,4 +1,10 @@
-//! `doorward rules` and `doorward defaults`: what is built in and what the user added, in words.
+//! `doorward rules` and `doorward defaults`: what is built in and what the user added, in words, and changes of it.
+
+mod arguments;
+mod change;
+mod decide;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -7,13 +13,16 @@ use anyhow::{Result, bail};
 use doorward_engine::{Mode, Policy, Rule, Stage, Verdict};
 use serde_json::{Value, json};
 
-use crate::cli::RulesArguments;
 use crate::loading;
 use crate::places::Places;
 use crate::screen::verdict_style;
+pub use arguments::RulesArguments;
 
 /// Lists the rules, or shows one.
 pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
+    if let Some(what) = &arguments.what {
+        return decide::run(what);
+    }
     let policy = with_own_rules();
     let chosen: Vec<&Rule> =
         policy.rules.iter().filter(|rule| arguments.id.as_deref().is_none_or(|id| rule.id == id)).collect();

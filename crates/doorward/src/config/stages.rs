@@ -1,0 +1,146 @@
+//! Stages of built-in rules that the user changed: which of them loosen, and which rules always count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorward_engine::{Clearance, Policy, Rule, Stage, Verdict, knowledge};
+
+/// The stage of rules, by their names.
+pub type Stages = BTreeMap<String, Stage>;
+
+/// A rule against what cannot be made good always counts: no configuration retires it.
+pub fn is_fixed(rule: &Rule) -> bool {
+    rule.verdict == Verdict::Block && rule.clears == Some(Clearance::Dual)
+}
+
+/// Puts the stages into effect.
+pub fn apply(stages: &Stages, policy: &mut Policy) {
+    if stages.is_empty() {
+        return;
+    }
+    for rule in policy.rules.iter_mut().filter(|rule| !is_fixed(rule)) {
+        if let Some(stage) = stages.get(rule.id.as_ref()) {
+            rule.stage = *stage;
+        }
+    }
+}
+
+/// The stages that are stricter than what is built in.
+pub fn tightening_only(stages: Stages) -> Stages {
+    no_laxer_than(stages, &Stages::new())
+}
+
+/// The stricter stage of each rule; where neither is, the first.
+pub fn no_laxer_than(mut stages: Stages, held: &Stages) -> Stages {
+    if stages.is_empty() && held.is_empty() {
+        return stages;
+    }
+    let rules = built_in();
+    let names: BTreeSet<String> = stages.keys().chain(held.keys()).cloned().collect();
+    for name in names {
+        let Some(rule) = rules.iter().find(|rule| rule.id == name) else {
+            stages.remove(&name);
+            continue;
+        };
+        let theirs = held.get(&name).copied().unwrap_or(rule.stage);
+        let mine = stages.get(&name).copied().unwrap_or(rule.stage);
+        let stricter = if strictness(rule, mine) >= strictness(rule, theirs) { mine } else { theirs };
+        if stricter == rule.stage {
+            stages.remove(&name)
+        } else {
+            stages.insert(name, stricter)
+        };
+    }
+    stages
+}
+
+/// The stages with those of another file where these are stricter.
+pub fn stricter(mut stages: Stages, other: &Stages) -> Stages {
+    if other.is_empty() {
+        return stages;
+    }
+    let rules = built_in();
+    for (name, theirs) in other {
+        let Some(rule) = rules.iter().find(|rule| rule.id == *name) else { continue };
+        let mine = stages.get(name).copied().unwrap_or(rule.stage);
+        if strictness(rule, *theirs) > strictness(rule, mine) {
+            stages.insert(name.clone(), *theirs);
+        }
+    }
+    stages
+}
+
+/// Whether a stage is laxer than what is built in.
+pub fn loosens(stages: &Stages) -> bool {
+    tightening_only(stages.clone()).len() < known(stages).len()
+}
+
+/// The rules that one of the two lets count otherwise than the other does.
+pub fn differ(said: &Stages, counts: &Stages) -> bool {
+    known(said) != known(counts)
+}
+
+/// What is wrong with an entry, in words.
+pub fn remark(name: &str, stage: Stage) -> Option<&'static str> {
+    match built_in().iter().find(|rule| rule.id == name) {
+        None => Some("is no built-in rule; the stage of a rule of your own stands in its file"),
+        Some(rule) if is_fixed(rule) && stage != Stage::Active => {
+            Some("always counts: what it stops cannot be made good")
+        }
+        Some(_) => None,
+    }
+}
+
+/// Without what has no effect: unknown names, rules that always count, stages that are built in.
+fn known(stages: &Stages) -> Stages {
+    if stages.is_empty() {
+        return Stages::new();
+    }
+    let rules = built_in();
+    let has_effect =
+        |name: &str, stage: Stage| rules.iter().any(|rule| rule.id == name && !is_fixed(rule) && rule.stage != stage);
+    stages
+        .iter()
+        .filter(|(name, stage)| has_effect(name, **stage))
+        .map(|(name, stage)| (name.clone(), *stage))
+        .collect()
+}
+
+fn built_in() -> Vec<Rule> {
+    knowledge::built_in().rules().unwrap_or_default()
+}
+
+/// An allow rule that does not count is the stricter one, any other rule if it does.
+fn strictness(rule: &Rule, stage: Stage) -> bool {
+    (stage == Stage::Active) != (rule.verdict == Verdict::AutoApprove)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stages(rows: &[(&str, Stage)]) -> Stages {
+        rows.iter().map(|(name, stage)| ((*name).to_owned(), *stage)).collect()
+    }
+
+    #[test]
+    fn to_retire_a_rule_loosens_unless_it_approves() {
+        for (name, loosening) in
+            [("push", true), ("read-plain", false), ("delete-root", false), ("no-such-rule", false)]
+        {
+            assert_eq!(loosens(&stages(&[(name, Stage::Retired)])), loosening, "{name}");
+        }
+        let both = stages(&[("push", Stage::Retired), ("read-plain", Stage::Retired)]);
+        assert_eq!(tightening_only(both.clone()), stages(&[("read-plain", Stage::Retired)]));
+        assert_eq!(no_laxer_than(both.clone(), &both), both);
+        assert_eq!(no_laxer_than(Stages::new(), &both), stages(&[("read-plain", Stage::Retired)]));
+    }
+
+    #[test]
+    fn what_stops_a_catastrophe_is_never_retired() {
+        let mut policy = Policy::built_in();
+        apply(&stages(&[("delete-root", Stage::Retired), ("push", Stage::Retired)]), &mut policy);
+        let stage = |id: &str| policy.rules.iter().find(|rule| rule.id == id).unwrap().stage;
+        assert_eq!((stage("delete-root"), stage("push")), (Stage::Active, Stage::Retired));
+        assert!(remark("delete-root", Stage::Retired).is_some() && remark("push", Stage::Retired).is_none());
+    }
+}

@@ -1,0 +1,82 @@
+//! What `doorward rules` is asked.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Which rule, or what to do about one.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct RulesArguments {
+    /// The rule to show
+    pub id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub what: Option<What>,
+}
+
+/// What can be done about rules. Every change shows first what it would have done to recorded decisions.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Deny, ask about or allow calls by a pattern such as `bash(git push*)`; only a person may
+    Add {
+        #[arg(value_enum)]
+        list: List,
+        /// The pattern, as in `permissions` of the configuration
+        pattern: String,
+        #[command(flatten)]
+        over: Over,
+    },
+    /// Show what a rule would change if it counted, or did not count any more; changes nothing
+    Test {
+        id: String,
+        #[command(flatten)]
+        over: Over,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a rule count that was only recorded, or was retired; only a person may
+    Promote {
+        id: String,
+        #[command(flatten)]
+        over: Over,
+    },
+    /// Let a rule count no longer; only a person may
+    ///
+    /// What stops a catastrophe always counts and cannot be retired.
+    Retire {
+        id: String,
+        #[command(flatten)]
+        over: Over,
+    },
+}
+
+/// Which decisions are judged again.
+#[derive(Debug, Args)]
+pub struct Over {
+    /// Judge decisions again that are not older: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 12h, 30d
+    #[arg(long, default_value = "30d", value_name = "WHEN")]
+    pub since: String,
+}
+
+/// The lists of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum List {
+    /// A call that matches is blocked
+    Deny,
+    /// A call that matches is confirmed
+    Ask,
+    /// A soft question about a call is not asked if everything in it matches
+    Allow,
+}
+
+impl List {
+    pub const fn name(self) -> &'static str {
+        match self {
+            List::Deny => "deny",
+            List::Ask => "ask",
+            List::Allow => "allow",
+        }
+    }
+}
