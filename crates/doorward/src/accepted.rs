@@ -208,7 +208,6 @@ pub fn pretend_build(places: &Places, program: &str, confidence: f64) {
         let thresholds = Numbers { confidence: Some(confidence), ..Thresholds::default().into() };
         accepted.built_in = Some(BuiltIn { program: program.to_owned(), knowledge: "another".to_owned(), thresholds });
     };
-    #[expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
     update(places, change).unwrap();
 }
 

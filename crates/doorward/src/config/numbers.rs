@@ -125,6 +125,7 @@ impl Numbers {
     }
 
     /// The text of such a file.
+    #[allow(dead_code, reason = "the tests read it back")]
     pub fn print(&self) -> String {
         let confidences = [("confidence", self.confidence), ("irreversible", self.irreversible)];
         let counts = [

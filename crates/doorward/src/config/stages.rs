@@ -62,7 +62,7 @@ pub fn stricter(mut stages: Stages, other: &Stages) -> Stages {
     for (name, theirs) in other {
         let Some(rule) = rules.iter().find(|rule| rule.id == *name) else { continue };
         let mine = stages.get(name).copied().unwrap_or(rule.stage);
-        if strictness(rule, *theirs) > strictness(rule, mine) {
+        if strictness(rule, *theirs) && !strictness(rule, mine) {
             stages.insert(name.clone(), *theirs);
         }
     }

@@ -85,8 +85,8 @@ fn find(room: &Room, id: &str) -> Result<(Row, bool)> {
         let name = index.list(&just)?.pop().and_then(|row| row.id);
         rows = name.map(|name| index.list(&about(&name))).transpose()?.unwrap_or_default();
     }
-    let decisions = rows.iter().filter(|row| row.kind == Kind::Decision.word());
-    let Some(decision) = decisions.last().cloned() else {
+    let decision = rows.iter().rfind(|row| row.kind == Kind::Decision.word());
+    let Some(decision) = decision.cloned() else {
         bail!("there is no decision `{id}`; `doorward audit list` shows numbers, `--json` names as well");
     };
     let has_run = rows.iter().any(|row| matches!(row.step.as_deref(), Some("ran" | "failed")));

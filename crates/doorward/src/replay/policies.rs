@@ -61,6 +61,7 @@ impl<'a> Policies<'a> {
     }
 
     /// The same two everywhere, each in the mode that the decision was made in.
+    #[allow(dead_code, reason = "the tests compare plain policies")]
     pub fn everywhere(old: Policy, new: Policy) -> Policies<'static> {
         Policies::new(move |setting| {
             let in_mode = |policy: &Policy| Policy { mode: setting.mode, ..policy.clone() };

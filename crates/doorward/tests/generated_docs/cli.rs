@@ -48,6 +48,11 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "projects", "whose tests, builds and scripts may run"),
     ("", "programs", "tool chains outside the system's directories"),
     ("", "thresholds", "numbers that layer 2 and the limits go by"),
+    (
+        "",
+        "rules",
+        "stages of built-in rules, `push = \"shadow\"`; `doorward rules retire` writes it, and a repository can only tighten",
+    ),
     ("", "notify", "how a person is told that a call waits; off unless set, and a repository cannot set it"),
     ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
     ("", "reviewer", "a language model that may clear soft questions; off unless set, and a repository cannot set it"),
@@ -72,6 +77,13 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("thresholds", "read_burst", "more reads in a few seconds ask; a repository can only lower it"),
     ("thresholds", "denials_in_a_row", "after this many refusals in a row a person decides; at most 3"),
     ("thresholds", "denials", "after this many refusals in a session a person decides; at most 20"),
+    ("thresholds", "by_operation", "the confidence that one kind of operation wants; at least 0.85"),
+    ("thresholds.by_operation", "read", "for reads"),
+    ("thresholds.by_operation", "write", "for writes"),
+    ("thresholds.by_operation", "execute", "for what runs"),
+    ("thresholds.by_operation", "network", "for what contacts another machine"),
+    ("thresholds.by_operation", "delete", "for deletions"),
+    ("thresholds.by_operation", "mutate", "for changes of what is no file"),
     ("notify", "desktop", "`true` shows a notification with `notify-send` or `osascript`"),
     ("notify", "command", "a program by its absolute path, and its arguments; it reads JSON on standard input"),
     ("notify", "webhook", "an address that the same JSON is posted to, with `curl`"),
@@ -139,7 +151,8 @@ pub fn configuration() -> String {
         "# Configuration\n\n`~/.config/doorward/config.toml` is the user's own; `/etc/doorward/config.toml` comes from an administrator and counts first; \
          `.doorward.toml` at the top of a repository may only tighten. A key that is not known, or a file that others may write, is an error, and \
          an error means that every call is confirmed. `doorward config` prints every value in force with its source; `doorward config --schema` \
-         prints `config.schema.json`. What was trusted by name is kept apart and changed with `doorward trust` and `doorward untrust`.\n\n\
+         prints `config.schema.json`. `~/.config/doorward/thresholds.toml` holds the keys of `[thresholds]` alone; where both say something, the \
+         stricter counts. What was trusted by name is kept apart and changed with `doorward trust` and `doorward untrust`.\n\n\
          For the agent `pi` its own files are read as well: `~/.pi/agent/automode.json` like the user's, `.pi/automode.local.json`, \
          `.pi/automode.json` and `PI_AUTOMODE_SETTINGS_JSON` may only tighten.\n\n{}\n## While nothing is configured\n\n```toml\n{}\n```\n",
         table(&["table", "key", "meaning"], &rows),
