@@ -34,6 +34,7 @@ mod record;
 mod replay;
 mod review;
 mod reviewer;
+mod rollout;
 mod rules;
 mod screen;
 mod serve;

@@ -174,7 +174,7 @@ impl Numbers {
     }
 
     /// These, and the others where these are not set.
-    pub(super) fn or(self, other: Numbers) -> Numbers {
+    pub fn or(self, other: Numbers) -> Numbers {
         Numbers {
             confidence: self.confidence.or(other.confidence),
             irreversible: self.irreversible.or(other.irreversible),

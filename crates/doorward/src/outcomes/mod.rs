@@ -51,6 +51,7 @@ pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
     let became = meant(arguments, decision.verdict, has_run)?;
     let outcome = OutcomeBody { decision: decision.id, became, detail: arguments.why.clone() };
     let _receipt = Ledger::of(&room.places).append(Entry::new(&outcome)?)?;
+    let _taken_back = crate::rollout::watch(&room.places)?;
     let word = match became {
         Became::Flagged => "regretted",
         Became::Friction => "a nuisance",
@@ -70,6 +71,7 @@ pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
     for outcome in &found {
         let _receipt = ledger.append(Entry::new(outcome)?)?;
     }
+    let _taken_back = crate::rollout::watch(&room.places)?;
     Ok((reverted, found.len() - reverted))
 }
 

@@ -110,7 +110,8 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         writeln!(out, "without effect: {}", visible(&sentence))?;
     }
     for (name, mode) in modes(&loaded) {
-        writeln!(out, "agent {:<12} {mode}", visible(&name))?;
+        let stage = loaded.stage(&name).map(|stage| format!("  ({stage})")).unwrap_or_default();
+        writeln!(out, "agent {:<12} {mode}{stage}", visible(&name))?;
     }
     writeln!(out, "agents not named: confirm-all")?;
     writeln!(

@@ -57,6 +57,11 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
     ("", "reviewer", "a language model that may clear soft questions; off unless set, and a repository cannot set it"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
+    (
+        "agents.claude",
+        "staged",
+        "`doorward rollout` says how far the agent is trusted, instead of the mode; it sets this itself",
+    ),
     ("permissions", "deny", "a call that matches is blocked"),
     ("permissions", "ask", "a call that matches is confirmed"),
     ("permissions", "allow", "clears a soft confirm if every command of the call matches"),
