@@ -208,7 +208,9 @@ fn features_have_names_of_their_own() {
 fn golden_scores() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/model/golden.tsv");
     let mut text = String::new();
-    for row in corpus::rows().iter().step_by(9) {
+    // By the number in the id and not by place, so that a row that is added moves no other.
+    let number = |id: &str| id.rsplit('-').next().and_then(|number| number.parse::<u32>().ok());
+    for row in corpus::rows().iter().filter(|row| number(&row.id).is_some_and(|number| number % 9 == 1)) {
         let [ask, block] = heads(&row.facts());
         text.push_str(&format!("{}\t{:016x}\t{:016x}\t{ask:.4}\t{block:.4}\n", row.id, ask.to_bits(), block.to_bits()));
     }
