@@ -91,6 +91,8 @@ enum Command {
     Reset(crate::status::ResetArguments),
     /// What was overridden three times in seven days and wants a review
     Tickets(crate::status::TicketsArguments),
+    /// Review the record for drifts, and propose what a person may accept
+    Tune(crate::tune::TuneArguments),
     /// Judge recorded decisions again and show every verdict that would change
     ///
     /// What was observed is on record, so another policy can be tried on it: nothing is run and nothing is asked. Without a
@@ -318,6 +320,7 @@ pub fn command_line() -> ExitCode {
         Command::Denials(arguments) => crate::status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Tune(arguments) => crate::tune::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Review => crate::review::run().unwrap_or_else(|error| failure(1, &error)),
         Command::Replay(arguments) => crate::replay::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Flag(arguments) => crate::outcomes::flag(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -46,6 +46,7 @@ mod status;
 mod transcripts;
 mod trust;
 mod trusted;
+mod tune;
 mod underway;
 mod world;
 

@@ -105,6 +105,10 @@ fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
         found.push(Defect::new("review-overdue", None, what, "`doorward tickets` shows it"));
     }
     let now_ms = time::now_ms();
+    for review in crate::tune::overdue(index, now_ms)? {
+        let instead = "what nobody looks at drifts; a proposal changes nothing until you accept it";
+        found.push(Defect::new("review-overdue", None, review.sentence(), instead));
+    }
     let unguarded = reconcile::unguarded(patient.places, index, now_ms.saturating_sub(WEEK_MS))?;
     for one in &unguarded {
         let instead = "find out what kept the hook from running; `doorward reconcile` puts it on record";

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
+use doorward_engine::layer2::feature::Features;
 use doorward_engine::layer2::features;
 use doorward_engine::{DescribedWorld, Facts, Mark, Operation, Policy, Source, Verdict, judge, observe};
 use serde::Deserialize;
@@ -53,12 +54,7 @@ fn row(line: &str) -> Result<Option<Row>> {
         return Ok(None);
     }
     facts.counts.override_rate = label.overridden.or(facts.counts.override_rate);
-    let judgement = judge(&facts, &Policy::built_in());
-    let others = judgement.opinions.iter().filter(|opinion| opinion.source != Source::Score);
-    let floor = others.map(|opinion| opinion.verdict).max().unwrap_or(Verdict::AutoApprove);
-    let mut effects = features(&facts, floor);
-    effects.sort();
-    effects.dedup();
+    let Seen { floor, settled, effects } = seen(&facts, &Policy::built_in());
     Ok(Some(Row {
         id: label.id,
         source: label.source,
@@ -71,9 +67,29 @@ fn row(line: &str) -> Result<Option<Row>> {
         world: label.variant,
         weight: label.weight,
         floor,
-        settled: judgement.confidence.is_none(),
+        settled,
         effects,
     }))
+}
+
+/// What layer 2 sees of a call.
+pub struct Seen {
+    /// The strictest verdict of all stages but layer 2.
+    pub floor: Verdict,
+    /// Layer 1 approves it by itself.
+    pub settled: bool,
+    pub effects: Vec<Features>,
+}
+
+/// Looks at observed facts as layer 2 does.
+pub fn seen(facts: &Facts, policy: &Policy) -> Seen {
+    let judgement = judge(facts, policy);
+    let others = judgement.opinions.iter().filter(|opinion| opinion.source != Source::Score);
+    let floor = others.map(|opinion| opinion.verdict).max().unwrap_or(Verdict::AutoApprove);
+    let mut effects = features(facts, floor);
+    effects.sort();
+    effects.dedup();
+    Seen { floor, settled: judgement.confidence.is_none(), effects }
 }
 
 /// With secrets in the environment, whoever owns them wants to be asked before it is printed.

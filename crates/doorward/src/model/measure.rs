@@ -98,7 +98,8 @@ pub fn upper(hits: f64, n: f64) -> f64 {
     bisect(|share| at_most(hits, n, share) > 0.025)
 }
 
-fn lower(hits: f64, n: f64) -> f64 {
+/// The smallest share under which so many hits would not be a surprise (2.5 %).
+pub fn lower(hits: f64, n: f64) -> f64 {
     if n < 1.0 || hits < 0.5 {
         return 0.0;
     }

@@ -5,6 +5,7 @@ mod evaluate;
 mod facts;
 mod fit;
 mod measure;
+mod own;
 mod rows;
 
 use std::io::Write;
@@ -16,6 +17,7 @@ use clap::{Args, Subcommand};
 use doorward_engine::layer2::feature;
 use doorward_engine::layer2::table::Table;
 
+pub use measure::{lower, upper};
 use rows::{Row, Use};
 
 /// The labelled calls that the built-in model is trained and tested on, as features.
@@ -34,13 +36,25 @@ pub struct ModelArguments {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Train the scorer; without --facts this makes the built-in one again, byte for byte
+    ///
+    /// With --ledger it learns from your own record as well: from what you let run, refused and regretted. Such a model may only ask
+    /// more than the built-in one; it is not written if there is too little to learn from or if it does worse on the calls that the
+    /// built-in one is tested on, and it counts only once you adopt it.
     Train {
         /// Labelled calls as features
         #[arg(long, value_name = "FILE")]
         facts: Option<PathBuf>,
-        /// Where to write the model; without it, standard output
+        /// Learn from the record
+        #[arg(long, conflicts_with = "facts")]
+        ledger: bool,
+        /// Where to write the model; without it, standard output, or with --ledger beside the record
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+    },
+    /// Put a model in use that was trained on your record, or go back with `built-in`; only a person may
+    Adopt {
+        #[arg(value_name = "FILE")]
+        file: String,
     },
     /// Test the scorer on sources that it was not trained on
     Eval {
@@ -68,7 +82,9 @@ pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout();
     match &arguments.task {
         Task::Reviewer(task) => return crate::reviewer::command::run(task),
-        Task::Train { facts, out: file } => {
+        Task::Train { ledger: true, out: file, .. } => return own::train(&read(None)?, &prior()?, file.as_deref()),
+        Task::Adopt { file } => return own::adopt(&read(None)?, file),
+        Task::Train { facts, out: file, .. } => {
             let rows = read(facts.as_deref())?;
             let text = train(&rows, &mut |line| drop(writeln!(anstream::stderr(), "{line}")))?.print(&feature::names());
             match file {

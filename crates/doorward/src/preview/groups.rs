@@ -108,7 +108,7 @@ fn candidates(group: &[&Judged]) -> Vec<Candidate> {
 }
 
 /// The words that all commands begin with; at least a program and what it shall do.
-fn common_start(subjects: &[&str]) -> Option<String> {
+pub fn common_start(subjects: &[&str]) -> Option<String> {
     let mut words: Vec<&str> = subjects.first()?.split(' ').collect();
     for subject in subjects {
         let same = words.iter().zip(subject.split(' ')).take_while(|(one, other)| *one == other).count();

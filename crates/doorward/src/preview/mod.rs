@@ -21,6 +21,7 @@ use crate::screen::time;
 use crate::transcripts::{self, Past, Source};
 use crate::world::{DiskWorld, project_root};
 use groups::Group;
+pub use groups::common_start;
 
 #[derive(Debug, Args)]
 pub struct PreviewArguments {

@@ -22,8 +22,8 @@ pub use aftermath::Aftermath;
 pub use arguments::ReplayArguments;
 pub use compare::{Replayed, replay};
 pub use policies::{Pair, Policies};
-pub use show::{print, to_json};
-pub use stream::{Past, each, others};
+pub use show::{print, sums, to_json};
+pub use stream::{Passed, Past, each, others};
 
 use crate::audit::Room;
 use crate::loading::{self, Instead};

@@ -26,7 +26,7 @@ pub fn print(out: &mut dyn Write, replayed: &Replayed, limit: usize) -> std::io:
 }
 
 /// The sums without the list.
-fn sums(out: &mut dyn Write, replayed: &Replayed) -> std::io::Result<()> {
+pub fn sums(out: &mut dyn Write, replayed: &Replayed) -> std::io::Result<()> {
     let Replayed { all, passed, worth, recorded, .. } = replayed;
     for (category, sums) in &replayed.categories {
         writeln!(out, "{category:<9} {}", row(sums))?;

@@ -131,6 +131,8 @@ fn what_was_decided_is_decided_again_bit_for_bit() {
                 house.call(agent, &format!("{number}-{}", "x".repeat(number / 10)), call);
             }
         }
+        // Sessions of their own, so that no row of the corpus decides whether anything is approved.
+        (300..303).for_each(|length| house.bash(Agent::Claude, &"y".repeat(length), "pwd"));
         // The user's own words clear a soft question, and a grant lets a call run without changing the judgement.
         let said = json!({ "session_id": "s-5", "hook_event_name": "UserPromptSubmit", "prompt": "push main" });
         house.send(Agent::Claude, said);

@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use crate::loading;
 use crate::places::Places;
 use crate::screen::verdict_style;
-pub use arguments::RulesArguments;
+pub use arguments::{List, RulesArguments};
+pub use change::Change;
 
 /// Lists the rules, or shows one.
 pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {

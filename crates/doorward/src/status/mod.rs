@@ -1,5 +1,6 @@
 //! How things stand: `doorward status`, `denials`, `reset` and `tickets`.
 
+mod cover;
 mod reset;
 mod ticket;
 
@@ -79,6 +80,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let last = last(&room, &index)?;
     let recent = index.list(&blocked(RECENT))?;
     let overdue = ticket::open(&index)?;
+    let reviews = crate::tune::overdue(&index, time::now_ms())?;
     let figures = Figures::of(&index)?;
     let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
@@ -98,7 +100,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             "lastDecision": last.as_ref().map(|body| said(body.verdict)),
             "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
             "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
-            "pending": pending, "overdueReviews": overdue, "upgrade": upgraded,
+            "pending": pending, "overdueReviews": overdue, "overdueTuning": reviews, "upgrade": upgraded,
         });
         writeln!(out, "{shown:#}")?;
         return Ok(ExitCode::SUCCESS);
@@ -139,6 +141,9 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     }
     for ticket in &overdue {
         writeln!(out, "review due: {} was overridden {} times", visible(&ticket.pattern), ticket.overrides)?;
+    }
+    for review in &reviews {
+        writeln!(out, "review due: {}", review.sentence())?;
     }
     Ok(ExitCode::SUCCESS)
 }

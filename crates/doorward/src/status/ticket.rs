@@ -8,7 +8,9 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use doorward_ledger::{Filter, Hash, Index, Kind, Override, PolicyBody};
 use serde::Serialize;
+use serde_json::json;
 
+use super::cover::Cover;
 use crate::audit::Room;
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
@@ -34,7 +36,7 @@ pub struct TicketsArguments {
 pub enum What {
     /// List open tickets; the same as no word at all
     List,
-    /// Show the overrides behind one
+    /// Show the overrides behind one, the narrowest rule that would cover them, and what it would have changed
     Show { id: String },
     /// Close one after a review; only a person may. Three more overrides open it again
     Close {
@@ -59,7 +61,7 @@ pub fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
     let index = room.index()?;
     match &arguments.what {
         None | Some(What::List) => list(&open(&index)?, arguments.json)?,
-        Some(What::Show { id }) => show(&index, &find(&index, id)?, arguments.json)?,
+        Some(What::Show { id }) => show(&room, &index, &find(&index, id)?, arguments.json)?,
         Some(What::Close { id, why }) => {
             person::required()?;
             let ticket = find(&index, id)?;
@@ -146,19 +148,28 @@ fn list(tickets: &[Ticket], json: bool) -> Result<()> {
     Ok(())
 }
 
-fn show(index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
+fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
     let since_ms = time::now_ms().saturating_sub(WINDOW_MS);
     let mut overrides = index.overrides(since_ms)?;
     overrides.retain(|one| one.pattern == ticket.pattern);
+    let cover = Cover::of(room, &overrides)?;
     let mut out = anstream::stdout().lock();
     if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&overrides)?)?;
+        let rule = cover.as_ref().map(Cover::to_json);
+        writeln!(out, "{:#}", json!({ "pattern": ticket.pattern, "overrides": overrides, "rule": rule }))?;
         return Ok(());
     }
     writeln!(out, "{}", visible(&ticket.pattern))?;
     for one in &overrides {
         let why = one.why.as_deref().map(|why| format!("  because: {}", visible(why))).unwrap_or_default();
         writeln!(out, "  {}  {}{why}", time::moment(one.time_ms), visible(&one.call).replace('\n', " ⏎ "))?;
+    }
+    match cover {
+        Some(cover) => cover.sentences().iter().try_for_each(|said| writeln!(out, "{}", visible(said)))?,
+        None => writeln!(
+            out,
+            "no narrow allow rule covers these calls: they have too little in common, or each wants a person's own yes"
+        )?,
     }
     Ok(())
 }

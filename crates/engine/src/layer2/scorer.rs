@@ -76,7 +76,7 @@ impl Scorer {
     }
 
     /// The scores by these numbers, or by the built-in ones where those are stricter.
-    pub(super) fn scores(&self, numbers: &Numbers<'_>, facts: &Facts, others: Verdict) -> Vec<Score> {
+    pub fn scores(&self, numbers: &Numbers<'_>, facts: &Facts, others: Verdict) -> Vec<Score> {
         let mut scores = numbers.scores(facts, others);
         if let Scorer::Own(_) = self {
             for (score, floor) in scores.iter_mut().zip(Numbers::BUILT_IN.scores(facts, others)) {
