@@ -30,6 +30,7 @@ mod places;
 mod preview;
 mod reconcile;
 mod record;
+mod report;
 mod review;
 mod reviewer;
 mod rules;

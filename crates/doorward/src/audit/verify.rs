@@ -51,6 +51,17 @@ pub fn verified(places: &Places) -> Result<Verified> {
     compare(&room, &kept(places)?, |_| {})
 }
 
+/// The same, with a bar for whoever watches.
+pub fn verified_watched(places: &Places) -> Result<Verified> {
+    let is_watched = std::io::stderr().is_terminal();
+    let room = Room::open(places.clone())?;
+    compare(&room, &kept(places)?, |progress| {
+        if is_watched {
+            bar(progress);
+        }
+    })
+}
+
 fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
     Ok(Checkpoint::load_all(&record::checkpoints(places))?)
 }

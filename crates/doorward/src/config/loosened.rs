@@ -24,6 +24,7 @@ pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
         ("programs.directories", lacks(&said.programs.directories, &counts.programs.directories)),
         ("reviewer", said.reviewer != counts.reviewer),
         ("strict", said.strict != counts.strict),
+        ("profile.retain_days", said.profile.retain_days() != counts.profile.retain_days()),
         ("thresholds", said_numbers != counted_numbers),
     ];
     rows.into_iter().filter(|(_, is_held)| *is_held).map(|(key, _)| key).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::Mode;
 
-use super::{Agent, Config, DEFAULTS, Notify, Numbers, Reviewer};
+use super::{Agent, Config, DEFAULTS, Notify, Numbers, Profile, Reviewer};
 use crate::snapshots::Snapshots;
 
 /// What a source may do.
@@ -35,6 +35,9 @@ impl Config {
             self.notify = managed.notify.clone();
         }
         self.snapshots = managed.snapshots.or(self.snapshots);
+        if !managed.profile.is_empty() {
+            self.profile = managed.profile.clone().no_laxer_than(&self.profile);
+        }
         self.tightened_by(managed)
     }
 
@@ -51,6 +54,7 @@ impl Config {
         self.snapshots = Snapshots::default();
         // Sentences for a model, from a repository, could say anything.
         self.reviewer = Reviewer::default();
+        self.profile = Profile::default();
         self
     }
 
@@ -66,6 +70,7 @@ impl Config {
             ("notify", !self.notify.is_set()),
             ("snapshots", self.snapshots == Snapshots::default()),
             ("reviewer", !self.reviewer.is_set()),
+            ("profile", self.profile.is_empty()),
         ];
         lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
     }
@@ -95,6 +100,7 @@ impl Config {
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
         self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
+        self.profile = self.profile.no_laxer_than(&held.profile);
         // Nobody can say which of two reviewers is the stricter one, so a change leaves none.
         if self.reviewer != held.reviewer {
             self.reviewer = Reviewer::default();
