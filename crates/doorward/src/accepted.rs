@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use doorward_engine::Mode;
 use doorward_ledger::{PolicyBody, State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
@@ -115,10 +114,10 @@ pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Re
 }
 
 /// Lets an agent have a mode, whatever else the file says. The record of it is up to the caller, and comes first.
-pub fn accept_mode(places: &Places, agent: &str, mode: Mode, directories: &[String]) -> Result<()> {
+pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[String]) -> Result<()> {
     let change = |accepted: &mut Accepted| {
         let file = accepted.files.entry(USER.to_owned()).or_default();
-        file.agents.insert(agent.to_owned(), Agent { mode: Some(mode) });
+        file.agents.insert(agent.to_owned(), choice.clone());
         accepted.at_ms = Some(now_ms());
         for directory in directories {
             if !file.programs.directories.contains(directory) {
@@ -158,6 +157,7 @@ mod tests {
     use super::*;
     use crate::loading::load;
     use crate::record::{self, Ledger};
+    use doorward_engine::Mode;
     use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
 

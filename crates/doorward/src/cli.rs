@@ -128,6 +128,8 @@ enum Command {
     /// Train, test and describe the risk model of layer 2; choose and compare language models that may review what it leaves
     /// open
     Model(crate::model::ModelArguments),
+    /// Let agents, rules and thresholds go in stages: confirm-all, shadow, canary, auto
+    Rollout(crate::rollout::RolloutArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -334,6 +336,7 @@ pub fn command_line() -> ExitCode {
             crate::snapshots::snapshots(&arguments).unwrap_or_else(|error| failure(1, &error))
         }
         Command::Model(arguments) => crate::model::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Rollout(arguments) => crate::rollout::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS

@@ -33,6 +33,7 @@ mod record;
 mod report;
 mod review;
 mod reviewer;
+mod rollout;
 mod rules;
 mod screen;
 mod serve;

@@ -9,6 +9,8 @@ use crate::accepted::{Accepted, USER};
 use crate::config::{Config, Note, Rights, held_back, notes, pi};
 use crate::own::{self, Own};
 use crate::places::Places;
+use crate::rollout::{Assigned, Rollout};
+use crate::session::Session;
 use crate::trust::Trust;
 use crate::trusted;
 
@@ -77,6 +79,10 @@ pub struct Loaded {
     tightening: Config,
     /// Program and rule files of the user.
     pub own: Own,
+    /// What is rolled out in stages, if anything is.
+    pub rollout: Option<Rollout>,
+    /// What the session at hand is given of it.
+    pub assigned: Assigned,
     /// The program files as they are, accepted or not.
     written_programs: &'static [u8],
     /// What the user's files loosen without effect, because nobody accepted it: the file and the keys.
@@ -92,7 +98,28 @@ pub struct Loaded {
 impl Loaded {
     /// The mode of an agent; something unreadable trusts nobody.
     pub fn mode(&self, agent: &str) -> Mode {
-        if self.problems.is_empty() { self.config.mode(agent) } else { Mode::ConfirmAll }
+        if !self.problems.is_empty() {
+            return Mode::ConfirmAll;
+        }
+        match (self.assigned.mode, self.config.is_staged(agent)) {
+            (Some(mode), true) => mode,
+            // A session that nobody knows lies outside every share.
+            (None, true) => self.assigned_to(agent, "", None).mode.unwrap_or(Mode::ConfirmAll),
+            (_, false) => self.config.mode(agent),
+        }
+    }
+
+    /// Gives a session its part of what is rolled out.
+    pub fn assign(&mut self, agent: &str, session: &Session) {
+        if self.rollout.is_some() {
+            self.assigned = self.assigned_to(agent, session.id(), session.began_ms());
+        }
+    }
+
+    fn assigned_to(&self, agent: &str, session: &str, began_ms: Option<u64>) -> Assigned {
+        let nothing = Rollout::default();
+        let rollout = self.rollout.as_ref().unwrap_or(&nothing);
+        Assigned::of(rollout, (agent, self.config.is_staged(agent)), session, began_ms)
     }
 
     /// Says on standard error what is wrong, for commands that a person types.
@@ -116,6 +143,7 @@ impl Loaded {
         if policy.scorer != Scorer::BuiltIn {
             policy.version.push_str("+scorer");
         }
+        self.assigned.change(&mut policy);
         Ok(policy)
     }
 }
@@ -164,6 +192,17 @@ impl Loaded {
             self.unaccepted.push((folder.join("programs").display().to_string(), vec!["programs"]));
         }
         self.own = own;
+    }
+
+    /// Takes up what is rolled out. An agent that should be and is not is trusted with nothing.
+    fn roll_out(&mut self, rollout: Option<Rollout>, agent: &str) {
+        let is_known = rollout.as_ref().is_some_and(|rollout| rollout.agents.contains_key(agent));
+        self.rollout = rollout;
+        if self.config.is_staged(agent) && !is_known && self.problems.is_empty() {
+            self.distrust(format!(
+                "`{agent}` is to be rolled out in stages, and nothing says how far it is; run `doorward rollout start {agent}`"
+            ));
+        }
     }
 
     fn compose(&mut self) {
@@ -222,8 +261,10 @@ pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     }
     let folder = places.config_directory();
     let added = own::load(&folder, places.may_loosen(project), &mut reader.problems);
+    let rollout = reader.rollout(places, own);
     let mut loaded = Loaded::new(files, trust, tightening, reader);
     loaded.take_up(added, &folder);
+    loaded.roll_out(rollout, agent);
     loaded
 }
 
@@ -281,6 +322,17 @@ impl Reader {
             (Err(problem), _) => {
                 self.problems.push(problem);
                 Trust::default()
+            }
+        }
+    }
+
+    fn rollout(&mut self, places: &Places, rights: Rights) -> Option<Rollout> {
+        match (Rollout::load(places), rights) {
+            (Ok(rollout), Rights::Full) => rollout,
+            (Ok(_), Rights::TightenOnly) => None,
+            (Err(problem), _) => {
+                self.problems.push(problem);
+                None
             }
         }
     }

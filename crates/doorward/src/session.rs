@@ -73,6 +73,15 @@ impl Session {
         }
     }
 
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When it began; `None` if it begins now.
+    pub fn began_ms(&self) -> Option<u64> {
+        Some(self.known().state.began_ms).filter(|began| *began > 0)
+    }
+
     /// The alerts that were set off since the last look; they are recorded after the decision.
     pub fn alerts(&self) -> Vec<AlertBody> {
         self.alerts.take()

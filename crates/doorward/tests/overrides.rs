@@ -106,6 +106,12 @@ const SPELLINGS: &[&str] = &[
     "doorward tickets close bash",
     "doorward alerts ack spike",
     "doorward trust agent claude",
+    "doorward rollout start claude --stage auto --why later",
+    "doorward rollout promote claude --anyway --why later",
+    "doorward rollout rollback --thresholds",
+    "yes | script -qec 'doorward rollout promote' /dev/null",
+    "rm -rf ~/.local/state/doorward/rollout",
+    "cat ~/.local/state/doorward/rollout.key",
 ];
 
 #[test]

@@ -51,6 +51,8 @@ pub enum AlertKind {
     Exchanged,
     /// A call ran without a record.
     Unguarded,
+    /// A rollout was taken back by itself.
+    Rollback,
 }
 
 /// Whether a person has seen it.
@@ -82,7 +84,7 @@ pub struct Alert {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Spike,
         Self::Drop,
         Self::Overrides,
@@ -92,6 +94,7 @@ impl AlertKind {
         Self::Notifier,
         Self::Exchanged,
         Self::Unguarded,
+        Self::Rollback,
     ];
 
     /// The word on screen and in the record.
@@ -107,6 +110,7 @@ impl AlertKind {
             Self::Notifier => "notifier",
             Self::Exchanged => "exchanged",
             Self::Unguarded => "unguarded",
+            Self::Rollback => "rollback",
         }
     }
 
@@ -151,6 +155,10 @@ impl AlertKind {
                  days",
                 WEEK_MS / DAY_MS
             ),
+            Self::Rollback => format!(
+                "what was rolled out in stages went back by itself in the last {} days; `doorward rollout status --explain` says when",
+                WEEK_MS / DAY_MS
+            ),
         }
     }
 
@@ -160,7 +168,7 @@ impl AlertKind {
             Self::Drop => DAY_MS,
             Self::Overrides => WEEK_MS,
             Self::Spike | Self::Breaker | Self::Ticket | Self::Chain | Self::Notifier => 0,
-            Self::Exchanged | Self::Unguarded => 0,
+            Self::Exchanged | Self::Unguarded | Self::Rollback => 0,
         }
     }
 }
@@ -183,7 +191,7 @@ impl Index {
         found.extend(self.breakers(&blocks, now_ms)?);
         found.extend(self.drops(now_ms)?);
         found.extend(self.much_overridden(now_ms)?);
-        for kind in [AlertKind::Notifier, AlertKind::Exchanged, AlertKind::Unguarded] {
+        for kind in [AlertKind::Notifier, AlertKind::Exchanged, AlertKind::Unguarded, AlertKind::Rollback] {
             found.extend(self.told(kind, now_ms)?);
         }
         Ok(found)

@@ -134,13 +134,16 @@ pub struct DecisionBody {
     /// What "similar" means for this call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// Rules that are only watched and would have spoken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<String>,
     /// What it leaves behind for the rest of the session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<String>,
     /// The copy of what it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotTaken>,
-    /// Program, rules, thresholds, model.
+    /// Program, rules, thresholds, model, and where the session stands in what is rolled out in stages.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
     /// Microseconds per stage.

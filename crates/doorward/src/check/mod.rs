@@ -5,6 +5,7 @@ mod lines;
 mod request;
 mod stats;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
@@ -73,7 +74,8 @@ impl Checker {
             let situation = Situation::default();
             let proposed =
                 Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
-            let entry = entry::decision(&entry::own_name(), &proposed, &considered, mode, root.as_deref())
+            let placed = entry::Placed { mode, project: root.as_deref(), words: &BTreeMap::new() };
+            let entry = entry::decision(&entry::own_name(), &proposed, &considered, placed)
                 .map_err(|error| error.to_string())?;
             let _receipt =
                 ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;

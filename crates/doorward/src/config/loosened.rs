@@ -9,7 +9,9 @@ pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
         let settings = config.settings();
         (settings.allowed_hosts, settings.only_allowed_hosts)
     };
-    let modes = counts.agents.keys().any(|agent| said.mode(agent) != counts.mode(agent));
+    let differs =
+        |agent: &String| (said.mode(agent), said.is_staged(agent)) != (counts.mode(agent), counts.is_staged(agent));
+    let modes = counts.agents.keys().any(differs);
     let (said_numbers, counted_numbers) = (said.numbers(), counts.numbers());
     let rows = [
         ("agents", modes),

@@ -107,6 +107,21 @@ pub struct Agent {
     #[schemars(with = "Option<ModeName>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// `doorward rollout` says how far the agent is trusted, instead of the mode.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub staged: bool,
+}
+
+impl Agent {
+    /// A mode of the user's choice.
+    pub fn fixed(mode: Mode) -> Agent {
+        Agent { mode: Some(mode), staged: false }
+    }
+
+    /// Rolled out in stages; whatever goes wrong with these trusts it with nothing.
+    pub fn rolled_out() -> Agent {
+        Agent { mode: Some(Mode::ConfirmAll), staged: true }
+    }
 }
 
 /// The modes by name, for the schema.
@@ -204,6 +219,11 @@ impl Config {
     /// The mode that the user chose for an agent.
     pub fn mode(&self, agent: &str) -> Mode {
         self.agents.get(agent).and_then(|agent| agent.mode).unwrap_or(Mode::ConfirmAll)
+    }
+
+    /// The agent is rolled out in stages.
+    pub fn is_staged(&self, agent: &str) -> bool {
+        self.agents.get(agent).is_some_and(|agent| agent.staged)
     }
 
     /// The built-in policy under this configuration.

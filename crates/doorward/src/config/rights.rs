@@ -93,8 +93,11 @@ impl Config {
     #[must_use]
     pub fn no_laxer_than(mut self, held: &Config) -> Config {
         let names: BTreeSet<String> = self.agents.keys().chain(held.agents.keys()).cloned().collect();
-        let mode = |agent: &String| stricter(self.mode(agent), held.mode(agent));
-        self.agents = names.iter().map(|agent| (agent.clone(), Agent { mode: Some(mode(agent)) })).collect();
+        let both = |agent: &String| Agent {
+            mode: Some(stricter(self.mode(agent), held.mode(agent))),
+            staged: self.is_staged(agent) && held.is_staged(agent),
+        };
+        self.agents = names.iter().map(|agent| (agent.clone(), both(agent))).collect();
         self.permissions.allow.retain(|pattern| held.permissions.allow.contains(pattern));
         self.projects.trusted.retain(|root| held.projects.trusted.contains(root));
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));

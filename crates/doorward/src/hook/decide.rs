@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use doorward_engine::{Mode, Policy, Verdict};
+use doorward_ledger::AlertKind;
 
 use super::waiting::{self, Asking, Came};
 use super::{Surroundings, deadline, entry, settle};
@@ -19,6 +20,7 @@ use crate::loading::{self, Loaded};
 use crate::places::Places;
 use crate::record::Recorder;
 use crate::reviewer::{self, Scene};
+use crate::rollout;
 use crate::session::Session;
 use crate::snapshots::Keeper;
 use crate::spoken;
@@ -91,12 +93,13 @@ fn settled(
         loaded.distrust(problem);
     }
     held::hold(places, &proposed.call.session, &mut loaded);
+    let session = Rc::new(Session::of(places, &proposed.call.session));
+    loaded.assign(agent.name(), &session);
     let mode = loaded.mode(agent.name());
     if mode == Mode::Off {
         return Ok(Told::at_once(Decision::Silent));
     }
     let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
-    let session = Rc::new(Session::of(places, &proposed.call.session));
     proposed.call.user_message = spoken::words(&session, proposed, &places.state());
     let call = &proposed.call;
     let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
@@ -125,10 +128,16 @@ fn settled(
     }
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
-    let entry = entry::decision(id, proposed, &considered, mode, project.as_deref())?;
+    let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
+    let entry = entry::decision(id, proposed, &considered, placed)?;
     let noted = session.note(id, &considered, mode);
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
-    alerts::raise(session.alerts(), ledger);
+    let alerts = session.alerts();
+    let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
+    alerts::raise(alerts, ledger);
+    if is_spike {
+        rollout::on_spike(places, agent.name(), ledger);
+    }
     match (recorded, mode) {
         (Ok(()), _) => {
             let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);

@@ -14,14 +14,18 @@ use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
 use crate::judging::Considered;
 use crate::record::Entry;
 
+/// Where a call was judged, besides the call itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    pub mode: Mode,
+    pub project: Option<&'a str>,
+    /// Where its session stands in what is rolled out.
+    pub words: &'a BTreeMap<String, String>,
+}
+
 /// The entry of a judged call.
-pub fn decision(
-    id: &str,
-    proposed: &Proposed,
-    considered: &Considered,
-    mode: Mode,
-    project: Option<&str>,
-) -> Result<Entry> {
+pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: Placed<'_>) -> Result<Entry> {
+    let Placed { mode, project, words } = placed;
     let (call, facts, judgement) = (&proposed.call, &considered.facts, &considered.judgement);
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
     let body = DecisionBody {
@@ -48,7 +52,11 @@ pub fn decision(
         versions: BTreeMap::from([
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
-        ]),
+        ])
+        .into_iter()
+        .chain(words.clone())
+        .collect(),
+        watched: judgement.shadow.iter().filter_map(|opinion| opinion.rule.clone()).collect(),
         latency_us: latency(considered),
         mode: Some(mode.as_str().to_owned()),
         attended: Some(call.attended),
@@ -149,7 +157,7 @@ fn layer1(judgement: &Judgement) -> Layer1 {
     }
 }
 
-const fn word(verdict: Verdict) -> doorward_ledger::Verdict {
+pub const fn word(verdict: Verdict) -> doorward_ledger::Verdict {
     match verdict {
         Verdict::AutoApprove => doorward_ledger::Verdict::Approve,
         Verdict::Confirm => doorward_ledger::Verdict::Confirm,

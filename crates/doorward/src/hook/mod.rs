@@ -26,6 +26,7 @@ use crate::key;
 use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
+use crate::rollout;
 use crate::session::Session;
 use crate::snapshots;
 use crate::spoken;
@@ -170,6 +171,8 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
             }
             desk.answered(&outcome.id);
         }
+        // Only a person's yes can be one too many; what fails here is found again by the next one.
+        let _ = rollout::watch(&surroundings.places);
     }
     ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default())
 }
@@ -189,8 +192,9 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     }
     match step {
         Step::Began => {
-            let mode = loading::load(places, project_root(&cwd).as_deref(), agent.name()).mode(agent.name());
-            Ok(match mode {
+            let mut loaded = loading::load(places, project_root(&cwd).as_deref(), agent.name());
+            loaded.assign(agent.name(), &Session::of(places, &session));
+            Ok(match loaded.mode(agent.name()) {
                 Mode::Auto | Mode::ConfirmAll => agent.context(GUIDANCE),
                 Mode::Shadow | Mode::Off => Reply::default(),
             })
@@ -203,6 +207,8 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             }
             snapshots::ended(places, || loading::load(places, None, agent.name()).config.snapshots.limits());
             ledger.sign(places)?;
+            // What fails here is found again with the next session, or by whoever asks.
+            let _ = rollout::watch(places);
             Ok(farewell(surroundings, &session).unwrap_or_default())
         }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),

@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use crate::config::Agent;
+
 /// Asks a person how to start.
 pub fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Mode> {
     writeln!(out, "\nhow should it start?")?;
@@ -38,9 +40,15 @@ pub fn agree(question: &str) -> Result<bool> {
 }
 
 /// The configuration with the mode, and with the tool chain directories that were in use when the user decided.
-pub fn configured(text: &str, agent: &str, mode: Mode, directories: &[String]) -> Result<String> {
+pub fn configured(text: &str, agent: &str, choice: &Agent, directories: &[String]) -> Result<String> {
     let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
-    table(table(document.as_table_mut(), "agents")?, agent)?.insert("mode", value(mode.as_str()));
+    let entry = table(table(document.as_table_mut(), "agents")?, agent)?;
+    entry.insert("mode", value(choice.mode.unwrap_or(Mode::ConfirmAll).as_str()));
+    if choice.staged {
+        entry.insert("staged", value(true));
+    } else {
+        entry.remove("staged");
+    }
     let programs = table(document.as_table_mut(), "programs")?;
     if !programs.contains_key("directories") {
         programs.insert("directories", value(directories.iter().map(String::as_str).collect::<toml_edit::Array>()));
@@ -85,9 +93,11 @@ mod tests {
     #[test]
     fn the_mode_is_changed_and_everything_else_stays() {
         let text = "# mine\nstrict = true\n\n[permissions]\nask = [\"fetch\"] # why not\n";
-        let with = configured(text, "claude", Mode::Shadow, &["/home/me/.cargo/bin".into()]).unwrap();
+        let with = configured(text, "claude", &Agent::fixed(Mode::Shadow), &["/home/me/.cargo/bin".into()]).unwrap();
         assert!(with.starts_with(text), "{with}");
-        let again = configured(&with, "claude", Mode::Auto, &[]).unwrap();
+        let staged = configured(&with, "claude", &Agent::rolled_out(), &[]).unwrap();
+        assert!(crate::config::Config::parse(&staged).unwrap().is_staged("claude"), "{staged}");
+        let again = configured(&staged, "claude", &Agent::fixed(Mode::Auto), &[]).unwrap();
         assert_eq!(again, with.replace("shadow", "auto"));
         let config = crate::config::Config::parse(&again).unwrap();
         assert_eq!((config.mode("claude"), config.programs.directories.len()), (Mode::Auto, 1));

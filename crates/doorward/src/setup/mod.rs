@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use crate::agents::Agent;
 use crate::cli::SetupArguments;
-use crate::config::Config;
+use crate::config::{Agent as Choice, Config};
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
 use crate::screen;
@@ -177,7 +177,7 @@ fn install(
     let modes = changes.iter().map(|(agent, _)| Ok((*agent, mode(places, *agent, arguments)?)));
     let modes: Vec<(Agent, Mode)> = modes.collect::<Result<_>>()?;
     for ((agent, mode), (_, changes)) in modes.into_iter().zip(changes) {
-        settle(places, agent, mode)?;
+        settle(places, agent, mode, arguments)?;
         for change in changes {
             add(change)?;
         }
@@ -216,7 +216,7 @@ fn add(change: &Change) -> Result<()> {
 fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     for agent in agents {
         let mode = mode(places, *agent, arguments)?;
-        settle(places, *agent, mode)?;
+        settle(places, *agent, mode, arguments)?;
         writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings are as they were", agent.title())?;
     }
     list_tools(&mut anstream::stdout(), places)?;
@@ -235,26 +235,30 @@ fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
     Ok(())
 }
 
-fn settle(places: &Places, agent: Agent, mode: Mode) -> Result<()> {
-    let config = configured(places, agent.name(), mode)?;
+fn settle(places: &Places, agent: Agent, mode: Mode, arguments: &SetupArguments) -> Result<()> {
+    let loaded = crate::loading::load(places, None, agent.name());
+    // Who asks for nothing new does not end a rollout.
+    let is_kept = loaded.config.is_staged(agent.name()) && arguments.yes && arguments.mode.is_none();
+    let choice = if is_kept { Choice::rolled_out() } else { Choice::fixed(mode) };
+    let config = configured(places, agent.name(), &choice)?;
     crate::record::begin(places)?;
-    let was = crate::loading::load(places, None, agent.name()).mode(agent.name());
+    let was = loaded.mode(agent.name());
     if was != mode || !places.config_file().exists() {
         let user = Some(rustix::process::geteuid().as_raw().to_string());
         let body = ModeBody { mode: mode.to_string(), before: Some(was.to_string()), session: None, user };
         let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the mode cannot be recorded")?;
     }
-    write_mode(places, agent.name(), mode, &config)
+    write_mode(places, agent.name(), &choice, &config)
 }
 
 /// Writes the configuration and accepts the mode in it, which is on the record by now.
-fn write_mode(places: &Places, agent: &str, mode: Mode, config: &str) -> Result<()> {
+fn write_mode(places: &Places, agent: &str, choice: &Choice, config: &str) -> Result<()> {
     let directories = |text: &str| Config::parse(text).map(|config| config.programs.directories);
     let old = write::text(&places.config_file())?;
     let had = directories(old.as_deref().unwrap_or_default()).map_err(anyhow::Error::msg)?;
     // Directories that stood in the file before were somebody else's choice.
     let added = if had.is_empty() { directories(config).map_err(anyhow::Error::msg)? } else { Vec::new() };
-    crate::accepted::accept_mode(places, agent, mode, &added)?;
+    crate::accepted::accept_mode(places, agent, choice, &added)?;
     if old.as_deref() != Some(config) {
         write::replace(&places.config_file(), config)?;
     }
@@ -276,17 +280,17 @@ fn mode(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Mod
     choice::ask(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())
 }
 
-fn configured(places: &Places, agent: &str, mode: Mode) -> Result<String> {
+fn configured(places: &Places, agent: &str, choice: &Choice) -> Result<String> {
     let file = places.config_file();
     let old = crate::trusted::read(&file).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    choice::configured(&old, agent, mode, &choice::tool_chains(&search_path(), places.home()))
+    choice::configured(&old, agent, choice, &choice::tool_chains(&search_path(), places.home()))
         .with_context(|| format!("`{}`", file.display()))
 }
 
-/// Writes the mode of an agent into the user's configuration.
-pub fn set_mode(places: &Places, agent: &str, mode: Mode) -> Result<()> {
-    let new = configured(places, agent, mode)?;
-    write_mode(places, agent, mode, &new)
+/// Writes the mode of an agent into the user's configuration, or that it is rolled out in stages.
+pub fn set_mode(places: &Places, agent: &str, choice: &Choice) -> Result<()> {
+    let new = configured(places, agent, choice)?;
+    write_mode(places, agent, choice, &new)
 }
 
 /// Proves that the agent is stopped, and says what was seen.

@@ -146,7 +146,7 @@ fn record(places: &Places, undo: &Undo<'_>, id: &str) -> Result<()> {
         };
         let _receipt = ledger.append(Entry::new(&body)?)?;
     }
-    Ok(())
+    crate::rollout::watch(places).map(|_taken_back| ())
 }
 
 fn limits(places: &Places) -> Limits {

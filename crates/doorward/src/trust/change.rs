@@ -9,6 +9,7 @@ use doorward_ledger::PolicyBody;
 use super::inventory::{self, Inventory};
 use super::pin::{PinnedFile, PinnedProject};
 use super::{Trust, mcp};
+use crate::config::Agent;
 use crate::places::Places;
 use crate::record::{Entry, Recorder};
 use crate::setup;
@@ -146,7 +147,7 @@ impl Change {
             .append(Entry::new(&self.body())?)
             .context("the change cannot be recorded, so nothing was changed")?;
         if let Change::Agent { name, mode } = &self {
-            return setup::set_mode(places, name, *mode);
+            return setup::set_mode(places, name, &Agent::fixed(*mode));
         }
         if let Change::Tools { programs } = &self {
             return Inventory::of(places).make(programs).map(|_| ()).map_err(anyhow::Error::msg);

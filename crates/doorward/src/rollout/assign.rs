@@ -1,0 +1,79 @@
+//! What a session is given of everything that is rolled out, in the words that its decisions are recorded with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorward_engine::{Mode, Policy, Stage as RuleStage, Thresholds};
+
+use super::evidence::{STAGE, THRESHOLDS, rule_key};
+use super::stage::Stage;
+use super::state::{Rollout, Subject};
+
+/// The names of rules of the user's own begin with this.
+pub const OWN: &str = "own/";
+
+/// What one session is given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assigned {
+    /// The mode, if the agent is rolled out in stages.
+    pub mode: Option<Mode>,
+    /// Rules of the user's own that are only watched.
+    watched: BTreeSet<String>,
+    /// Thresholds on trial, and what the version of the policy says about them.
+    set: Option<(Thresholds, String)>,
+    /// Where the session stands, for the record.
+    pub words: BTreeMap<String, String>,
+}
+
+impl Assigned {
+    /// What a session of an agent is given; `began_ms` is `None` for one that begins now.
+    pub fn of(rollout: &Rollout, (agent, is_staged): (&str, bool), session: &str, began_ms: Option<u64>) -> Assigned {
+        let mut assigned = Assigned::default();
+        if is_staged {
+            let placed = rollout.place(&Subject::Agent(agent.to_owned()), session, began_ms);
+            // An agent that is to be rolled out and is not known here is trusted with nothing.
+            assigned.mode = Some(placed.and_then(|placed| placed.counts.mode()).unwrap_or(Mode::ConfirmAll));
+            assigned.words.extend(placed.map(|placed| (STAGE.to_owned(), placed.word())));
+        }
+        for id in rollout.rules.keys() {
+            if let Some(placed) = rollout.place(&Subject::Rule(id.clone()), session, began_ms) {
+                if placed.counts != Stage::Auto {
+                    assigned.watched.insert(id.clone());
+                }
+                assigned.words.insert(rule_key(id), placed.word());
+            }
+        }
+        let placed = rollout.place(&Subject::Thresholds, session, began_ms);
+        if let (Some(placed), Some(trial)) = (placed, &rollout.trial) {
+            let name = format!("{}#{}", trial.name, trial.fingerprint());
+            let is_on_trial = placed.counts == Stage::Auto;
+            if is_on_trial {
+                assigned.set = Some((trial.numbers.set(), name.clone()));
+            }
+            if placed.stage >= Stage::Canary {
+                let arm = if is_on_trial { format!("b:{name}") } else { "a".to_owned() };
+                assigned.words.insert(THRESHOLDS.to_owned(), arm);
+            }
+        }
+        assigned
+    }
+
+    /// Changes the policy for the session: watched rules do not count, and thresholds on trial replace those in force.
+    pub fn change(&self, policy: &mut Policy) {
+        for rule in &mut policy.rules {
+            // INVARIANT: what is built in counts, whatever the file says.
+            let is_own = rule.id.starts_with(OWN);
+            if is_own && rule.stage == RuleStage::Active && self.watched.contains(rule.id.as_ref()) {
+                rule.stage = RuleStage::Shadow;
+                policy.version.push_str(&format!("+watched:{}", rule.id));
+            }
+        }
+        if let Some((set, name)) = &self.set {
+            policy.thresholds = *set;
+            policy.version.push_str(&format!("+thresholds:{name}"));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "assign_tests.rs"]
+mod tests;

@@ -1,0 +1,190 @@
+//! What the record says about a rollout: decisions, what people answered, what was regretted.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use doorward_engine::{Policy, judge};
+use doorward_ledger::{
+    AnswerBody, Became, By, DecisionBody, Filter, Kind, Log, OutcomeBody, ReadError, Reply, Verdict,
+};
+
+use super::state::Subject;
+use super::trial::Arm;
+use crate::audit::Room;
+use crate::hook::entry;
+
+/// One decision, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    pub time_ms: u64,
+    pub agent: String,
+    pub session: String,
+    pub mode: String,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// What would have been decided in mode `auto`.
+    pub would: Verdict,
+    /// The rule that settled it, or that it violated.
+    pub rule: Option<String>,
+    /// Rules that were only watched and would have spoken.
+    pub watched: Vec<String>,
+    /// Where the session stood, by the words of the record.
+    pub placed: BTreeMap<String, String>,
+    /// A person let it run or refused it.
+    pub answer: Option<Answer>,
+    /// When a person let run what was not approved.
+    pub overridden_ms: Option<u64>,
+    /// When somebody was sorry that it ran.
+    pub regretted_ms: Option<u64>,
+}
+
+/// What a person wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    LetRun,
+    Refused,
+}
+
+impl Seen {
+    /// The set of thresholds it was judged by, if one was on trial.
+    pub fn arm(&self) -> Option<Arm> {
+        match self.placed.get(THRESHOLDS)?.split(':').next()? {
+            "a" => Some(Arm::A),
+            "b" => Some(Arm::B),
+            _ => None,
+        }
+    }
+
+    /// It counts for what is rolled out: the session got what is new.
+    pub fn is_for(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Agent(name) => self.agent == *name && self.mode == "auto" && self.placed.contains_key(STAGE),
+            Subject::Rule(id) => {
+                self.placed.get(&rule_key(id)).is_some_and(|word| matches!(word.as_str(), "canary:in" | "auto"))
+            }
+            Subject::Thresholds => self.arm() == Some(Arm::B),
+        }
+    }
+
+    /// Whether the judgement and the person were of one mind; `None` if nobody can tell. A question is no judgement.
+    pub fn agrees(&self) -> Option<bool> {
+        match (self.would, self.answer) {
+            (Verdict::Approve, _) if self.regretted_ms.is_some() => Some(false),
+            (Verdict::Approve, Some(Answer::LetRun)) | (Verdict::Block, Some(Answer::Refused)) => Some(true),
+            (Verdict::Approve, Some(Answer::Refused)) | (Verdict::Block, Some(Answer::LetRun)) => Some(false),
+            (Verdict::Confirm, _) | (Verdict::Approve | Verdict::Block, None) => None,
+        }
+    }
+}
+
+/// The keys of a decision's versions that say where its session stood.
+pub const STAGE: &str = "stage";
+pub const THRESHOLDS: &str = "thresholds";
+
+pub fn rule_key(id: &str) -> String {
+    format!("rule {id}")
+}
+
+/// Everything from an entry of the log on. Where a mode asks about everything, the facts are judged again as `auto` would.
+pub fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
+    let mut found = Reading { policy, seen: Vec::new(), by_id: BTreeMap::new() };
+    for record in log.records_from(from)? {
+        let record = match record {
+            Ok(record) => record,
+            Err(ReadError::Log(error)) => return Err(error.into()),
+            // `doorward audit verify` says more about a stretch that cannot be read.
+            Err(ReadError::Bad { .. }) => continue,
+        };
+        let (body, at) = (record.body.unwrap_or_default(), record.header.time_ms);
+        match record.header.kind {
+            Kind::Decision => found.decision(&body, at),
+            Kind::Answer => found.answer(&body, at),
+            Kind::Outcome => found.outcome(&body, at),
+            Kind::Grant
+            | Kind::Policy
+            | Kind::Mode
+            | Kind::Alert
+            | Kind::Gap
+            | Kind::Tombstone
+            | Kind::Checkpoint
+            | Kind::Session => {}
+        }
+    }
+    Ok(found.seen)
+}
+
+/// The first entry that is not older than a moment.
+pub fn first_since(room: &Room, since_ms: u64) -> Result<u64> {
+    let filter = Filter { since_ms: Some(since_ms), oldest_first: true, limit: Some(1), ..Filter::default() };
+    let first = room.index()?.list(&filter)?.first().map(|row| row.sequence);
+    // Nothing is that young: what comes next is.
+    Ok(first.unwrap_or(u64::MAX))
+}
+
+struct Reading<'a> {
+    policy: &'a Policy,
+    seen: Vec<Seen>,
+    /// An answer is about the last decision before it that has the name.
+    by_id: BTreeMap<String, usize>,
+}
+
+impl Reading<'_> {
+    fn decision(&mut self, body: &[u8], time_ms: u64) {
+        let Ok(body) = serde_json::from_slice::<DecisionBody>(body) else { return };
+        self.by_id.insert(body.id.clone(), self.seen.len());
+        let would = self.would(&body);
+        let is_place = |key: &str| key == STAGE || key == THRESHOLDS || key.starts_with("rule ");
+        self.seen.push(Seen {
+            time_ms,
+            verdict: body.verdict,
+            would,
+            agent: body.agent.unwrap_or_default(),
+            session: body.session.unwrap_or_default(),
+            mode: body.mode.unwrap_or_default(),
+            rule: body.violation.or_else(|| body.layer1.and_then(|layer| layer.rule)),
+            watched: body.watched,
+            placed: body.versions.into_iter().filter(|(key, _)| is_place(key)).collect(),
+            ..Seen::default()
+        });
+    }
+
+    /// Facts that are gone leave a question.
+    fn would(&self, body: &DecisionBody) -> Verdict {
+        if body.mode.as_deref() != Some("confirm-all") {
+            return body.verdict;
+        }
+        let judged = entry::facts(body).map(|facts| judge(&facts, self.policy).verdict);
+        judged.map_or(Verdict::Confirm, entry::word)
+    }
+
+    fn about(&mut self, decision: &str) -> Option<&mut Seen> {
+        let at = *self.by_id.get(decision)?;
+        self.seen.get_mut(at)
+    }
+
+    fn answer(&mut self, body: &[u8], time_ms: u64) {
+        let Ok(body) = serde_json::from_slice::<AnswerBody>(body) else { return };
+        if body.by == By::Classifier {
+            return;
+        }
+        let Some(seen) = self.about(&body.decision) else { return };
+        match body.reply {
+            Reply::Approved => {
+                seen.answer = Some(Answer::LetRun);
+                if seen.verdict != Verdict::Approve {
+                    seen.overridden_ms = Some(time_ms);
+                }
+            }
+            Reply::Declined => seen.answer = Some(Answer::Refused),
+        }
+    }
+
+    fn outcome(&mut self, body: &[u8], time_ms: u64) {
+        let Ok(body) = serde_json::from_slice::<OutcomeBody>(body) else { return };
+        let Some(seen) = self.about(&body.decision) else { return };
+        match body.became {
+            Became::Ran | Became::Failed => seen.answer = seen.answer.or(Some(Answer::LetRun)),
+            Became::Reverted | Became::Flagged => seen.regretted_ms = Some(time_ms),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The stages of a rollout, the share of a canary, and what a session is given at each.
+
+use std::fmt;
+use std::str::FromStr;
+
+use doorward_engine::Mode;
+use serde::{Deserialize, Serialize};
+
+/// How far something was let go. Each stage gives more room than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Every call is confirmed; also what an absent stage means
+    #[default]
+    ConfirmAll,
+    /// Decisions are recorded and nothing is enforced
+    Shadow,
+    /// A share of the sessions runs as in `auto`, the rest as in the stage before
+    Canary,
+    /// Every session
+    Auto,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Stage; 4] = [Stage::ConfirmAll, Stage::Shadow, Stage::Canary, Stage::Auto];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Stage::ConfirmAll => "confirm-all",
+            Stage::Shadow => "shadow",
+            Stage::Canary => "canary",
+            Stage::Auto => "auto",
+        }
+    }
+
+    pub fn next(self) -> Option<Stage> {
+        Stage::ALL.into_iter().find(|stage| *stage > self)
+    }
+
+    /// The mode of a session outside the share of a canary is that of the stage before it, so a canary has none of its own.
+    pub const fn mode(self) -> Option<Mode> {
+        match self {
+            Stage::ConfirmAll => Some(Mode::ConfirmAll),
+            Stage::Shadow => Some(Mode::Shadow),
+            Stage::Canary => None,
+            Stage::Auto => Some(Mode::Auto),
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The share of the sessions that a canary covers, in whole per cent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Share(u8);
+
+impl Share {
+    pub fn new(percent: u8) -> Option<Share> {
+        (1..=99).contains(&percent).then_some(Share(percent))
+    }
+
+    /// Whether a number that is spread evenly over all of `u64` lies within the share.
+    pub const fn covers(self, drawn: u64) -> bool {
+        (drawn as u128 * 100) >> 64 < self.0 as u128
+    }
+
+    pub const fn percent(self) -> u8 {
+        self.0
+    }
+}
+
+impl Default for Share {
+    fn default() -> Share {
+        Share(10)
+    }
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Share, String> {
+        let number = text.trim().trim_end_matches('%').trim_end();
+        let share = number.parse().ok().and_then(Share::new);
+        share.ok_or_else(|| format!("`{text}` is no share of the sessions: write `1%` to `99%`"))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} %", self.0)
+    }
+}
+
+/// One stretch of a rollout.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Step {
+    pub stage: Stage,
+    pub share: Share,
+    pub since_ms: u64,
+    /// The entry of the log that says so.
+    pub record: u64,
+    /// It was taken back to here, which counts in running sessions too.
+    pub is_rollback: bool,
+}
+
+/// What happened to one agent, rule or set so far, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Track {
+    steps: Vec<Step>,
+}
+
+/// More steps than a rollout has; the oldest go first.
+const STEPS: usize = 12;
+
+impl Track {
+    pub fn starting(step: Step) -> Track {
+        Track { steps: vec![step] }
+    }
+
+    pub fn push(&mut self, step: Step) {
+        self.steps.push(step);
+        let surplus = self.steps.len().saturating_sub(STEPS);
+        self.steps.drain(..surplus);
+    }
+
+    /// The entry of the log that the stretch in force is from.
+    pub fn recorded(&mut self, record: u64) {
+        if let Some(step) = self.steps.last_mut() {
+            step.record = record;
+        }
+    }
+
+    /// The stretch in force.
+    pub fn now(&self) -> Step {
+        self.steps.last().cloned().unwrap_or_default()
+    }
+
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The stage below the one in force that it was last in; the strictest if it never was in one.
+    pub fn before(&self) -> Stage {
+        self.below(self.steps.len().saturating_sub(1))
+    }
+
+    /// The stage that counts for a session: what was in force when it began, unless it was rolled back since. A session that
+    /// is older than the rollout is given nothing by it.
+    pub fn for_session(&self, began_ms: Option<u64>) -> Counting {
+        let rolled_back = self.steps.iter().rposition(|step| step.is_rollback);
+        let began = match began_ms {
+            None => self.steps.len().checked_sub(1),
+            Some(began) => self.steps.iter().rposition(|step| step.since_ms <= began),
+        };
+        match rolled_back.max(began) {
+            Some(at) => {
+                let step = self.steps.get(at).cloned().unwrap_or_default();
+                Counting { stage: step.stage, share: step.share, before: self.below(at) }
+            }
+            None => Counting::default(),
+        }
+    }
+
+    fn below(&self, at: usize) -> Stage {
+        let stage = self.steps.get(at).map(|step| step.stage).unwrap_or_default();
+        let earlier = self.steps.get(..at).unwrap_or_default();
+        earlier.iter().rev().map(|step| step.stage).find(|earlier| *earlier < stage).unwrap_or_default()
+    }
+}
+
+/// What counts for one session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counting {
+    pub stage: Stage,
+    pub share: Share,
+    /// What a session outside the share of a canary is given.
+    pub before: Stage,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn track(steps: &[(Stage, u64, bool)]) -> Track {
+        let step = |(stage, since_ms, is_rollback): &(Stage, u64, bool)| Step {
+            stage: *stage,
+            since_ms: *since_ms,
+            is_rollback: *is_rollback,
+            ..Step::default()
+        };
+        Track { steps: steps.iter().map(step).collect() }
+    }
+
+    #[test]
+    fn a_session_keeps_the_stage_it_began_in_unless_that_was_rolled_back() {
+        use Stage::{Auto, Canary, ConfirmAll, Shadow};
+        let promoted = track(&[(ConfirmAll, 10, false), (Shadow, 20, false), (Canary, 30, false), (Auto, 40, false)]);
+        let rolled_back = track(&[(Shadow, 20, false), (Auto, 30, false), (ConfirmAll, 40, true), (Auto, 50, false)]);
+        for (track, began, stage) in [
+            (&promoted, Some(5), ConfirmAll),
+            (&promoted, Some(10), ConfirmAll),
+            (&promoted, Some(35), Canary),
+            (&promoted, Some(99), Auto),
+            (&promoted, None, Auto),
+            (&rolled_back, Some(35), ConfirmAll),
+            (&rolled_back, Some(45), ConfirmAll),
+            (&rolled_back, Some(55), Auto),
+            (&Track::default(), None, ConfirmAll),
+        ] {
+            assert_eq!(track.for_session(began).stage, stage, "{began:?}");
+        }
+        assert_eq!(promoted.for_session(Some(35)).before, Shadow);
+        assert_eq!((promoted.before(), track(&[(Canary, 1, false)]).before()), (Canary, ConfirmAll));
+    }
+
+    #[test]
+    fn a_share_is_a_whole_number_of_per_cent() {
+        for (text, want) in [("10%", Some(10)), ("7", Some(7)), (" 99 %", Some(99)), ("0%", None), ("100%", None)] {
+            assert_eq!(text.parse::<Share>().ok().map(Share::percent), want, "{text}");
+        }
+        assert!("half".parse::<Share>().is_err() && "-1%".parse::<Share>().is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! Two sets of thresholds side by side: which session counts for what, and a stopping rule that is fixed beforehand.
+//!
+//! A session says how many of its first calls were asked about. Sessions of both sides are paired in the order in which they
+//! are complete; a pair in which both were asked equally often says nothing. If the sets are alike, each other pair is won by
+//! either side with the same chance, whatever the sessions are about. That is tested after every pair by Wald's sequential
+//! probability ratio test, once for each direction.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+/// When a trial ends. Kept with the trial, so that nobody can change it while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// So likely at most a difference is found where there is none.
+    pub alpha: f64,
+    /// So likely at most a difference of the wanted size is missed.
+    pub beta: f64,
+    /// The smallest difference that matters: the share of decided pairs that the better set wins.
+    pub effect: f64,
+    /// So many calls of a session count, and only sessions that have them.
+    pub calls: u32,
+    /// After so many decided pairs the sets are taken to be alike.
+    pub pairs: u32,
+}
+
+impl Default for Stopping {
+    fn default() -> Stopping {
+        Stopping { alpha: 0.05, beta: 0.10, effect: 0.65, calls: 10, pairs: 400 }
+    }
+}
+
+/// Which set a session is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arm {
+    /// The thresholds in force.
+    A,
+    /// Those on trial.
+    B,
+}
+
+/// What the stopping rule says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// More sessions are needed.
+    Open,
+    /// The set on trial asks less.
+    Better,
+    /// It asks more.
+    Worse,
+    /// No difference that matters.
+    Alike,
+    /// More of what it approved was regretted; nothing outweighs that.
+    Regretted,
+}
+
+impl Verdict {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Verdict::Open => "open",
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Alike => "alike",
+            Verdict::Regretted => "regretted",
+        }
+    }
+
+    pub const fn what(self) -> &'static str {
+        match self {
+            Verdict::Open => "more sessions are needed",
+            Verdict::Better => "the set on trial asks less, and no more was regretted",
+            Verdict::Worse => "the set on trial asks more",
+            Verdict::Alike => "no difference that matters",
+            Verdict::Regretted => "more was regretted under the set on trial, which nothing outweighs",
+        }
+    }
+}
+
+/// A trial as far as it got.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    pub verdict: Verdict,
+    /// Pairs that the set on trial won and lost.
+    pub won: u32,
+    pub lost: u32,
+    pub alike: u32,
+    /// The evidence for each direction, as the logarithm of a likelihood ratio.
+    pub better: f64,
+    pub worse: f64,
+}
+
+impl Stopping {
+    /// The evidence that ends the trial. Ville's inequality bounds the chance that it is ever reached by accident by half of
+    /// alpha, for each of the two directions.
+    pub fn bound(&self) -> f64 {
+        (2.0 / self.alpha).ln()
+    }
+
+    /// In words, for whoever starts or reads a trial.
+    pub fn stated(&self) -> String {
+        format!(
+            "the first {} calls of a session count; sessions are paired in the order they are complete; the set that asked less \
+             wins the pair; after every pair, Wald's test of 1/2 against {} in both directions, false alarm at most {}, a real \
+             difference missed at most {}; alike after {} decided pairs; a set with more regretted calls never wins",
+            self.calls, self.effect, self.alpha, self.beta, self.pairs
+        )
+    }
+
+    /// Goes through pairs: calls asked about in the session under A, and in that under B.
+    pub fn follow(&self, pairs: impl IntoIterator<Item = (u32, u32)>) -> Standing {
+        let (gain, loss) = ((2.0 * self.effect).ln(), (2.0 * (1.0 - self.effect)).ln());
+        let mut at = Standing { verdict: Verdict::Open, won: 0, lost: 0, alike: 0, better: 0.0, worse: 0.0 };
+        for (a, b) in pairs {
+            match b.cmp(&a) {
+                std::cmp::Ordering::Less => {
+                    at.won += 1;
+                    (at.better, at.worse) = (at.better + gain, at.worse + loss);
+                }
+                std::cmp::Ordering::Greater => {
+                    at.lost += 1;
+                    (at.better, at.worse) = (at.better + loss, at.worse + gain);
+                }
+                std::cmp::Ordering::Equal => at.alike += 1,
+            }
+            at.verdict = self.says(&at);
+            // What comes after the end is not looked at: a verdict is not taken back.
+            if at.verdict != Verdict::Open {
+                break;
+            }
+        }
+        at
+    }
+
+    fn says(&self, at: &Standing) -> Verdict {
+        let (bound, given_up) = (self.bound(), self.beta.ln());
+        if at.better >= bound {
+            return Verdict::Better;
+        }
+        if at.worse >= bound {
+            return Verdict::Worse;
+        }
+        let is_alike = at.better <= given_up && at.worse <= given_up;
+        if is_alike || at.won + at.lost >= self.pairs { Verdict::Alike } else { Verdict::Open }
+    }
+}
+
+/// Pairs sessions as they are complete.
+#[derive(Debug)]
+pub struct Pairing {
+    calls: u32,
+    /// Calls so far, and how many were asked about.
+    sessions: BTreeMap<String, (u32, u32)>,
+    waiting: [VecDeque<u32>; 2],
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Pairing {
+    pub fn new(stopping: &Stopping) -> Pairing {
+        Pairing { calls: stopping.calls, sessions: BTreeMap::new(), waiting: Default::default(), pairs: Vec::new() }
+    }
+
+    /// The next call of a session.
+    pub fn see(&mut self, session: &str, arm: Arm, is_asked: bool) {
+        let (calls, asked) = self.sessions.entry(session.to_owned()).or_default();
+        if *calls >= self.calls {
+            return;
+        }
+        *calls += 1;
+        *asked += u32::from(is_asked);
+        if *calls == self.calls {
+            let asked = *asked;
+            self.complete(arm, asked);
+        }
+    }
+
+    pub fn pairs(&self) -> &[(u32, u32)] {
+        &self.pairs
+    }
+
+    fn complete(&mut self, arm: Arm, asked: u32) {
+        let [a, b] = &mut self.waiting;
+        match arm {
+            Arm::A => a.push_back(asked),
+            Arm::B => b.push_back(asked),
+        }
+        if let (Some(first), Some(second)) = (a.front().copied(), b.front().copied()) {
+            let _ = (a.pop_front(), b.pop_front());
+            self.pairs.push((first, second));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "trial_tests.rs"]
+mod tests;
