@@ -4,12 +4,12 @@ use super::document::{Chart, Series, Shape};
 use super::html::{class, escaped};
 
 const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 210.0;
+const HEIGHT: f64 = 230.0;
 /// Room for the numbers on the left, and for the places below.
-const LEFT: f64 = 52.0;
+const LEFT: f64 = 72.0;
 const RIGHT: f64 = 12.0;
 const ABOVE: f64 = 10.0;
-const BELOW: f64 = 24.0;
+const BELOW: f64 = 30.0;
 
 impl Chart {
     /// The highest point that is drawn.
@@ -101,7 +101,7 @@ impl Axes {
             svg.push_str(&format!(
                 "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{shown}{}</text>\n",
                 LEFT - 6.0,
-                y + 4.0,
+                y + 5.0,
                 escaped(chart.unit)
             ));
         }
@@ -109,7 +109,7 @@ impl Axes {
             let Some(name) = chart.places.get(place) else { continue };
             svg.push_str(&format!(
                 "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
-                self.x(place).clamp(LEFT + 18.0, WIDTH - RIGHT - 18.0),
+                self.x(place).clamp(LEFT + 20.0, WIDTH - RIGHT - 20.0),
                 HEIGHT - 7.0,
                 escaped(name)
             ));

@@ -203,6 +203,16 @@ impl Text {
         Text(vec![Span::Plain(text.into())])
     }
 
+    /// A sentence with code between backticks. Whatever is in it stays data: it can look like code and like nothing else.
+    pub fn sentence(text: &str) -> Text {
+        let span = |(number, piece): (usize, &str)| {
+            let piece = piece.to_owned();
+            if number % 2 == 1 { Span::Code(piece) } else { Span::Plain(piece) }
+        };
+        let spans = text.split('`').enumerate().filter(|(_, piece)| !piece.is_empty());
+        Text(spans.map(span).collect())
+    }
+
     pub fn figure(value: impl std::fmt::Display) -> Text {
         Text(vec![Span::Figure(value.to_string())])
     }

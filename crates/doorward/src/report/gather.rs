@@ -12,6 +12,7 @@ use crate::grants::Desk;
 use crate::loading::{self, Loaded};
 use crate::places::Places;
 use crate::record;
+use crate::rollout::View;
 use crate::screen::time;
 use crate::status::{Ticket, open_tickets};
 
@@ -30,6 +31,8 @@ pub struct Gathered {
     pub now_ms: u64,
     /// Nothing has been recorded yet if there is none.
     pub record: Option<Recorded>,
+    /// What is rolled out in stages, or why nobody can tell.
+    pub rollout: Result<Vec<View>, String>,
 }
 
 /// The figures of the record.
@@ -105,7 +108,11 @@ impl Gathered {
             Err(error) => return Err(error).context("the record cannot be opened"),
             Ok(log) => Some(Recorded::new(Room { places: places.clone(), log }, now_ms)?),
         };
-        Ok(Gathered { loaded, policy, now_ms, record })
+        let rollout = match record {
+            Some(_) => crate::rollout::views(&places).map_err(|error| format!("{error:#}")),
+            None => Ok(Vec::new()),
+        };
+        Ok(Gathered { loaded, policy, now_ms, record, rollout })
     }
 
     /// The agents that have a mode, or calls on record.

@@ -53,6 +53,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "reviewer", "a language model that may clear soft questions; off unless set, and a repository cannot set it"),
     ("", "profile", "what the agents are for, as `doorward report --new` asks; a repository cannot set it"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
+    ("agents.claude", "staged", "`doorward rollout` says how far the agent is trusted, instead of the mode"),
     ("permissions", "deny", "a call that matches is blocked"),
     ("permissions", "ask", "a call that matches is confirmed"),
     ("permissions", "allow", "clears a soft confirm if every command of the call matches"),

@@ -11,7 +11,7 @@ use crate::screen::time;
 const STATS: &str = "doorward audit stats --kind decision --since DAY --until NEXT_DAY";
 
 pub fn parts(gathered: &Gathered) -> Vec<Part> {
-    vec![schema(gathered), metrics(gathered), alerts(gathered), cadence(gathered)]
+    vec![schema(gathered), metrics(gathered), alerts(gathered), cadence()]
 }
 
 /// What the specification wants logged, and where it is.
@@ -190,13 +190,13 @@ fn charts(record: &Recorded) -> Vec<Chart> {
 
 fn alerts(gathered: &Gathered) -> Part {
     let row = |kind: &AlertKind| {
-        vec![Text::code(kind.word()), Text::plain(kind.definition()), count(gathered.standing(*kind) as u64)]
+        vec![Text::code(kind.word()), Text::sentence(&kind.definition()), count(gathered.standing(*kind) as u64)]
     };
     let mut part = Part::new("Alert rules")
         .table(&["alert", "goes off when", "stand now"], AlertKind::ALL.iter().map(row).collect())
         .from("doorward alerts, doorward alerts --explain");
     let standing = gathered.record.iter().flat_map(|record| &record.alerts).take(12).map(|alert| {
-        Text::code(alert.kind.word()).and(" about ").and(super::named(&alert.about)).and(Text::plain(format!(
+        Text::code(alert.kind.word()).and(" about ").and(super::named(&alert.about)).and(Text::sentence(&format!(
             ": {} (last {})",
             alert.text,
             time::moment(alert.last_ms)

@@ -82,7 +82,7 @@ fn overconfidence(gathered: &Gathered) -> Part {
 fn drift(gathered: &Gathered) -> Part {
     let part = Part::new("Override drift (users override so often that CONFIRM becomes theater)").say(
         Text::from("Detection: the alert `overrides` goes off when ")
-            .and(Text::plain(AlertKind::Overrides.definition())),
+            .and(Text::sentence(&AlertKind::Overrides.definition())),
     );
     let Some(record) = &gathered.record else { return part.say(EMPTY) };
     let highest = record.metrics.categories.iter().max_by(|a, b| a.override_rate.total_cmp(&b.override_rate));

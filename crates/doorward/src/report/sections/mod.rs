@@ -54,13 +54,10 @@ fn about(gathered: &Gathered) -> Vec<Block> {
         );
     }
     for problem in &gathered.loaded.problems {
-        warn(
-            Text::plain(problem.clone()).and("; until then doorward is strict and confirms every call"),
-            "doorward config",
-        );
+        warn(Text::sentence(problem).and("; until then doorward is strict and confirms every call"), "doorward config");
     }
     for sentence in gathered.loaded.unaccepted_sentences() {
-        warn(Text::plain(sentence), "doorward config");
+        warn(Text::sentence(&sentence), "doorward config");
     }
     blocks
 }

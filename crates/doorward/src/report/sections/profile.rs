@@ -35,12 +35,17 @@ fn agents(gathered: &Gathered) -> Part {
 
 fn agent_row(gathered: &Gathered, agent: Agent) -> Vec<Text> {
     let mode = gathered.loaded.mode(agent.name());
+    let is_staged = gathered.loaded.config.is_staged(agent.name());
     let figures = gathered.record.iter().flat_map(|record| &record.agents).find(|of| of.agent == agent);
     let sums = figures.map(|of| of.sums).unwrap_or_default();
     vec![
         Text::plain(agent.title()),
-        Text::code(mode.as_str()),
-        Text::plain(mode.what()),
+        if is_staged { Text::plain("in stages") } else { Text::code(mode.as_str()) },
+        if is_staged {
+            Text::from("as `doorward rollout status` says; the last section has it")
+        } else {
+            Text::plain(mode.what())
+        },
         count(sums.decisions),
         count(sums.approved),
         count(sums.confirmed),
