@@ -58,7 +58,7 @@ fn metrics(gathered: &Gathered) -> Part {
     let part = Part::new("Dashboard metrics");
     let Some(record) = &gathered.record else { return part.say("Nothing has been recorded yet.") };
     let (metrics, all) = (&record.metrics, &record.metrics.all);
-    let between = metrics.between_confirmations_ms.map_or(Text::plain("fewer than two questions"), |ms| span(ms));
+    let between = metrics.between_confirmations_ms.map_or(Text::plain("fewer than two questions"), span);
     let figures = vec![
         vec![Text::plain("decisions"), count(all.decisions)],
         vec![Text::plain("approved"), count(all.approved)],
@@ -127,7 +127,7 @@ fn date(day: &Day) -> String {
 }
 
 fn days(days: &[Day]) -> Vec<Vec<Text>> {
-    let micros = |took: Option<u64>| took.map_or(Text::plain("–"), |took| count(took));
+    let micros = |took: Option<u64>| took.map_or(Text::plain("–"), count);
     let row = |day: &Day| {
         let sums = &day.sums;
         vec![
