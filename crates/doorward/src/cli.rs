@@ -67,7 +67,7 @@ enum Command {
     /// Let exactly this call run once; only a person may
     ///
     /// Shows the call and asks at the terminal. What a rule blocks wants its target typed; the gravest want it typed twice, at
-    /// least 30 seconds apart. The grant is good for ten minutes, and only while the call, its directory, the files it names
+    /// least 30 seconds apart; at most five calls an hour that a rule blocks. The grant is good for ten minutes, and only while the call, its directory, the files it names
     /// and the rules are what they were.
     ///
     /// Exit code: 0 approved, 3 the first of two steps was made, 1 not approved.
@@ -127,6 +127,10 @@ enum Command {
     /// Tell a person about a call, in the ways that the configuration names
     #[command(hide = true)]
     Notify { id: String },
+    /// Write the design document of this installation: eight sections, from the live configuration and record
+    ///
+    /// Markdown unless the file ends in `.html`. Every figure names the command that prints it.
+    Report(crate::report::ReportArguments),
     /// Bring back what a call deleted or overwrote; only a person may
     ///
     /// Shows what would change and asks. What it overwrites is copied first, so that it can be taken back itself.
@@ -330,6 +334,7 @@ pub fn command_line() -> ExitCode {
         Command::Doctor(arguments) => crate::doctor::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Reconcile(arguments) => crate::reconcile::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Digest(arguments) => crate::digest::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Report(arguments) => crate::report::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Notify { id } => crate::notify::run(&id).unwrap_or_else(|error| failure(1, &error)),
         Command::Undo(arguments) => crate::snapshots::undo(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Snapshots(arguments) => {

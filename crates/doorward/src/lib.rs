@@ -32,6 +32,7 @@ mod preview;
 mod reconcile;
 mod record;
 mod replay;
+mod report;
 mod review;
 mod reviewer;
 mod rollout;

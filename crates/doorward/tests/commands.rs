@@ -53,10 +53,17 @@ fn expectations_are_compared_row_by_row() {
 fn the_demonstration_judges_and_records_every_call() {
     let home = Home::new();
     let started = std::time::Instant::now();
-    let ran = home.run(&["demo"], b"");
+    let scratch = home.path("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let ran = support::feed(home.command(&["demo"]).env("TMPDIR", &scratch), b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(started.elapsed().as_secs() < 5);
     assert!(ran.stdout.contains("40 calls: "), "{}", ran.stdout);
     assert!(ran.stdout.contains("the record holds: 53 records\nanchored: "), "{}", ran.stdout);
+    let (_, report) = ran.stdout.split_once("to be opened in a browser: ").unwrap();
+    let page = std::fs::read_to_string(report.lines().next().unwrap()).unwrap();
+    assert!(page.contains("<h2>8. Migration Path</h2>") && page.contains("<svg"), "the report can be opened");
+    let left: Vec<_> = std::fs::read_dir(&scratch).unwrap().collect();
+    assert_eq!(left.len(), 1, "nothing but the report is left: {left:?}");
     assert!(home.read(".local").is_none() && !home.path(".local").exists(), "the real home is not touched");
 }

@@ -156,9 +156,9 @@ pub struct ExportArguments {
 
 #[derive(Debug, Args)]
 pub struct RetainArguments {
-    /// Keep bodies for so many days, 90 at least
-    #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u32).range(90..))]
-    pub days: u32,
+    /// Keep bodies for so many days, 90 at least; without it, as many as `profile.retain_days` of the configuration says
+    #[arg(long, value_parser = clap::value_parser!(u32).range(90..))]
+    pub days: Option<u32>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -39,9 +39,16 @@ pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
 }
 
 pub fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
-    let days = Days::new(arguments.days).context("bodies are kept for 90 days at least")?;
+    let least = crate::loading::load(&room.places, None, "").config.profile.retain_days();
+    let wanted = arguments.days.unwrap_or(least);
+    if wanted < least {
+        bail!(
+            "the configuration keeps bodies for {least} days at least (`profile.retain_days`), so {wanted} is too few"
+        );
+    }
+    let days = Days::new(wanted).context("bodies are kept for 90 days at least")?;
     let Room { places, mut log } = room;
-    if !is_person("drop the bodies of old ordinary records for good", arguments.days)? {
+    if !is_person("drop the bodies of old ordinary records for good", wanted)? {
         bail!("nothing was dropped");
     }
     let retained = drop_old(&places, &mut log, days)?;

@@ -16,7 +16,7 @@ use anyhow::Result;
 pub use arguments::AuditArguments;
 use arguments::AuditCommand;
 pub use room::Room;
-pub use verify::verified;
+pub use verify::{Verified, verified, verified_watched};
 
 use crate::places::Places;
 

@@ -45,6 +45,12 @@ pub fn verified(places: &Places) -> Result<Verified> {
     compare(&room, &kept(places)?, |_| {})
 }
 
+/// The same, with a bar for whoever watches.
+pub fn verified_watched(places: &Places) -> Result<Verified> {
+    let room = Room::open(places.clone())?;
+    compare(&room, &kept(places)?, screen::bar())
+}
+
 fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
     Ok(Checkpoint::load_all(&record::checkpoints(places))?)
 }

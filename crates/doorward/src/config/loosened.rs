@@ -27,6 +27,7 @@ pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
         ("reviewer", said.reviewer != counts.reviewer),
         ("rules", stages::differ(&said.rules, &counts.rules)),
         ("strict", said.strict != counts.strict),
+        ("profile.retain_days", said.profile.retain_days() != counts.profile.retain_days()),
         ("thresholds", said_numbers != counted_numbers),
     ];
     rows.into_iter().filter(|(_, is_held)| *is_held).map(|(key, _)| key).collect()

@@ -4,6 +4,7 @@ mod loosened;
 mod notes;
 mod numbers;
 pub mod pi;
+pub mod profile;
 pub mod reviewer;
 mod rights;
 mod show;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use loosened::held_back;
 pub use notes::{Note, notes};
 pub use numbers::{Numbers, stricter};
+pub use profile::Profile;
 pub use reviewer::Reviewer;
 pub use rights::Rights;
 pub use show::{ConfigArguments, run};
@@ -51,6 +53,8 @@ pub struct Config {
     pub notify: Notify,
     pub snapshots: Snapshots,
     pub reviewer: Reviewer,
+    #[serde(skip_serializing_if = "Profile::is_empty")]
+    pub profile: Profile,
 }
 
 /// How a person is told that a call waits; nothing is told unless it is set. A repository cannot set it.
@@ -202,6 +206,7 @@ impl Config {
         config.thresholds.check()?;
         config.notify.check()?;
         config.reviewer.check()?;
+        config.profile.check()?;
         Ok(config)
     }
 
@@ -287,6 +292,8 @@ mod tests {
             "[notify]\nemail = \"me\"",
             "[reviewer]\nmodel = \"gpt\"",
             "[reviewer.providers.x]\nurl = \"http://example.com\"",
+            "[profile]\nagents = [\"gardening\"]",
+            "[profile]\nretain_days = 30",
         ] {
             assert!(Config::parse(text).is_err(), "{text}");
         }

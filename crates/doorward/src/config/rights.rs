@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::Mode;
 
-use super::{Agent, Config, DEFAULTS, Notify, Reviewer, stages};
+use super::{Agent, Config, DEFAULTS, Notify, Profile, Reviewer, stages};
 use crate::snapshots::Snapshots;
 
 /// What a source may do.
@@ -36,6 +36,9 @@ impl Config {
             self.notify = managed.notify.clone();
         }
         self.snapshots = managed.snapshots.or(self.snapshots);
+        if !managed.profile.is_empty() {
+            self.profile = managed.profile.clone().no_laxer_than(&self.profile);
+        }
         self.tightened_by(managed)
     }
 
@@ -53,6 +56,7 @@ impl Config {
         // Sentences for a model, from a repository, could say anything.
         self.reviewer = Reviewer::default();
         self.rules = stages::tightening_only(self.rules);
+        self.profile = Profile::default();
         self
     }
 
@@ -69,6 +73,7 @@ impl Config {
             ("snapshots", self.snapshots == Snapshots::default()),
             ("reviewer", !self.reviewer.is_set()),
             ("rules", !stages::loosens(&self.rules)),
+            ("profile", self.profile.is_empty()),
         ];
         lists.iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| *key).collect()
     }
@@ -103,6 +108,7 @@ impl Config {
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
         self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
         self.rules = stages::no_laxer_than(self.rules, &held.rules);
+        self.profile = self.profile.no_laxer_than(&held.profile);
         // Nobody can say which of two reviewers is the stricter one, so a change leaves none.
         if self.reviewer != held.reviewer {
             self.reviewer = Reviewer::default();

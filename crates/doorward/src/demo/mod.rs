@@ -1,4 +1,4 @@
-//! `doorward demo`: a recorded session of an agent through the real hook and the real record, in a scratch home.
+//! `doorward demo`: a recorded session of an agent through the real hook, the real record and the report, in a scratch home.
 
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -49,7 +49,7 @@ struct Played {
     is_let_run: bool,
 }
 
-/// A home and a project that vanish when the curtain falls.
+/// A home and a project that vanish when the curtain falls; only the report stays.
 struct Stage {
     base: PathBuf,
     surroundings: Surroundings,
@@ -135,8 +135,11 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // What stays behind lies in the directory for temporary files.
-        let _ = std::fs::remove_dir_all(&self.base);
+        // What stays behind lies in the directory for temporary files; the report is meant to.
+        for name in ["home", "project"] {
+            let _ = std::fs::remove_dir_all(self.base.join(name));
+        }
+        let _ = std::fs::remove_dir(&self.base);
     }
 }
 
@@ -196,6 +199,9 @@ fn summary(out: &mut dyn Write, counts: [usize; 3], took: Duration, stage: &Stag
     let verified = crate::audit::verified(places)?;
     write!(out, "{verified}")?;
     anyhow::ensure!(verified.report.holds(), "the record of the demonstration does not hold");
-    writeln!(out, "\nto have this for your own agent: doorward setup claude")?;
+    let report = stage.base.join("report.html");
+    crate::report::write_html(places, &report).context("the report of the demonstration")?;
+    writeln!(out, "\nthe report of this session, to be opened in a browser: {}", report.display())?;
+    writeln!(out, "to have this for your own agent: doorward setup claude")?;
     Ok(())
 }

@@ -7,6 +7,7 @@ mod fit;
 mod measure;
 mod own;
 mod rows;
+mod weights;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,12 @@ enum Task {
     },
     /// Say what the built-in scorer was trained and tested on, and how well it does
     Card,
+    /// Print the weights in force, the built-in ones or those of `scorer.tsv`
+    Weights {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Turn labelled calls with described machines into features
     #[command(hide = true)]
     Facts {
@@ -103,6 +110,7 @@ pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
             }
         }
         Task::Card => out.write_all(card::card(&read(None)?, &prior()?).as_bytes())?,
+        Task::Weights { json } => weights::print(&mut out, *json)?,
         Task::Facts { calls } => out.write_all(rows::print(&facts::collect(calls)?).as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ mod stage;
 mod state;
 mod trial;
 mod trigger;
+mod view;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ pub use assign::Assigned;
 pub use stage::{Share, Stage};
 pub use state::Rollout;
 pub use trigger::{on_spike, watch};
+pub use view::{View, stated, views};
 
 #[derive(Debug, Args)]
 pub struct RolloutArguments {

@@ -34,7 +34,7 @@ pub struct Figures {
     pub criteria: Vec<Criterion>,
     /// Decisions by where their session stood.
     groups: BTreeMap<String, Group>,
-    standing: Option<Standing>,
+    pub(super) standing: Option<Standing>,
 }
 
 /// Counts of the decisions of one side.
@@ -178,12 +178,12 @@ fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Fi
 }
 
 /// A trial that was taken back does not go on.
-fn is_over(subject: &Subject, now: &Step) -> bool {
+pub(super) fn is_over(subject: &Subject, now: &Step) -> bool {
     *subject == Subject::Thresholds && now.stage < Stage::Canary
 }
 
 /// How a command names it.
-fn named(subject: &Subject) -> String {
+pub(super) fn named(subject: &Subject) -> String {
     match subject {
         Subject::Agent(name) => format!(" {name}"),
         Subject::Rule(id) => format!(" --rule {id}"),
@@ -192,7 +192,7 @@ fn named(subject: &Subject) -> String {
 }
 
 /// The stage, and what it means here.
-fn place(subject: &Subject, track: &Track) -> String {
+pub(super) fn place(subject: &Subject, track: &Track) -> String {
     let now = track.now();
     match (now.stage, subject) {
         (Stage::Canary, Subject::Thresholds) => format!("`canary`, {} of the sessions are judged by it", now.share),

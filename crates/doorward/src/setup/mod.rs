@@ -90,13 +90,18 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
         }
         return Ok(agents);
     }
-    let found = find::agents(places.home(), &search_path());
+    let found = agents_here(places);
     if found.is_empty() {
         bail!("no agent was found on this machine; name one: `doorward setup claude`");
     }
     let titles: Vec<&str> = found.iter().map(|agent| agent.title()).collect();
     writeln!(anstream::stdout(), "found: {}", titles.join(", "))?;
     Ok(found)
+}
+
+/// The agents that are on this machine.
+pub fn agents_here(places: &Places) -> Vec<Agent> {
+    find::agents(places.home(), &search_path())
 }
 
 /// The files of an agent that doorward changes.

@@ -21,7 +21,7 @@ use crate::screen::{self, time, visible};
 use crate::world::project_root;
 
 pub use reset::{ResetArguments, reset};
-pub use ticket::{TicketsArguments, open as open_tickets, tickets};
+pub use ticket::{Ticket, TicketsArguments, open as open_tickets, tickets};
 
 /// Overrides are shown for so long.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;

@@ -56,6 +56,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "notify", "how a person is told that a call waits; off unless set, and a repository cannot set it"),
     ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
     ("", "reviewer", "a language model that may clear soft questions; off unless set, and a repository cannot set it"),
+    ("", "profile", "what the agents are for, as `doorward report --new` asks; a repository cannot set it"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
     (
         "agents.claude",
@@ -116,6 +117,10 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("reviewer.providers.mine", "temperature", "`false` leaves the temperature out, for models that refuse it"),
     ("reviewer.providers.mine", "price_input", "dollars for a million tokens read"),
     ("reviewer.providers.mine", "price_output", "dollars for a million tokens written"),
+    ("profile", "agents", "`coding`, `research`, `browsing`, `ops`"),
+    ("profile", "trust", "whose work it is: `personal`, `team` or `enterprise`"),
+    ("profile", "compliance", "`gdpr`, `hipaa`, `pci-dss`, `sox`, `soc2`, `iso27001`, `internal`"),
+    ("profile", "retain_days", "`doorward audit retain` keeps bodies for so many days at least; 90 or more"),
 ];
 
 /// The keys of one table, as the program names them when it meets one that it does not know.

@@ -145,6 +145,28 @@ impl<'a> Numbers<'a> {
         extract::features(facts, others).into_iter().enumerate().map(of).collect()
     }
 
+    /// All weights with their names, the base and the calibration first.
+    pub fn scorecard(&self) -> Vec<Weight> {
+        let row = |feature, value: &str, heads: Heads, is_risk| Weight {
+            feature,
+            value: value.to_owned(),
+            ask: odds(i64::from(heads[0])),
+            block: odds(i64::from(heads[1])),
+            is_risk,
+        };
+        let mut list = vec![
+            row("base", "every call", self.base, false),
+            row("calibration", "slope", self.slope, false),
+            row("calibration", "offset", self.offset, false),
+        ];
+        let all = feature::all().zip(feature::names()).zip(self.weights);
+        list.extend(all.map(|((named, name), heads)| {
+            let value = name.strip_prefix(named.group).unwrap_or(&name).trim_start().to_owned();
+            row(named.group, &value, *heads, named.is_risk)
+        }));
+        list
+    }
+
     /// What raised a score, the most telling first, in log-odds. Steps of one dimension are one contribution.
     pub fn contributions(&self, score: &Score, facts: &Facts) -> Vec<(String, f64)> {
         let effect = facts.effects.get(score.effect);
@@ -187,24 +209,7 @@ fn worded(named: Named, effect: Option<&Effect>) -> String {
 
 /// The whole scorecard that is built in, for the documentation.
 pub fn weights() -> Vec<Weight> {
-    let row = |feature, value: &str, heads: Heads, is_risk| Weight {
-        feature,
-        value: value.to_owned(),
-        ask: odds(i64::from(heads[0])),
-        block: odds(i64::from(heads[1])),
-        is_risk,
-    };
-    let mut list = vec![
-        row("base", "every call", built_in::BASE, false),
-        row("calibration", "slope", built_in::SLOPE, false),
-        row("calibration", "offset", built_in::OFFSET, false),
-    ];
-    let all = feature::all().zip(feature::names()).zip(built_in::WEIGHTS);
-    list.extend(all.map(|((named, name), heads)| {
-        let value = name.strip_prefix(named.group).unwrap_or(&name).trim_start().to_owned();
-        row(named.group, &value, heads, named.is_risk)
-    }));
-    list
+    Numbers::BUILT_IN.scorecard()
 }
 
 /// Thousandths of log-odds as log-odds.

@@ -1,0 +1,168 @@
+//! What the user said about the agents, the surroundings and the rules they work under; `report --new` asks for it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the report says first. Only `retain_days` changes what doorward does. A repository cannot set it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Profile {
+    /// What the agents are for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentType>,
+    /// Whose work it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<TrustContext>,
+    /// Rules from outside that the work is under.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compliance: Vec<Constraint>,
+    /// `doorward audit retain` keeps bodies for so many days at least; 90 or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retain_days: Option<u32>,
+}
+
+/// What an agent is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgentType {
+    Coding,
+    Research,
+    Browsing,
+    Ops,
+}
+
+/// Whose work it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustContext {
+    Personal,
+    Team,
+    Enterprise,
+}
+
+/// A rule from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Constraint {
+    Gdpr,
+    Hipaa,
+    PciDss,
+    Sox,
+    Soc2,
+    Iso27001,
+    Internal,
+}
+
+/// A word with its meaning.
+pub trait Choice: Copy + PartialEq + 'static {
+    const ALL: &'static [Self];
+    fn word(self) -> &'static str;
+    fn what(self) -> &'static str;
+}
+
+impl Choice for AgentType {
+    const ALL: &'static [AgentType] = &[AgentType::Coding, AgentType::Research, AgentType::Browsing, AgentType::Ops];
+
+    fn word(self) -> &'static str {
+        match self {
+            AgentType::Coding => "coding",
+            AgentType::Research => "research",
+            AgentType::Browsing => "browsing",
+            AgentType::Ops => "ops",
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            AgentType::Coding => "reads and changes the files of projects, runs their tests and builds",
+            AgentType::Research => "reads much, from files and from the network, and writes little",
+            AgentType::Browsing => "fetches from hosts that nobody listed before",
+            AgentType::Ops => "acts on machines, services and clouds; what it does is seldom undone",
+        }
+    }
+}
+
+impl Choice for TrustContext {
+    const ALL: &'static [TrustContext] = &[TrustContext::Personal, TrustContext::Team, TrustContext::Enterprise];
+
+    fn word(self) -> &'static str {
+        match self {
+            TrustContext::Personal => "personal",
+            TrustContext::Team => "team",
+            TrustContext::Enterprise => "enterprise",
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            TrustContext::Personal => "one person, who sees the questions and bears the damage",
+            TrustContext::Team => {
+                "several people share what the agents change; whoever is asked may not be at the desk"
+            }
+            TrustContext::Enterprise => "others answer for the rules; an administrator may decide them for the machine",
+        }
+    }
+}
+
+impl Choice for Constraint {
+    const ALL: &'static [Constraint] = &[
+        Constraint::Gdpr,
+        Constraint::Hipaa,
+        Constraint::PciDss,
+        Constraint::Sox,
+        Constraint::Soc2,
+        Constraint::Iso27001,
+        Constraint::Internal,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Constraint::Gdpr => "gdpr",
+            Constraint::Hipaa => "hipaa",
+            Constraint::PciDss => "pci-dss",
+            Constraint::Sox => "sox",
+            Constraint::Soc2 => "soc2",
+            Constraint::Iso27001 => "iso27001",
+            Constraint::Internal => "internal",
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Constraint::Gdpr => "personal data of people in the EU: copies are kept no longer than they are needed",
+            Constraint::Hipaa => "health data in the US: records of access are kept for years",
+            Constraint::PciDss => "card data: the audit trail is kept for a year",
+            Constraint::Sox => "financial reporting: records are kept for years",
+            Constraint::Soc2 => "an auditor looks at a year of evidence",
+            Constraint::Iso27001 => "a certified security management: a year of evidence",
+            Constraint::Internal => "rules of one's own organisation",
+        }
+    }
+}
+
+/// The least that `audit retain` ever keeps.
+pub const RETAIN_DAYS: u32 = 90;
+
+impl Profile {
+    pub fn is_empty(&self) -> bool {
+        *self == Profile::default()
+    }
+
+    /// Bodies are kept for so many days at least.
+    pub fn retain_days(&self) -> u32 {
+        self.retain_days.unwrap_or(RETAIN_DAYS).max(RETAIN_DAYS)
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.retain_days {
+            Some(days) if days < RETAIN_DAYS => Err(format!("`profile.retain_days` is {RETAIN_DAYS} or more")),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// These answers without a shorter retention than the other's.
+    pub(super) fn no_laxer_than(mut self, held: &Profile) -> Profile {
+        self.retain_days = self.retain_days.max(held.retain_days);
+        self
+    }
+}

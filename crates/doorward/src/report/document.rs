@@ -1,0 +1,275 @@
+//! The report as data: sections, parts and blocks, rendered once as Markdown and once as HTML.
+//!
+//! Whatever comes from the record, the configuration or a file goes in as data and is never read as markup.
+
+use serde::Serialize;
+
+/// The whole report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Document {
+    pub title: &'static str,
+    /// What stands below the title.
+    pub about: Vec<Block>,
+    pub sections: Vec<Section>,
+}
+
+/// One of the eight.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Section {
+    pub number: usize,
+    pub title: &'static str,
+    pub parts: Vec<Part>,
+}
+
+/// One point of a section.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    pub title: &'static str,
+    pub blocks: Vec<Block>,
+}
+
+/// Something to read, and the command that prints the same figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Block {
+    #[serde(flatten)]
+    pub content: Content,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    Paragraph(Text),
+    /// Something that wants a person's attention.
+    Warning(Text),
+    List(Vec<Text>),
+    Table(Table),
+    /// The decision matrix: with equal neighbours in one row in Markdown, whole in HTML.
+    Matrix(super::matrix::Matrix),
+    /// Drawn in HTML, a line of bars in Markdown; the figures stand in a table beside it.
+    Charts(Vec<Chart>),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    pub header: Vec<&'static str>,
+    pub rows: Vec<Vec<Text>>,
+    /// Folded away in HTML until somebody opens it.
+    #[serde(skip)]
+    pub folded: Option<&'static str>,
+}
+
+/// How a chart is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    Line,
+    /// Bars on top of each other.
+    Stacked,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chart {
+    pub title: &'static str,
+    pub shape: Shape,
+    /// What stands behind a value on the axis.
+    pub unit: &'static str,
+    /// The top of the axis; the largest value if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top: Option<f64>,
+    /// One for each place.
+    pub places: Vec<String>,
+    pub series: Vec<Series>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    pub name: &'static str,
+    pub tone: Tone,
+    /// Nothing where there is nothing to tell.
+    pub values: Vec<Option<f64>>,
+}
+
+/// What a colour means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tone {
+    Approve,
+    Confirm,
+    Block,
+    Plain,
+    Faint,
+}
+
+/// A few words with code and figures among them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Text(pub Vec<Span>);
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Span {
+    Plain(String),
+    Code(String),
+    /// A number, or a word that stands for one.
+    Figure(String),
+    /// A verdict, in its colour.
+    Word(Tone, String),
+}
+
+impl Section {
+    pub fn new(number: usize, title: &'static str, parts: Vec<Part>) -> Section {
+        Section { number, title, parts }
+    }
+}
+
+impl Part {
+    pub fn new(title: &'static str) -> Part {
+        Part { title, blocks: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn say(self, text: impl Into<Text>) -> Part {
+        self.with(Content::Paragraph(text.into()))
+    }
+
+    #[must_use]
+    pub fn warn(self, text: impl Into<Text>) -> Part {
+        self.with(Content::Warning(text.into()))
+    }
+
+    #[must_use]
+    pub fn list(self, items: Vec<Text>) -> Part {
+        if items.is_empty() { self } else { self.with(Content::List(items)) }
+    }
+
+    #[must_use]
+    pub fn table(self, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
+        if rows.is_empty() {
+            return self;
+        }
+        self.with(Content::Table(Table { header: header.to_vec(), rows, folded: None }))
+    }
+
+    /// A long table that only some readers want to see.
+    #[must_use]
+    pub fn folded(self, summary: &'static str, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
+        self.with(Content::Table(Table { header: header.to_vec(), rows, folded: Some(summary) }))
+    }
+
+    #[must_use]
+    pub fn with(mut self, content: Content) -> Part {
+        self.blocks.push(Block { content, from: None });
+        self
+    }
+
+    /// Names the command that prints the figures of the last block; a block that was left out for being empty names none.
+    #[must_use]
+    pub fn from(mut self, command: impl Into<String>) -> Part {
+        if let Some(block) = self.blocks.last_mut() {
+            block.from.get_or_insert_with(|| command.into());
+        }
+        self
+    }
+}
+
+impl Text {
+    /// Our own words, with code between backticks and a figure in the place of each `{}`.
+    pub fn filled<const N: usize>(template: &'static str, figures: [Text; N]) -> Text {
+        let mut figures = figures.into_iter();
+        let mut spans = Vec::new();
+        for (number, piece) in template.split('`').enumerate() {
+            for (place, words) in piece.split("{}").enumerate() {
+                if place > 0 {
+                    spans.extend(figures.next().unwrap_or_default().0);
+                }
+                if !words.is_empty() {
+                    let words = words.to_owned();
+                    spans.push(if number % 2 == 1 { Span::Code(words) } else { Span::Plain(words) });
+                }
+            }
+        }
+        Text(spans)
+    }
+
+    /// Something from a file or the record, as it is.
+    pub fn code(text: impl Into<String>) -> Text {
+        Text(vec![Span::Code(text.into())])
+    }
+
+    /// A sentence from a rule or an alert, as it is.
+    pub fn plain(text: impl Into<String>) -> Text {
+        Text(vec![Span::Plain(text.into())])
+    }
+
+    /// A sentence with code between backticks. Whatever is in it stays data: it can look like code and like nothing else.
+    pub fn sentence(text: &str) -> Text {
+        let span = |(number, piece): (usize, &str)| {
+            let piece = piece.to_owned();
+            if number % 2 == 1 { Span::Code(piece) } else { Span::Plain(piece) }
+        };
+        let spans = text.split('`').enumerate().filter(|(_, piece)| !piece.is_empty());
+        Text(spans.map(span).collect())
+    }
+
+    pub fn figure(value: impl std::fmt::Display) -> Text {
+        Text(vec![Span::Figure(value.to_string())])
+    }
+
+    pub fn percent(rate: f64) -> Text {
+        Text::figure(format!("{:.1} %", rate * 100.0))
+    }
+
+    pub fn word(tone: Tone, word: impl Into<String>) -> Text {
+        Text(vec![Span::Word(tone, word.into())])
+    }
+
+    /// Several, with commas.
+    pub fn joined(texts: impl IntoIterator<Item = Text>) -> Text {
+        let mut spans = Vec::new();
+        for text in texts {
+            if !spans.is_empty() {
+                spans.push(Span::Plain(", ".to_owned()));
+            }
+            spans.extend(text.0);
+        }
+        Text(spans)
+    }
+
+    #[must_use]
+    pub fn and(mut self, more: impl Into<Text>) -> Text {
+        self.0.extend(more.into().0);
+        self
+    }
+
+    /// It is a number and nothing else.
+    pub fn is_figure(&self) -> bool {
+        matches!(self.0.as_slice(), [Span::Figure(_)])
+    }
+}
+
+impl From<&'static str> for Text {
+    fn from(words: &'static str) -> Text {
+        Text::filled(words, [])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_in_is_never_read_as_markup() {
+        let text = Text::filled("run `doorward rules` for {} of {}", [Text::figure(3), Text::code("`{}`")]);
+        let spans = [
+            Span::Plain("run ".into()),
+            Span::Code("doorward rules".into()),
+            Span::Plain(" for ".into()),
+            Span::Figure("3".into()),
+            Span::Plain(" of ".into()),
+            Span::Code("`{}`".into()),
+        ];
+        assert_eq!(text.0, spans);
+    }
+}

@@ -1,0 +1,197 @@
+//! Everything that the report tells of, read once: configuration, policy, figures of the record.
+
+use anyhow::{Context, Result};
+use doorward_engine::{Mode, Policy};
+use doorward_ledger::{
+    Alert, AlertKind, CategoryStats, DecisionBody, Filter, Index, Kind, LogError, Metrics, Regret, RuleOverrides,
+};
+
+use crate::agents::Agent;
+use crate::audit::{Room, Verified, verified_watched};
+use crate::grants::Desk;
+use crate::loading::{self, Loaded};
+use crate::places::Places;
+use crate::record;
+use crate::rollout::View;
+use crate::screen::time;
+use crate::status::{Ticket, open_tickets};
+
+pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// All figures tell of so many days.
+pub const DAYS: u64 = 30;
+
+/// Regretted approvals whose confidence is looked up.
+const LOOKED_UP: usize = 200;
+
+/// What the report is made from.
+pub struct Gathered {
+    pub loaded: Loaded,
+    pub policy: Policy,
+    pub now_ms: u64,
+    /// Nothing has been recorded yet if there is none.
+    pub record: Option<Recorded>,
+    /// What is rolled out in stages, or why nobody can tell.
+    pub rollout: Result<Vec<View>, String>,
+}
+
+/// The figures of the record.
+pub struct Recorded {
+    pub metrics: Metrics,
+    /// Days with decisions, oldest first.
+    pub days: Vec<Day>,
+    pub agents: Vec<AgentFigures>,
+    pub alerts: Vec<Alert>,
+    pub tickets: Vec<Ticket>,
+    pub regrets: Vec<Regretted>,
+    pub overridden_rules: Vec<RuleOverrides>,
+    /// Calls that a person answered with no.
+    pub pending: usize,
+    pub verified: Verified,
+}
+
+/// One day, in UTC.
+pub struct Day {
+    pub start_ms: u64,
+    pub sums: Sums,
+    pub p50_us: Option<u64>,
+    pub p99_us: Option<u64>,
+}
+
+pub struct AgentFigures {
+    pub agent: Agent,
+    pub sums: Sums,
+}
+
+/// A regretted approval, and how sure layer 2 was of it.
+pub struct Regretted {
+    pub regret: Regret,
+    pub confidence: Option<f64>,
+}
+
+/// Decisions of all categories together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub decisions: u64,
+    pub approved: u64,
+    pub confirmed: u64,
+    pub blocked: u64,
+    pub overridden: u64,
+}
+
+impl Sums {
+    fn of(categories: &[CategoryStats]) -> Sums {
+        let sum = |part: fn(&CategoryStats) -> u64| categories.iter().map(part).sum();
+        Sums {
+            decisions: sum(|of| of.decisions),
+            approved: sum(|of| of.approved),
+            confirmed: sum(|of| of.confirmed),
+            blocked: sum(|of| of.blocked),
+            overridden: sum(|of| of.overridden),
+        }
+    }
+
+    /// Nothing was decided, so there is no rate.
+    pub fn approval_rate(&self) -> Option<f64> {
+        (self.decisions > 0).then(|| self.approved as f64 / self.decisions as f64)
+    }
+}
+
+impl Gathered {
+    pub fn new(places: Places) -> Result<Gathered> {
+        let now_ms = time::now_ms();
+        // Pi reads every file that there is.
+        let loaded = loading::load(&places, None, "pi");
+        let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+        let record = match doorward_ledger::Log::open(&record::directory(&places)) {
+            Err(LogError::Missing { .. }) => None,
+            Err(error) => return Err(error).context("the record cannot be opened"),
+            Ok(log) => Some(Recorded::new(Room { places: places.clone(), log }, now_ms)?),
+        };
+        let rollout = match record {
+            Some(_) => crate::rollout::views(&places).map_err(|error| format!("{error:#}")),
+            None => Ok(Vec::new()),
+        };
+        Ok(Gathered { loaded, policy, now_ms, record, rollout })
+    }
+
+    /// The agents that have a mode, or calls on record.
+    pub fn agents(&self) -> Vec<Agent> {
+        let has_mode = |agent: &Agent| self.loaded.config.agents.contains_key(agent.name());
+        let seen = self.record.iter().flat_map(|record| &record.agents);
+        let seen: Vec<Agent> = seen.filter(|of| of.sums.decisions > 0).map(|of| of.agent).collect();
+        Agent::ALL.into_iter().filter(|agent| has_mode(agent) || seen.contains(agent)).collect()
+    }
+
+    /// So many alerts of a kind stand.
+    pub fn standing(&self, kind: AlertKind) -> usize {
+        let chain = self.record.iter().filter(|record| kind == AlertKind::Chain && !record.verified.report.holds());
+        let alerts = self.record.iter().flat_map(|record| &record.alerts);
+        alerts.filter(|alert| alert.kind == kind).count() + chain.count()
+    }
+}
+
+impl Recorded {
+    fn new(room: Room, now_ms: u64) -> Result<Recorded> {
+        let since_ms = now_ms.saturating_sub(DAYS * DAY_MS);
+        let index = room.index()?;
+        let metrics = index.metrics(since_ms, now_ms)?;
+        let mut regrets = Vec::new();
+        for (number, regret) in index.regretted(since_ms)?.into_iter().enumerate() {
+            let confidence = if number < LOOKED_UP { confidence(&room, regret.sequence) } else { None };
+            regrets.push(Regretted { regret, confidence });
+        }
+        Ok(Recorded {
+            days: days(&index, now_ms)?,
+            agents: agents(&index, since_ms)?,
+            alerts: crate::alerts::standing(&index, now_ms)?,
+            tickets: open_tickets(&index)?,
+            overridden_rules: index.overridden_rules(since_ms)?,
+            pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
+            verified: verified_watched(&room.places)?,
+            metrics,
+            regrets,
+        })
+    }
+}
+
+fn confidence(room: &Room, sequence: u64) -> Option<f64> {
+    let record = room.log.record(sequence).ok().flatten()?;
+    let body: DecisionBody = serde_json::from_slice(&record.body?).ok()?;
+    body.layer2.map(|layer| layer.confidence)
+}
+
+/// The days of the window, from the first one with a decision on.
+fn days(index: &Index, now_ms: u64) -> Result<Vec<Day>> {
+    let today = now_ms / DAY_MS;
+    let mut days: Vec<Day> = Vec::new();
+    for day in today.saturating_sub(DAYS - 1)..=today {
+        let (start_ms, end_ms) = (day * DAY_MS, (day + 1) * DAY_MS);
+        let filter = Filter {
+            kind: Some(Kind::Decision),
+            since_ms: Some(start_ms),
+            until_ms: Some(end_ms),
+            ..Filter::default()
+        };
+        let stats = index.stats(&filter)?;
+        let sums = Sums::of(&stats.categories);
+        if sums.decisions > 0 || !days.is_empty() {
+            days.push(Day { start_ms, sums, p50_us: stats.latency_p50_us, p99_us: stats.latency_p99_us });
+        }
+    }
+    Ok(days)
+}
+
+fn agents(index: &Index, since_ms: u64) -> Result<Vec<AgentFigures>> {
+    let mut found = Vec::new();
+    for agent in Agent::ALL {
+        let filter = Filter {
+            kind: Some(Kind::Decision),
+            agent: Some(agent.name().to_owned()),
+            since_ms: Some(since_ms),
+            ..Filter::default()
+        };
+        found.push(AgentFigures { agent, sums: Sums::of(&index.stats(&filter)?.categories) });
+    }
+    Ok(found)
+}

@@ -1,0 +1,166 @@
+//! Section 3: what layer 2 weighs, how much, and how sure it has to be.
+
+use std::collections::BTreeMap;
+
+use doorward_engine::{Operation, Scorer, Weight};
+
+use super::super::document::{Part, Text, Tone};
+use super::super::gather::Gathered;
+use super::METRICS;
+use super::count;
+
+const WEIGHTS: &str = "doorward model weights";
+
+pub fn parts(gathered: &Gathered) -> Vec<Part> {
+    let weights = gathered.policy.scorer.table().map(|numbers| numbers.scorecard());
+    match weights {
+        Ok(weights) => {
+            vec![features(gathered, &weights), importance(&weights), thresholds(gathered), escalation(gathered)]
+        }
+        Err(problem) => vec![
+            Part::new("Features used").warn(
+                Text::plain("Layer 2 is not available, so every call that it would score asks: ")
+                    .and(Text::plain(problem.to_owned())),
+            ),
+            thresholds(gathered),
+            escalation(gathered),
+        ],
+    }
+}
+
+/// What a group of features is about.
+fn about(group: &str) -> &'static str {
+    match group {
+        "operation" => "action type",
+        "scope" => "resource scope",
+        "reversibility" => "whether it can be undone",
+        "reach" => "blast radius",
+        "sensitivity" => "content sensitivity: secrets, personal data, keys",
+        "overridden" => "how often people overrode similar decisions lately",
+        "coverage" => "how far the call was understood",
+        "session" => "what the session touched before",
+        "effects" => "how many things it does at once",
+        "flow" => "data that flows from one part of the call to another",
+        "purpose" => "whether anything says what it runs for",
+        "loss" => "whether it deletes what no build makes again",
+        "content" => "whether it brings in unseen content",
+        "stages" => "what the other stages say",
+        "mark" => "what a program, flag or file is known for",
+        _ => "",
+    }
+}
+
+/// The weights by group, in the order of the scorecard.
+fn groups(weights: &[Weight]) -> Vec<(&'static str, Vec<&Weight>)> {
+    let mut groups: Vec<(&'static str, Vec<&Weight>)> = Vec::new();
+    for weight in weights.iter().filter(|weight| !matches!(weight.feature, "base" | "calibration")) {
+        match groups.last_mut() {
+            Some((name, list)) if *name == weight.feature => list.push(weight),
+            _ => groups.push((weight.feature, vec![weight])),
+        }
+    }
+    groups
+}
+
+fn features(gathered: &Gathered, weights: &[Weight]) -> Part {
+    let mut part = Part::new("Features used");
+    part = match gathered.policy.scorer {
+        Scorer::BuiltIn => part.say("The built-in scorecard. `doorward model card` says what it was trained and tested on."),
+        Scorer::Own(_) => part.say("A scorecard of the user's own (`scorer.tsv`), which may only ask more: the built-in one counts where that is stricter."),
+        Scorer::Unavailable(_) => part,
+    };
+    let row = |(group, list): (&'static str, Vec<&Weight>)| {
+        let words = list.iter().map(|weight| weight.value.as_str());
+        let words: Vec<&str> = if list.len() <= 8 { words.collect() } else { Vec::new() };
+        vec![Text::plain(group), about(group).into(), count(list.len() as u64), Text::plain(words.join(", "))]
+    };
+    part.table(&["feature", "meaning", "values", "which"], groups(weights).into_iter().map(row).collect()).from(WEIGHTS)
+}
+
+/// The largest share of a score that one group can have, in log-odds. Steps of an ordered dimension add up.
+fn most(list: &[&Weight]) -> f64 {
+    let is_steps = list.iter().any(|weight| weight.value.ends_with('+'));
+    let rising = list.iter().map(|weight| weight.ask).filter(|ask| *ask > 0.0);
+    if is_steps { rising.sum() } else { rising.fold(0.0, f64::max) }
+}
+
+fn importance(weights: &[Weight]) -> Part {
+    let least = |list: &[&Weight]| list.iter().map(|weight| weight.ask).fold(0.0, f64::min);
+    let mut rows: Vec<(f64, Vec<Text>)> = groups(weights)
+        .into_iter()
+        .map(|(group, list)| {
+            let (most, least) = (most(&list), least(&list));
+            (most, vec![Text::plain(group), Text::figure(format!("{most:+.3}")), Text::figure(format!("{least:+.3}"))])
+        })
+        .collect();
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let all = weights.iter().map(|weight| {
+        let kind = if weight.is_risk { "raises" } else { "may lower" };
+        vec![
+            Text::plain(weight.feature),
+            Text::plain(weight.value.clone()),
+            Text::figure(format!("{:+.3}", weight.ask)),
+            Text::figure(format!("{:+.3}", weight.block)),
+            Text::plain(kind),
+        ]
+    });
+    Part::new("Weight or importance of each feature")
+        .say("Log-odds that a person would want to be asked. For each effect of a call the weights of its features are added; the riskiest effect counts. More risk never lowers a score. A value with a `+` holds for everything from that word on.")
+        .table(&["feature", "raises a score by at most", "lowers it by at most"], rows.into_iter().map(|(_, row)| row).collect())
+        .from(WEIGHTS)
+        .folded("every weight", &["feature", "value", "ask", "block", "kind"], all.collect())
+        .from(WEIGHTS)
+}
+
+fn thresholds(gathered: &Gathered) -> Part {
+    let limits = &gathered.policy.thresholds;
+    let rates: BTreeMap<&str, _> = gathered
+        .record
+        .iter()
+        .flat_map(|record| &record.metrics.categories)
+        .map(|share| (share.name.as_str(), share))
+        .collect();
+    let row = |operation: &Operation| {
+        let share = rates.get(operation.as_str());
+        let figure = |wanted: f64| Text::figure(format!("{wanted:.3}"));
+        vec![
+            Text::plain(operation.as_str()),
+            figure(limits.wanted(Some(*operation), false)),
+            figure(limits.wanted(Some(*operation), true)),
+            count(share.map_or(0, |share| share.decisions)),
+            share.map_or(Text::plain("–"), |share| Text::percent(share.approval_rate)),
+        ]
+    };
+    let approve = Text::word(Tone::Approve, "AUTO_APPROVE")
+        .and(": at least as sure as the table says that nobody would want to be asked");
+    let confirm = Text::word(Tone::Confirm, "CONFIRM").and(": everything below");
+    let block = Text::word(Tone::Block, "BLOCK")
+        .and(": never by a score alone. If it is likelier than not that nobody would want it done, only a person clears the question");
+    Part::new("Confidence thresholds per verdict class")
+        .list(vec![approve, confirm, block])
+        .table(
+            &["category", "wanted", "if it cannot be undone, or has no known purpose", "decisions", "approved"],
+            Operation::ALL.iter().map(row).collect(),
+        )
+        .from("doorward config, doorward metrics")
+}
+
+fn escalation(gathered: &Gathered) -> Part {
+    let reviewer = &gathered.loaded.config.reviewer;
+    let mut part = Part::new("Escalation policy for low-confidence cases").list(vec![
+        "below the threshold the call is confirmed; a score never guesses".into(),
+        "what cannot be undone, or runs for no known purpose, needs the higher threshold".into(),
+        "no score is enough for a change outside the project".into(),
+        "what was not understood in full is asked about, however sure the score is".into(),
+        "a score can never lower a floor of the matrix or a rule".into(),
+    ]);
+    part = match &reviewer.model {
+        Some(model) => part
+            .say(Text::filled("Soft questions go to the reviewer {} first; what it does not clear, or not in time, is put to a person.", [Text::code(model)]))
+            .from("doorward config"),
+        None => part.say("No reviewer is configured: whatever layer 2 leaves open is put to a person."),
+    };
+    let reviews = gathered.record.iter().flat_map(|record| &record.metrics.reviews);
+    let rows: Vec<Vec<Text>> = reviews.map(|(word, number)| vec![Text::plain(word.clone()), count(*number)]).collect();
+    part.table(&["the reviewer said", "times"], rows).from(METRICS)
+}

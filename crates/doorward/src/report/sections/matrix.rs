@@ -1,0 +1,33 @@
+//! Section 4: the decision matrix.
+
+use doorward_engine::Verdict;
+
+use super::super::document::{Content, Part, Text};
+use super::super::matrix::{Matrix, tone, verdict_word};
+use super::count;
+
+const CSV: &str = "doorward report --matrix-csv -";
+
+pub fn parts() -> Vec<Part> {
+    let matrix = Matrix::whole();
+    let row = |verdict: &Verdict| {
+        vec![
+            Text::word(tone(*verdict), verdict_word(*verdict)),
+            count(matrix.count(*verdict) as u64),
+            Text::plain(verdict.what()),
+        ]
+    };
+    let rows = Verdict::ALL.iter().map(row).collect();
+    vec![
+        Part::new("Rows: action types × scopes")
+            .say("Each cell is the least strict verdict that is possible. Rules and layer 2 may be stricter, never laxer.")
+            .table(&["verdict", "cells", "meaning"], rows)
+            .from(CSV),
+        Part::new("Columns: reversibility × blast radius")
+            .say("Reversibility runs from nothing that changes to what nothing brings back; the blast radius from the agent's own work to people and systems elsewhere."),
+        Part::new("Cells: AUTO_APPROVE / CONFIRM / BLOCK")
+            .say("The second word says who may clear it: `soft` an allow rule, the user's own words, the reviewer or one key; `firm` one key for this call only; `hard` the target typed; `dual` typed twice.")
+            .with(Content::Matrix(matrix))
+            .from(CSV),
+    ]
+}
