@@ -157,6 +157,9 @@ impl Runner<'_, '_> {
         self.grammar(&mut invocation, state);
         self.note_unknown(&invocation);
         self.note_reached(&invocation);
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
+            invocation.output.text = self.made_by_mktemp(&invocation, state);
+        }
         if !invocation.done {
             self.flag_values(&mut invocation, state);
             let at = self.out.effects.len();
@@ -175,9 +178,6 @@ impl Runner<'_, '_> {
         self.note_guard(started, &invocation);
         self.note_switches(started, &invocation);
         self.note_downloads(&invocation, state);
-        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
-            invocation.output.text = self.made_by_mktemp(&invocation, state);
-        }
         if let Some(shape) = listing::shape(&invocation, self.out.world) {
             invocation.output.shape = shape;
         }
