@@ -36,9 +36,20 @@ pub fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
         "basename" if args.given.is_empty() && args.operands.first().is_some_and(is_listed) => {
             Some(Shape::ProjectNames)
         }
-        "rg" | "grep" if args.has_any(&["-l", "--files-with-matches", "--files"]) => found(args, &inside),
+        // Unlike `rg` it looks into hidden files, so it must be told which files or where.
+        "grep" if lists(args) && !args.has("--include") && searches_everything(args) => None,
+        "rg" | "grep" if lists(args) => found(args, &inside),
         _ => filtered(&name, invocation),
     }
+}
+
+/// Names of files are printed, not lines.
+fn lists(args: &Args) -> bool {
+    args.has_any(&["-l", "--files-with-matches", "--files"])
+}
+
+fn searches_everything(args: &Args) -> bool {
+    args.operands.len() < 2 || args.operands.iter().any(|field| matches!(field.text.as_str(), "." | "./"))
 }
 
 fn is_listed(field: &Field) -> bool {

@@ -4,6 +4,7 @@ use super::field::{Field, UNKNOWN};
 use crate::effect::Sensitivity;
 use crate::observe::stream::Shape;
 use crate::observe::wild;
+use crate::path::{join, lexical, under};
 use crate::place;
 use crate::world::World;
 
@@ -25,6 +26,7 @@ pub fn of(field: &Field, loose: bool, cwd: Option<&str>, world: &dyn World) -> S
         Shape::Token | Shape::OwnJob if behind.starts_with('/') => Shape::Any,
         Shape::Token | Shape::OwnJob => Shape::Token,
         Shape::Below if is_range(field.prefix()) => Shape::Token,
+        Shape::Below if !is_ours(field.prefix(), cwd, world) => Shape::Any,
         shape @ (Shape::ProjectNames | Shape::ProjectPaths | Shape::Below | Shape::Begun | Shape::Any) => shape,
     }
 }
@@ -76,6 +78,18 @@ fn names_a_secret(field: &Field, behind: &str, cwd: Option<&str>, world: &dyn Wo
     is_absolute_secret
         || wild::is_sensitive(&pattern, directory, world)
         || (!in_commit.is_empty() && wild::is_sensitive(in_commit, directory, world))
+}
+
+/// The text leads into the project or to scratch, where any name may stand for any other.
+fn is_ours(prefix: &str, cwd: Option<&str>, world: &dyn World) -> bool {
+    let directory = prefix.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let path = match (prefix.starts_with('/'), cwd) {
+        (true, _) => lexical(directory),
+        (false, Some(cwd)) => lexical(&join(cwd, directory)),
+        (false, None) => return false,
+    };
+    world.project().is_some_and(|project| under(&path, project))
+        || world.scratch().iter().any(|scratch| under(&path, scratch))
 }
 
 /// `main..`, `v1...`: what follows is a commit.
