@@ -145,6 +145,7 @@ fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {
     out.bool(entry.stops);
     out.bool(entry.numbers);
     out.bool(entry.inherits);
+    out.bool(entry.helps);
     out.number(pool.named(&entry.flags, flag));
     out.list(&entry.operands, operand);
     out.bool(entry.default.is_some());

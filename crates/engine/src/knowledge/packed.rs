@@ -227,6 +227,7 @@ fn entry(key: Text, reader: &mut Reader, pool: usize) -> Option<Entry> {
         stops: reader.bool()?,
         numbers: reader.bool()?,
         inherits: reader.bool()?,
+        helps: reader.bool()?,
         flags: reader.named(pool)?,
         operands: reader.list(operand)?,
         default: if reader.bool()? { Some(operand(reader)?) } else { None },

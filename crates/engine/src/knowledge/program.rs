@@ -144,6 +144,10 @@ fn field<'a>(
         "stops" => entry.stops = file.boolean(value)?,
         "numbers" => entry.numbers = file.boolean(value)?,
         "inherits" => entry.inherits = file.boolean(value)?,
+        "help" => match file.string(value)? {
+            "anywhere" => entry.helps = true,
+            text => return Err(complain(format!("`{text}` is not a place for help"))),
+        },
         "delegates" => entry.delegates = texts(file.strings(value)?),
         "env" => entry.env = texts(file.strings(value)?),
         "operands" => {

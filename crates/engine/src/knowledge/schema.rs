@@ -114,6 +114,8 @@ pub struct Entry {
     pub numbers: bool,
     /// Flags of the parent command are accepted as well.
     pub inherits: bool,
+    /// A flag for help is answered with help behind every subcommand, also one that is not described.
+    pub helps: bool,
     pub flags: Named<Flag>,
     pub operands: Vec<Operand>,
     /// What is done to the current directory if no operand names a path.

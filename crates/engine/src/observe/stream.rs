@@ -31,8 +31,14 @@ pub enum Shape {
     /// Anything, also several words or a flag.
     #[default]
     Any,
+    /// Any text, but it begins with a known character, so it is no flag as long as it is not split.
+    Begun,
     /// One plain word that is no flag and no path: a number, a hash, a date, a branch.
     Token,
+    /// The number of a process that this call started in the background.
+    OwnJob,
+    /// Names inside the current project, which may look like flags.
+    ProjectNames,
     /// Paths inside the current project, never flags.
     ProjectPaths,
     /// A path below the directory that the text before it names.
@@ -46,6 +52,24 @@ pub struct Stream {
     pub text: Option<String>,
     pub shape: Shape,
     pub origin: Origin,
+}
+
+impl Shape {
+    /// An argument of this shape may be a flag.
+    pub fn may_be_flag(self) -> bool {
+        match self {
+            Shape::Any | Shape::ProjectNames => true,
+            Shape::Begun | Shape::Token | Shape::OwnJob | Shape::ProjectPaths | Shape::Below => false,
+        }
+    }
+
+    /// It is one word wherever it stands.
+    pub fn is_one_word(self) -> bool {
+        match self {
+            Shape::Token | Shape::OwnJob => true,
+            Shape::Any | Shape::Begun | Shape::ProjectNames | Shape::ProjectPaths | Shape::Below => false,
+        }
+    }
 }
 
 impl Stream {

@@ -122,6 +122,10 @@ impl Observer<'_> {
         if field.glob {
             return self.touch_glob(touch, &absolute, by);
         }
+        // Such a file turns the operands of a later command into flags.
+        if touch.operation() == Operation::Write && path::name(&absolute).starts_with('-') {
+            self.lower(Degree::Unknown, format!("a file whose name looks like a flag, `{}`", field.shown()));
+        }
         self.touch_path(touch, &absolute, by, Marks::default())
     }
 
@@ -144,17 +148,20 @@ impl Observer<'_> {
     /// A path that is not wholly known.
     fn touch_dynamic(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
         let contained = match field.shape {
-            Shape::ProjectPaths => field.prefix().is_empty(),
-            Shape::Token | Shape::Below => true,
-            Shape::Any => false,
+            Shape::ProjectPaths | Shape::ProjectNames => field.prefix().is_empty(),
+            Shape::Token | Shape::OwnJob | Shape::Below => true,
+            Shape::Any | Shape::Begun => false,
         };
         let touch = match (field.shape, touch) {
             // Any file below may be the one.
             (Shape::Below, Touch::Read) => Touch::ReadTree,
             (Shape::Below, touch) => touch.of_tree(),
-            (Shape::ProjectPaths | Shape::Token | Shape::Any, touch) => touch,
+            (
+                Shape::ProjectPaths | Shape::ProjectNames | Shape::Token | Shape::OwnJob | Shape::Begun | Shape::Any,
+                touch,
+            ) => touch,
         };
-        if field.shape == Shape::ProjectPaths
+        if matches!(field.shape, Shape::ProjectPaths | Shape::ProjectNames)
             && matches!(touch, Touch::Write | Touch::Append | Touch::Edit | Touch::Move)
         {
             self.lower(Degree::Opaque, format!("which files of the project `{}` changes", by.name));
@@ -196,7 +203,8 @@ impl Observer<'_> {
             return Touched { path: None, sensitive };
         }
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
-        let sensitive = super::wild::may_match_sensitive(pattern, &resolved, self.world);
+        // A name that is only listed gives nothing away.
+        let sensitive = touch != Touch::List && super::wild::may_match_sensitive(pattern, &resolved, self.world);
         if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
             self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
         }

@@ -41,7 +41,8 @@ const STARS: usize = 6;
 /// A pattern whose every part begins with a wildcard hits no hidden file; whether it hits a visible secret is
 /// left to the directory that it stands in.
 pub fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
-    pattern.split('/').any(|component| {
+    let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
+    pattern.split('/').filter(|component| !(inside && is_data(component))).any(|component| {
         let telling = component.starts_with('.') || component.starts_with('[') || literal_letters(component) >= 2;
         telling
             && component.contains(['*', '?', '['])
@@ -76,6 +77,11 @@ pub fn is_narrow(pattern: &str) -> bool {
         && pattern
             .split(|character: char| !character.is_ascii_alphanumeric())
             .any(|piece| piece.len() >= TELLING_LENGTH)
+}
+
+/// All files of a kind that is rarely secret in a project, which a search of the project would read as well.
+fn is_data(component: &str) -> bool {
+    matches!(component, "*.json" | "*.yaml" | "*.yml" | "*.toml")
 }
 
 fn literal_letters(component: &str) -> usize {

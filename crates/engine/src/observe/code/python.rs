@@ -15,9 +15,16 @@ pub fn act(used: &Use) -> Option<Act> {
         // With more than one argument they make a class.
         None if used.name == "type" && (places > 1 || used.spread) => None,
         None if used.name == "shutil.copytree" && used.named("dirs_exist_ok").is_some() => None,
+        // What a module says about itself; the module was loaded by its import.
+        None if used.arguments.is_none() && names_itself(&used.name) => Some(Act::Nothing),
         None if used.name == "dataclasses.dataclass" && (places > 0 || used.spread) => None,
         None => function_act(&used.name).or_else(|| python_data::function(used)),
     }
+}
+
+fn names_itself(name: &str) -> bool {
+    name.rsplit_once('.')
+        .is_some_and(|(_, member)| matches!(member, "__version__" | "__doc__" | "__file__" | "__name__"))
 }
 
 /// Modules of which every member only computes.

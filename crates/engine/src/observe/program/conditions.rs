@@ -25,6 +25,15 @@ pub fn asks_a_subcommand(args: &Args) -> bool {
         && args.operands.iter().all(|field| field.exact().is_some())
 }
 
+/// `crane push --help`: the program has no way to hand a word on to other code, so help is all that comes.
+pub fn asks_anything(args: &Args) -> bool {
+    let is_plain = |field: &Field| field.exact().is_some_and(|text| !text.starts_with('-'));
+    args.chain.first().is_some_and(|entry| entry.helps)
+        && !args.ended
+        && args.unreadable.is_empty()
+        && args.operands.iter().all(is_plain)
+}
+
 /// Whether an effect happens with these operands; what cannot be read never prevents it.
 pub fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> bool {
     let operands = &invocation.args.operands;

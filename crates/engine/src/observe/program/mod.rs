@@ -5,6 +5,7 @@ mod conditions;
 pub mod grammar;
 mod identity;
 mod inner;
+mod listing;
 mod naming;
 mod notes;
 mod positions;
@@ -24,7 +25,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
 use args::Args;
-use conditions::{asks_a_subcommand, happens};
+use conditions::{asks_a_subcommand, asks_anything, happens};
 use naming::{normalised, shown_name, target};
 use positions::{environment_first, match_positions, without_change};
 
@@ -144,6 +145,9 @@ impl Runner<'_, '_> {
             args,
         };
         if self.is_information(&invocation) {
+            if asks_anything(&invocation.args) {
+                invocation.args.unknown_sub = None;
+            }
             self.note_unknown(&invocation);
             self.depth -= 1;
             return Stream::unknown(Origin::default());
@@ -153,6 +157,9 @@ impl Runner<'_, '_> {
         self.grammar(&mut invocation, state);
         self.note_unknown(&invocation);
         self.note_reached(&invocation);
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
+            invocation.output.text = self.made_by_mktemp(&invocation, state);
+        }
         if !invocation.done {
             self.flag_values(&mut invocation, state);
             let at = self.out.effects.len();
@@ -171,8 +178,8 @@ impl Runner<'_, '_> {
         self.note_guard(started, &invocation);
         self.note_switches(started, &invocation);
         self.note_downloads(&invocation, state);
-        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
-            invocation.output.text = self.made_by_mktemp(&invocation, state);
+        if let Some(shape) = listing::shape(&invocation, self.out.world) {
+            invocation.output.shape = shape;
         }
         if notes::prints_a_token(&invocation.args) {
             invocation.output.shape = Shape::Token;
@@ -220,7 +227,7 @@ impl Runner<'_, '_> {
         args.given.iter().any(|given| given.changes.info)
             && args.unknown.is_empty()
             && args.given.iter().all(|given| given.value.is_none())
-            && (args.operands.is_empty() || asks_a_subcommand(args))
+            && (args.operands.is_empty() || asks_a_subcommand(args) || asks_anything(args))
     }
 
     /// Matches the operands with the positions that the entry lists.

@@ -11,10 +11,10 @@ use crate::flow::FlowKind;
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
-use crate::observe::shell::field::Field;
+use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::{State, WrittenFile};
-use crate::observe::stream::Stream;
+use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Kind;
@@ -345,8 +345,8 @@ impl Runner<'_, '_> {
     fn process(&mut self, field: &Field, invocation: &Invocation) {
         let own =
             field.exact().and_then(|text| text.parse().ok()).is_some_and(|pid| self.out.world.session_process(pid))
-                || field.text == "%%"
-                || field.text.starts_with('%');
+                || field.text.starts_with('%')
+                || (field.shape == Shape::OwnJob && field.text == UNKNOWN.to_string());
         let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("process {}", field.shown())));
         effect.scope = if own { Scope::Scratch } else { Scope::System };
         effect.reach = if own { Reach::Workspace } else { Reach::Machine };

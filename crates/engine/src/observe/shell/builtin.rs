@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::field::Field;
 use super::run::Runner;
+use super::shape::of_lines;
 use super::state::State;
 use crate::coverage::Degree;
 use crate::effect::Operation;
@@ -12,7 +13,7 @@ use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::program::args::Args;
-use crate::observe::stream::{Origin, Stream};
+use crate::observe::stream::{Origin, Shape, Stream};
 use crate::path;
 use crate::world::Kind;
 
@@ -111,10 +112,15 @@ impl Runner<'_, '_> {
 
     /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.
     fn dynamic_directory(&self, word: &Field, state: &State<'_>) -> Option<String> {
-        use crate::observe::stream::Shape;
         match word.shape {
             Shape::ProjectPaths if word.prefix().is_empty() => state.cwd.as_deref().map(str::to_owned),
-            Shape::ProjectPaths | Shape::Token | Shape::Below | Shape::Any => None,
+            Shape::ProjectPaths
+            | Shape::ProjectNames
+            | Shape::Token
+            | Shape::OwnJob
+            | Shape::Begun
+            | Shape::Below
+            | Shape::Any => None,
         }
     }
 
@@ -377,10 +383,12 @@ impl Runner<'_, '_> {
                 names.push(word.clone());
             }
         }
+        // With one name the whole line goes into it.
+        let shape = if name == "read" && names.len() == 1 { of_lines(input.shape) } else { Shape::Any };
         for word in names {
             match word.exact() {
                 Some(variable) if !variable.contains("$(") && !variable.contains('`') => {
-                    self.assign(variable, Stream::unknown(input.origin), state);
+                    self.assign(variable, Stream { text: None, shape, origin: input.origin }, state);
                 }
                 Some(_) | None => self.out.lower(Degree::Opaque, format!("which variable `{name}` sets")),
             }

@@ -17,6 +17,8 @@ struct Building {
     field: Field,
     /// Something was there, if only an empty quoted string.
     present: bool,
+    /// Some unknown part may be more than one plain word.
+    loose: bool,
 }
 
 impl Runner<'_, '_> {
@@ -34,7 +36,7 @@ impl Runner<'_, '_> {
 
     /// The text of a word that is neither split nor matched against file names.
     pub fn text<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
-        let mut building = Building { field: Field { span: word.span, ..Field::default() }, present: false };
+        let mut building = Building { field: Field { span: word.span, ..Field::default() }, ..Building::default() };
         for part in &word.parts {
             match part {
                 Part::Text { text, .. } | Part::Glob(text) | Part::Range(text) => building.field.text.push_str(text),
@@ -46,7 +48,7 @@ impl Runner<'_, '_> {
                 }
             }
         }
-        building.field
+        self.settled(building, state)
     }
 
     /// Writes out brace alternatives: each combination as a list of parts.
@@ -75,8 +77,7 @@ impl Runner<'_, '_> {
     }
 
     fn fields<'a>(&mut self, parts: &[&'a Part], word: &Word, state: &mut State<'a>, done: &mut Vec<Field>) {
-        let fresh = || Building { field: Field { span: word.span, ..Field::default() }, present: false };
-        let mut building = fresh();
+        let mut building = Building { field: Field { span: word.span, ..Field::default() }, ..Building::default() };
         for part in parts {
             match part {
                 Part::Text { text, .. } => {
@@ -102,14 +103,23 @@ impl Runner<'_, '_> {
                         building.present = true;
                         append(&mut building, value);
                     } else if let Some(full) = split(&mut building, usual_splitting(value, state)) {
-                        done.extend(full);
+                        done.extend(full.into_iter().map(|full| self.settled(full, state)));
                     }
                 }
             }
         }
         if building.present || !building.field.text.is_empty() {
-            done.push(building.field);
+            done.push(self.settled(building, state));
         }
+    }
+
+    /// The field with the shape that its unknown parts have together with the text around them.
+    fn settled(&self, building: Building, state: &State<'_>) -> Field {
+        let mut field = building.field;
+        if field.dynamic {
+            field.shape = super::shape::of(&field, building.loose, state.cwd.as_deref(), self.out.world);
+        }
+        field
     }
 
     /// What an expansion yields.
@@ -269,7 +279,8 @@ impl Runner<'_, '_> {
             "OLDPWD" => Some(state.previous_cwd.as_deref().map_or_else(Stream::default, Stream::known)),
             "HOME" => Some(self.out.world.home().map_or_else(Stream::default, Stream::known)),
             "IFS" => Some(Stream::known(" \t\n")),
-            "?" | "$" | "#" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" => {
+            "!" => Some(Stream::shaped(Shape::OwnJob)),
+            "?" | "$" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" => {
                 Some(Stream::shaped(Shape::Token))
             }
             "@" | "*" => Some(match state.positional.as_deref() {
@@ -323,7 +334,14 @@ fn quoting(part: &Part) -> Quoting {
 
 fn unknown(building: &mut Building, value: Stream) {
     let field = &mut building.field;
-    field.shape = if field.text.is_empty() { value.shape } else { Shape::Any };
+    let leads = field.text.is_empty();
+    building.loose |= !leads && !value.shape.is_one_word();
+    field.shape = match (leads, field.dynamic) {
+        (true, _) => value.shape,
+        (false, true) => field.shape,
+        (false, false) if value.shape.is_one_word() => Shape::Below,
+        (false, false) => Shape::Any,
+    };
     field.text.push(UNKNOWN);
     field.dynamic = true;
     field.origin = field.origin.and(value.origin);
@@ -349,10 +367,13 @@ fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion {
 }
 
 /// Splits an unquoted value at white space. Yields the fields that are complete.
-fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Field>> {
+fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Building>> {
     let Some(text) = &expansion.value.text else {
-        let single = expansion.value.shape == Shape::Token;
+        let single = expansion.value.shape.is_one_word();
         unknown(building, expansion.value);
+        if building.field.shape == Shape::Begun {
+            building.field.shape = Shape::Any;
+        }
         building.field.many |= !single;
         return None;
     };
@@ -365,7 +386,7 @@ fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Field>> {
             let finished = std::mem::take(building);
             building.field.span = span;
             building.field.origin = finished.field.origin;
-            done.push(finished.field);
+            done.push(finished);
         }
         building.field.text.push_str(piece);
         building.field.glob |= piece.contains(['*', '?', '[']);

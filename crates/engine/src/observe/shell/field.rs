@@ -47,7 +47,7 @@ impl Field {
 
     /// The argument may be a flag although it does not look like one.
     pub fn may_be_flag(&self) -> bool {
-        self.dynamic && self.prefix().is_empty() && self.shape == Shape::Any
+        self.dynamic && self.prefix().is_empty() && self.shape.may_be_flag()
     }
 
     /// The field as a person reads it.

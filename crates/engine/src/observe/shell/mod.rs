@@ -6,5 +6,6 @@ pub mod expand;
 pub mod field;
 pub mod paths;
 pub mod run;
+pub mod shape;
 pub mod simple;
 pub mod state;

@@ -9,15 +9,36 @@ pub fn stays_inside(field: &Field) -> bool {
     !field.dynamic && !field.text.starts_with(['/', '-', '~']) && !field.text.split('/').any(|part| part == "..")
 }
 
+/// The word begins at the root, and leads into the project in which the command works.
+fn leads_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
+    let climbs = field.text.split('/').any(|part| part == "..");
+    !field.dynamic
+        && !climbs
+        && field.text.starts_with('/')
+        && world.project().is_some_and(|project| {
+            cwd.is_some_and(|cwd| under(cwd, project))
+                && field.text.strip_prefix(project).is_some_and(|rest| rest.starts_with('/'))
+        })
+}
+
 /// The word stays inside, and neither names nor may match anything sensitive.
 pub fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
-    stays_inside(field)
+    (stays_inside(field) || leads_inside(field, cwd, world))
         && cwd.is_none_or(|cwd| {
             let (directory, name) = field.text.rsplit_once('/').unwrap_or(("", &field.text));
             let directory = crate::path::lexical(&crate::path::join(cwd, directory));
             !crate::observe::wild::is_sensitive(&field.text, cwd, world)
                 && !crate::observe::wild::is_sensitive(name, &directory, world)
         })
+}
+
+/// Every entry is the project or its `src`: the code that its tests and scripts are about.
+pub fn source_roots(text: &str, cwd: Option<&str>, world: &dyn World) -> bool {
+    let (Some(cwd), Some(project)) = (cwd, world.project()) else { return false };
+    text.split(':').all(|entry| {
+        let path = lexical(&crate::path::join(cwd, entry));
+        !entry.is_empty() && under(cwd, project) && (path == project || path == crate::path::join(project, "src"))
+    })
 }
 
 /// Directories where tool chains put their programs.

@@ -297,22 +297,19 @@ impl<'o, 'w> Runner<'o, 'w> {
     /// What a loop variable can be: globs inside the project yield paths of the project.
     fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin, cwd: Option<&str>) -> Stream {
         use crate::observe::stream::Shape;
+        let is_inside = |field: &super::field::Field| {
+            super::paths::is_plain_inside(field, cwd, self.out.world)
+                || (field.dynamic && field.shape == Shape::ProjectPaths && field.prefix().is_empty())
+        };
+        let is_name = |field: &super::field::Field| {
+            is_inside(field) || (field.dynamic && field.shape == Shape::ProjectNames && field.prefix().is_empty())
+        };
         let shape = match words {
-            Some(fields)
-                if !fields.is_empty() && fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) =>
-            {
-                Shape::Token
-            }
-            Some(fields)
-                if !fields.is_empty()
-                    && fields.iter().all(|field| {
-                        super::paths::is_plain_inside(field, cwd, self.out.world)
-                            || (field.shape == Shape::ProjectPaths && field.prefix().is_empty())
-                    }) =>
-            {
-                Shape::ProjectPaths
-            }
-            Some(_) | None => Shape::Any,
+            None | Some([]) => Shape::Any,
+            Some(fields) if fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) => Shape::Token,
+            Some(fields) if fields.iter().all(is_inside) => Shape::ProjectPaths,
+            Some(fields) if fields.iter().all(is_name) => Shape::ProjectNames,
+            Some(_) => Shape::Any,
         };
         Stream { text: None, shape, origin }
     }
@@ -398,7 +395,8 @@ impl<'o, 'w> Runner<'o, 'w> {
         match value {
             Value::Scalar(word) => {
                 let field = self.text(word, state);
-                Stream { text: field.known().map(str::to_owned), shape: field.shape, origin: field.origin }
+                let shape = super::shape::of_value(&field);
+                Stream { text: field.known().map(str::to_owned), shape, origin: field.origin }
             }
             Value::Array(elements) => {
                 let mut origin = Origin::default();

@@ -6,6 +6,7 @@ use doorward_shell::{Assignment, Command, Redirect, RedirectOperator, RedirectTa
 
 use super::field::Field;
 use super::run::Runner;
+use super::shape::of_lines;
 use super::state::{State, Variable, WrittenFile};
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Scope, Target};
@@ -106,7 +107,7 @@ impl Runner<'_, '_> {
 
     /// Sets a variable and judges its name.
     pub fn assign(&mut self, name: &str, value: Stream, state: &mut State<'_>) {
-        if names::is_poison(name) && !self.value_is_harmless(name, &value) {
+        if names::is_poison(name) && !self.value_is_harmless(name, &value, state) {
             self.poison(name, state);
         }
         if names::is_history(name) {
@@ -129,7 +130,7 @@ impl Runner<'_, '_> {
     /// A variable enters the environment of programs.
     pub fn exported(&mut self, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
         if names::is_poison(name) {
-            if !self.value_is_harmless(name, value) {
+            if !self.value_is_harmless(name, value, state) {
                 let at = self.out.effects.len();
                 self.poison(name, state);
                 let names_check =
@@ -155,9 +156,12 @@ impl Runner<'_, '_> {
         self.out.knowledge.entry(program).is_some_and(|entry| entry.env.iter().any(|known| known == name))
     }
 
-    fn value_is_harmless(&self, name: &str, value: &Stream) -> bool {
+    fn value_is_harmless(&self, name: &str, value: &Stream, state: &State<'_>) -> bool {
         match &value.text {
             Some(text) if name == "PATH" => super::paths::harmless_path_list(text, self.out.world),
+            Some(text) if name == "PYTHONPATH" => {
+                super::paths::source_roots(text, state.cwd.as_deref(), self.out.world)
+            }
             Some(text) => {
                 names::is_harmless_value(name, text)
                     || (name == "TMPDIR"
@@ -198,7 +202,8 @@ impl Runner<'_, '_> {
     pub fn export(&mut self, name: &str, state: &mut State<'_>) {
         let value = state.variables.get(name).map(|variable| variable.value.clone());
         let value = value.unwrap_or_default();
-        if names::is_poison(name) && !self.value_is_harmless(name, &value) && state.variables.contains_key(name) {
+        if names::is_poison(name) && !self.value_is_harmless(name, &value, state) && state.variables.contains_key(name)
+        {
             self.poison(name, state);
         }
         Rc::make_mut(&mut state.variables)
@@ -222,8 +227,11 @@ impl Runner<'_, '_> {
         let word = match &redirect.target {
             RedirectTarget::Document(document) => {
                 let field = self.text(&document.body, state);
-                redirected.input =
-                    Stream { text: field.known().map(str::to_owned), shape: field.shape, origin: field.origin };
+                redirected.input = Stream {
+                    text: field.known().map(str::to_owned),
+                    shape: of_lines(field.shape),
+                    origin: field.origin,
+                };
                 return;
             }
             RedirectTarget::Word(word) => word,
@@ -233,7 +241,7 @@ impl Runner<'_, '_> {
             let field = self.text(word, state);
             redirected.input = Stream {
                 text: field.known().map(|text| format!("{text}\n")),
-                shape: field.shape,
+                shape: of_lines(field.shape),
                 origin: field.origin,
             };
             return;

@@ -3,7 +3,7 @@
 use super::super::Invocation;
 use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility, Scope};
-use crate::knowledge::schema::{Does, Entry, Role};
+use crate::knowledge::schema::{Does, Entry, Grammar, Role};
 use crate::marks::Mark;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -90,8 +90,9 @@ impl Runner<'_, '_> {
 
 /// A tool that projects declare in their `package.json`: the same name elsewhere is another program.
 fn works_on_packages(entry: &Entry) -> bool {
-    let of_projects = [Mark::Test, Mark::Build, Mark::Lint];
-    entry.does.iter().any(|does| does.marks.has_any(&of_projects))
+    let of_projects = [Mark::Test, Mark::Build, Mark::Lint, Mark::RunsProject];
+    let runs_scripts = entry.grammar == Some(Grammar::Interpreter);
+    (runs_scripts || entry.does.iter().any(|does| does.marks.has_any(&of_projects)))
         && entry.delegates.iter().any(|file| file == "package.json")
 }
 

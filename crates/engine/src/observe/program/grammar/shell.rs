@@ -24,7 +24,14 @@ impl Runner<'_, '_> {
         }
         invocation.done = true;
         invocation.does.clear();
+        let only_checks = !invocation.args.given.is_empty()
+            && invocation.args.given.iter().all(|given| given.name == "-n")
+            && invocation.args.unknown.is_empty();
         match operands.first() {
+            // Commands are read and not run; an interactive shell would run them, but that takes another flag.
+            Some(file) if only_checks => {
+                self.reads(crate::observe::touch::Touch::Read, file, invocation, state);
+            }
             Some(text) if takes_text => {
                 let mut inner: State<'_> = state.clone();
                 inner.positional = operands

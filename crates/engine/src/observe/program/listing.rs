@@ -1,0 +1,130 @@
+//! Lists of files: what `ls`, `rg -l` and `grep -l` print, and what filters leave of it.
+
+use super::Invocation;
+use super::args::Args;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::paths::is_plain_inside;
+use crate::observe::stream::Shape;
+use crate::observe::wild::may_find_sensitive;
+use crate::world::World;
+
+/// Filters that leave lines as they are, with the flags under which they do.
+const FILTERS: &[(&str, &[&str])] = &[
+    ("head", &["-n", "--lines", "-q"]),
+    ("tail", &["-n", "--lines", "-q"]),
+    ("sort", &["-u", "-r", "-n", "-V", "-f", "--unique", "--reverse"]),
+    ("uniq", &["-u", "-d"]),
+    ("grep", &["-v", "-E", "-F", "-i", "-e", "-w", "-x", "-m"]),
+    ("rg", &["-v", "-F", "-i", "-e", "-w", "-x", "-m"]),
+];
+
+/// The form of the lines that a program prints, where it is a list of files.
+pub fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
+    let args = &invocation.args;
+    let name = args.chain.first()?.key.to_string();
+    if args.chain.len() > 1 || !args.unknown.is_empty() || !args.unreadable.is_empty() || !args.rest.is_empty() {
+        return None;
+    }
+    let inside = |field: &Field| is_plain_inside(field, invocation.cwd.as_deref(), world);
+    match name.as_str() {
+        "ls" if only(args, &["-1", "-t", "-r", "-S", "-d"]) && args.operands.iter().all(inside) => {
+            // Without `-d` a directory that matches is listed, with names that begin as they please.
+            let as_given = args.has("-d") && !args.operands.is_empty();
+            Some(if as_given { Shape::ProjectPaths } else { Shape::ProjectNames })
+        }
+        // The directory is taken away, and with it what keeps a name from looking like a flag.
+        "basename" if args.given.is_empty() && args.operands.first().is_some_and(is_listed) => {
+            Some(Shape::ProjectNames)
+        }
+        // Unlike `rg` it looks into hidden files, so it must be told which files or where.
+        "grep" if lists(args) && !args.has("--include") && searches_everything(args) => None,
+        "rg" | "grep" if lists(args) => found(args, &inside),
+        _ => filtered(&name, invocation),
+    }
+}
+
+/// Names of files are printed, not lines.
+fn lists(args: &Args) -> bool {
+    args.has_any(&["-l", "--files-with-matches", "--files"])
+}
+
+fn searches_everything(args: &Args) -> bool {
+    args.operands.len() < 2 || args.operands.iter().any(|field| matches!(field.text.as_str(), "." | "./"))
+}
+
+fn is_listed(field: &Field) -> bool {
+    field.dynamic && matches!(field.shape, Shape::ProjectPaths | Shape::ProjectNames)
+}
+
+/// Every flag that is given is one of these.
+fn only(args: &Args, names: &[&str]) -> bool {
+    args.given.iter().all(|given| names.contains(&given.name.as_str()))
+}
+
+/// Files that hold a text; a search for secrets may find some.
+fn found(args: &Args, inside: &dyn Fn(&Field) -> bool) -> Option<Shape> {
+    const FLAGS: &[&str] = &[
+        "-l",
+        "--files-with-matches",
+        "--files",
+        "-r",
+        "-R",
+        "-i",
+        "-w",
+        "-x",
+        "-E",
+        "-F",
+        "-n",
+        "-e",
+        "-g",
+        "--glob",
+        "-t",
+        "--type",
+        "-T",
+        "--include",
+        "--exclude",
+        "--exclude-dir",
+        "--recursive",
+        "-S",
+    ];
+    let lists_all = args.has("--files");
+    let flagged = args.given.iter().any(|given| matches!(given.name.as_str(), "-e"));
+    let from = usize::from(!lists_all && !flagged);
+    let pattern = args.operands.first().filter(|_| from == 1);
+    let values = args.given.iter().filter_map(|given| given.value.as_ref());
+    let plain = pattern.into_iter().chain(values).all(|field| field.known().is_some_and(|text| !hunts(text)));
+    let paths = args.operands.get(from..).unwrap_or_default();
+    if !only(args, FLAGS) || !plain || !paths.iter().all(inside) {
+        return None;
+    }
+    // What is found below a named path begins with that path.
+    Some(if paths.is_empty() { Shape::ProjectNames } else { Shape::ProjectPaths })
+}
+
+/// Lines that went through a filter are still the same lines.
+fn filtered(name: &str, invocation: &Invocation) -> Option<Shape> {
+    let args = &invocation.args;
+    let shape = invocation.input.shape;
+    if !matches!(shape, Shape::ProjectPaths | Shape::ProjectNames) {
+        return None;
+    }
+    if name == "tr" {
+        let words: Vec<Option<&str>> = args.operands.iter().map(Field::known).collect();
+        let joins = args.given.is_empty() && words == [Some("\\n"), Some(" ")];
+        return joins.then_some(shape);
+    }
+    let (_, flags) = FILTERS.iter().find(|(filter, _)| *filter == name)?;
+    let searches = matches!(name, "grep" | "rg");
+    let patterns = if searches && !args.has("-e") { 1 } else { 0 };
+    let values = args.given.iter().filter_map(|given| given.value.as_ref());
+    let mut searched = args.operands.iter().chain(values);
+    let plain = !searches || args.has("-v") || searched.all(|field| field.known().is_some_and(|text| !hunts(text)));
+    (only(args, flags) && args.operands.len() == patterns && plain).then_some(shape)
+}
+
+/// The text is one that secrets are looked for with, by name or by content.
+fn hunts(text: &str) -> bool {
+    const WORDS: &[&str] = &["secret", "passw", "api_key", "apikey", "api-key", "private", "cred", "auth", "token"];
+    let lower = text.to_ascii_lowercase();
+    may_find_sensitive(&lower) || WORDS.iter().any(|word| lower.contains(word))
+}
