@@ -43,9 +43,11 @@ pub struct Recorded {
     pub agents: Vec<AgentFigures>,
     pub alerts: Vec<Alert>,
     pub tickets: Vec<Ticket>,
+    /// Reviews that nobody made in time.
+    pub overdue: Vec<String>,
     pub regrets: Vec<Regretted>,
     pub overridden_rules: Vec<RuleOverrides>,
-    /// Calls that a person answered with no.
+    /// Calls that wait for a person's answer.
     pub pending: usize,
     pub verified: Verified,
 }
@@ -146,6 +148,7 @@ impl Recorded {
             agents: agents(&index, since_ms)?,
             alerts: crate::alerts::standing(&index, now_ms)?,
             tickets: open_tickets(&index)?,
+            overdue: crate::tune::overdue(&index, now_ms)?.iter().map(|review| review.sentence()).collect(),
             overridden_rules: index.overridden_rules(since_ms)?,
             pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
             verified: verified_watched(&room.places)?,

@@ -11,7 +11,7 @@ use crate::screen::time;
 const STATS: &str = "doorward audit stats --kind decision --since DAY --until NEXT_DAY";
 
 pub fn parts(gathered: &Gathered) -> Vec<Part> {
-    vec![schema(gathered), metrics(gathered), alerts(gathered), cadence()]
+    vec![schema(gathered), metrics(gathered), alerts(gathered), cadence(gathered)]
 }
 
 /// What the specification wants logged, and where it is.

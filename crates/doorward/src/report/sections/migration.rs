@@ -139,21 +139,27 @@ fn back(views: &[View]) -> Part {
         .say("A person takes something back at once with `doorward rollout rollback`, in running sessions too.")
 }
 
-/// Who looks at what, how often.
-pub fn cadence() -> Part {
+/// Who looks at what, how often, and which of it was not done in time.
+pub fn cadence(gathered: &Gathered) -> Part {
     let row = |when: &'static str, what: &'static str, command: &'static str| {
         vec![when.into(), what.into(), Text::code(command)]
     };
-    Part::new("Review cadence").table(
+    let part = Part::new("Review cadence").table(
         &["when", "what", "with"],
         vec![
             row(
                 "weekly",
                 "regret and friction: approvals that were taken back, questions that are always overridden",
-                "doorward metrics --since 7d",
+                "doorward tune weekly",
             ),
-            row("monthly", "thresholds of layer 2 by category", "doorward metrics --since 30d"),
-            row("quarterly", "every rule of layer 1 against the overrides: retire or tighten", "doorward rules"),
+            row("monthly", "thresholds of layer 2 by category", "doorward tune monthly"),
+            row(
+                "quarterly",
+                "every rule of layer 1 against the overrides: retire or tighten",
+                "doorward tune quarterly",
+            ),
         ],
-    )
+    );
+    let overdue = gathered.record.iter().flat_map(|record| &record.overdue);
+    overdue.fold(part, |part, sentence| part.warn(Text::sentence(sentence)).from("doorward status"))
 }
