@@ -2,6 +2,7 @@
 
 use super::Invocation;
 use super::args::Args;
+use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
@@ -127,6 +128,27 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// A search that picks its files by the names of secrets.
+    pub fn note_picks(&mut self, invocation: &Invocation) {
+        const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
+        let searches = invocation
+            .args
+            .chain
+            .first()
+            .is_some_and(|entry| matches!(&*entry.key, "rg" | "grep" | "ag" | "ack" | "ugrep"));
+        if !searches || invocation.args.has_any(&["--files", "-l", "--files-with-matches"]) {
+            return;
+        }
+        let picks = invocation.args.given.iter().filter(|given| FLAGS.contains(&given.name.as_str()));
+        let cwd = invocation.cwd.as_deref().unwrap_or("/");
+        for value in picks.filter_map(|given| given.value.as_ref()) {
+            if crate::observe::wild::picks_sensitive(&value.text, cwd, self.out.world) {
+                self.out
+                    .lower(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
+            }
+        }
+    }
+
     /// Searching a list of the environment for secrets.
     pub fn note_hunting(&mut self, invocation: &Invocation) {
         const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
@@ -164,7 +186,9 @@ pub fn printed(operands: &[Field]) -> Option<String> {
     let rest: Vec<&str> = words.collect::<Option<_>>()?;
     match (format.trim_end_matches("\\n"), rest.as_slice()) {
         (plain, []) if !plain.contains(['%', '\\']) => Some(plain.to_owned()),
-        ("%s", words) => Some(words.join("\n")),
+        // The format is used again for every word.
+        ("%s", words) if format == "%s" => Some(words.concat()),
+        ("%s", words) if format == "%s\\n" => Some(words.join("\n")),
         (_, _) => None,
     }
 }

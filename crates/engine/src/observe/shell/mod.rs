@@ -2,9 +2,12 @@
 
 pub mod builtin;
 pub mod code;
+pub mod directory;
 pub mod expand;
 pub mod field;
+pub mod list;
 pub mod paths;
 pub mod run;
 pub mod simple;
 pub mod state;
+pub mod trap;
