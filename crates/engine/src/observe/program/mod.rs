@@ -176,6 +176,7 @@ impl Runner<'_, '_> {
         self.depth -= 1;
         self.note_hunting(&invocation);
         self.note_picks(&invocation);
+        self.note_arguments(&invocation);
         self.note_patches(&invocation, state);
         self.note_guard(started, &invocation);
         self.note_switches(started, &invocation);
