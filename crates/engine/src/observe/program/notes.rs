@@ -190,7 +190,7 @@ impl Runner<'_, '_> {
             "--progress",
         ];
         let args = &invocation.args;
-        if !args.ended || !args.entry().is_some_and(|entry| &*entry.key == "gh repo clone") {
+        if !args.ended || args.entry().is_none_or(|entry| &*entry.key != "gh repo clone") {
             return;
         }
         let flags =

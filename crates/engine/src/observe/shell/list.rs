@@ -79,13 +79,11 @@ impl Runner<'_, '_> {
 
     /// The state after a pipeline that failed; `None` if it does not fail.
     fn failure<'a>(&self, pipeline: &Pipeline, before: State<'a>, after: &State<'a>) -> Option<State<'a>> {
-        let simple = match pipeline.commands.as_slice() {
-            [command] if !pipeline.negated && !opens_files(&command.redirects) => match &command.kind {
-                CommandKind::Simple(simple) => simple,
-                _ => return Some(before.join(after)),
-            },
-            _ => return Some(before.join(after)),
-        };
+        let [command] = pipeline.commands.as_slice() else { return Some(before.join(after)) };
+        let CommandKind::Simple(simple) = &command.kind else { return Some(before.join(after)) };
+        if pipeline.negated || opens_files(&command.redirects) {
+            return Some(before.join(after));
+        }
         if simple.words.is_empty() {
             return Some(after.clone());
         }

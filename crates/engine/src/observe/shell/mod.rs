@@ -3,6 +3,7 @@
 pub mod builtin;
 pub mod code;
 pub mod directory;
+pub mod evaluate;
 pub mod expand;
 pub mod field;
 pub mod list;

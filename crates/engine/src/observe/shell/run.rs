@@ -215,25 +215,6 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
     }
 
-    /// `[[ … ]]`: what stands beside an operator for numbers is arithmetic.
-    fn double_bracket<'a>(&mut self, test: &'a doorward_shell::Test, state: &mut State<'a>) {
-        let fields: Vec<_> = test.words.iter().map(|word| self.text(word, state)).collect();
-        for field in &fields {
-            if runs_in_arithmetic(&field.text) {
-                self.out.lower(Degree::Opaque, "a test that evaluates a subscript");
-            }
-        }
-        let is_number = |text: &str| matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
-        for triple in fields.windows(3) {
-            if let [left, operator, right] = triple
-                && is_number(&operator.text)
-            {
-                self.evaluates(&left.text, state);
-                self.evaluates(&right.text, state);
-            }
-        }
-    }
-
     /// `if`: every condition may run, every body may run.
     fn branches<'a>(&mut self, branches: &'a doorward_shell::If, state: &mut State<'a>, input: Stream) -> Stream {
         let mut output = Stream::empty();
@@ -396,35 +377,6 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
     }
 
-    /// Arithmetic evaluates the values of the variables it names, subscripts in them included.
-    pub fn arithmetic<'a>(&mut self, arithmetic: &'a doorward_shell::Arithmetic, state: &mut State<'a>) {
-        let field = self.text(&arithmetic.word, state);
-        self.evaluates(&field.text, state);
-    }
-
-    /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
-    pub fn evaluates(&mut self, text: &str, state: &mut State<'_>) {
-        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
-        for name in text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_') {
-            if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
-                continue;
-            }
-            let value = state.variables.get(name).and_then(|variable| variable.value.text.as_deref());
-            if value.is_some_and(runs_in_arithmetic) {
-                self.out
-                    .lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"));
-            }
-            if assigns && crate::observe::names::is_poison(name) {
-                self.poison(name, state);
-            } else if assigns && state.variables.contains_key(name) {
-                state.forget(name);
-            }
-        }
-        if runs_in_arithmetic(text) {
-            self.out.lower(Degree::Opaque, "arithmetic that runs text");
-        }
-    }
-
     fn note_background(&mut self, statement: &Statement) {
         if self.calling.iter().any(|name| calls(statement, name)) {
             self.out.call_mark(Mark::ForkBomb);
@@ -452,11 +404,6 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
         }
     }
-}
-
-/// A subscript with a substitution in it.
-pub fn runs_in_arithmetic(text: &str) -> bool {
-    text.contains('[') && (text.contains("$(") || text.contains('`'))
 }
 
 /// `while :`, `while true`.
