@@ -44,6 +44,9 @@ pub enum Tool {
     Search {
         path: Option<String>,
         pattern: Option<String>,
+        /// Only files whose names match this are searched.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        files: Option<String>,
     },
     Fetch {
         url: String,
@@ -158,7 +161,11 @@ fn read_tool(tool: &str, input: &Value) -> Result<Tool, String> {
         }
         "edit" => Tool::Edit { changes: changes(fields)? },
         "read" => Tool::Read { path: text(fields, "path")? },
-        "search" => Tool::Search { path: optional(fields, "path")?, pattern: optional(fields, "pattern")? },
+        "search" => Tool::Search {
+            path: optional(fields, "path")?,
+            pattern: optional(fields, "pattern")?,
+            files: optional(fields, "glob")?,
+        },
         "fetch" => Tool::Fetch { url: text(fields, "url")?, method: optional(fields, "method")? },
         "websearch" => Tool::WebSearch { query: text(fields, "query")? },
         "mcp" => mcp(fields)?,
@@ -188,16 +195,64 @@ fn mcp(fields: &Map<String, Value>) -> Result<Tool, String> {
 }
 
 fn changes(fields: &Map<String, Value>) -> Result<Vec<Change>, String> {
+    let patch = optional(fields, "patch")?.unwrap_or_default();
     if let Some(files) = fields.get("files") {
-        return listed_changes(files, &optional(fields, "patch")?.unwrap_or_default());
+        return with_patched(listed_changes(files, &patch)?, &patch);
     }
     let kind = if flag(fields, "creates")? { ChangeKind::Create } else { ChangeKind::Update };
-    Ok(vec![Change {
+    let change = Change {
         path: text(fields, "path")?,
         kind,
         old: optional(fields, "old")?.unwrap_or_default(),
         new: optional(fields, "new")?.unwrap_or_default(),
-    }])
+    };
+    with_patched(vec![change], &patch)
+}
+
+/// What the patch itself changes beside the files that the call lists.
+fn with_patched(mut changes: Vec<Change>, patch: &str) -> Result<Vec<Change>, String> {
+    for (path, kind) in patched(patch) {
+        let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
+        if !changes.iter().any(|change| change.path == path) {
+            changes.push(Change { path: path.to_owned(), kind, old: String::new(), new: patch.to_owned() });
+        }
+    }
+    Ok(changes)
+}
+
+/// The files that the headers of a patch name, in the format of `apply_patch` or as a unified diff.
+pub fn patched(patch: &str) -> Vec<(&str, ChangeKind)> {
+    const HEADERS: &[(&str, ChangeKind)] = &[
+        ("*** Add File: ", ChangeKind::Create),
+        ("*** Update File: ", ChangeKind::Update),
+        ("*** Delete File: ", ChangeKind::Delete),
+        ("*** Move to: ", ChangeKind::Create),
+    ];
+    let mut found = Vec::new();
+    let mut lines = patch.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some((header, kind)) = HEADERS.iter().find(|(header, _)| line.trim_start().starts_with(header)) {
+            found.extend(line.trim_start().strip_prefix(header).map(|path| (path.trim(), *kind)));
+        }
+        // A rename has no lines of its own to change.
+        let renamed =
+            line.strip_prefix("diff --git ").and_then(|names| names.rfind(" b/").map(|at| names.get(at + 1..)));
+        found.extend(renamed.flatten().map(|path| (path.trim_end(), ChangeKind::Update)));
+        let next = lines.peek().copied().unwrap_or_default();
+        if let (Some(old), Some(new)) = (line.strip_prefix("--- "), next.strip_prefix("+++ ")) {
+            let (old, new) = (diff_path(old), diff_path(new));
+            match new {
+                "/dev/null" => found.push((old, ChangeKind::Delete)),
+                new => found.push((new, if old == "/dev/null" { ChangeKind::Create } else { ChangeKind::Update })),
+            }
+        }
+    }
+    found
+}
+
+/// The path of a `---` or `+++` line, without its time.
+fn diff_path(text: &str) -> &str {
+    text.split('\t').next().unwrap_or(text).trim().trim_matches('"')
 }
 
 fn listed_changes(files: &Value, patch: &str) -> Result<Vec<Change>, String> {
@@ -216,9 +271,15 @@ fn listed_changes(files: &Value, patch: &str) -> Result<Vec<Change>, String> {
                 Some("move" | "rename") => ChangeKind::Move,
                 Some(other) => return Err(format!("`{other}` is not a known file operation")),
             };
-            Ok(Change { path: text(file, "path")?, kind, old: String::new(), new: patch.to_owned() })
+            let change = |path, kind| Change { path, kind, old: String::new(), new: patch.to_owned() };
+            let mut changes = vec![change(text(file, "path")?, kind)];
+            for key in ["to", "move_to", "new_path", "destination"] {
+                changes.extend(optional(file, key)?.map(|path| change(path, ChangeKind::Create)));
+            }
+            Ok(changes)
         })
-        .collect()
+        .collect::<Result<Vec<_>, String>>()
+        .map(|changes| changes.into_iter().flatten().collect())
 }
 
 fn text(fields: &Map<String, Value>, name: &str) -> Result<String, String> {

@@ -79,7 +79,8 @@ pub struct Resolved {
 
 /// Resolves an absolute path through the world's links.
 ///
-/// `follow_last` is what opening a file does; deleting or renaming acts on the link itself.
+/// `Follow::Last` is what opening a file does; deleting or renaming acts on the link itself, unless a slash behind its
+/// name asks for the directory.
 pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
     let lexical_path = lexical(path);
     if !world.may_have_links() {
@@ -88,6 +89,7 @@ pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
     let mut rest: Vec<String> = path.split('/').rev().filter(|part| !part.is_empty()).map(str::to_owned).collect();
     let mut real = String::new();
     let mut links = 0;
+    let follow = if path.ends_with('/') { Follow::Last } else { follow };
     while let Some(component) = rest.pop() {
         match component.as_str() {
             "." => continue,

@@ -46,7 +46,7 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
         "NotebookEdit" => notebook(fields)?,
         "Read" => Tool::Read { path: fields.only("file_path offset limit pages")?.need("file_path")? },
         "NotebookRead" => Tool::Read { path: fields.need("notebook_path")? },
-        "LS" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None },
+        "LS" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None, files: None },
         "Glob" | "Grep" => search(fields)?,
         "WebFetch" => Tool::Fetch { url: fields.only("url prompt")?.need("url")?, method: None },
         "WebSearch" => Tool::WebSearch { query: fields.only("query allowed_domains blocked_domains")?.need("query")? },
@@ -88,7 +88,7 @@ fn notebook(fields: Fields<'_>) -> Result<Tool, String> {
 fn search(fields: Fields<'_>) -> Result<Tool, String> {
     let fields =
         fields.only("pattern path glob output_mode type head_limit offset multiline context -A -B -C -n -i -o")?;
-    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")? })
+    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("glob")? })
 }
 
 #[cfg(test)]
@@ -144,8 +144,8 @@ mod tests {
                 Tool::Edit { changes: vec![edited("/p/n.ipynb", ChangeKind::Update, "", "1+1")] },
             ),
             ("Read", json!({"file_path": "/p/a", "limit": 3}), Tool::Read { path: text("/p/a") }),
-            ("Grep", json!({"pattern": "x"}), Tool::Search { path: None, pattern: Some(text("x")) }),
-            ("LS", json!({"path": "/p"}), Tool::Search { path: Some(text("/p")), pattern: None }),
+            ("Grep", json!({"pattern": "x"}), Tool::Search { path: None, pattern: Some(text("x")), files: None }),
+            ("LS", json!({"path": "/p"}), Tool::Search { path: Some(text("/p")), pattern: None, files: None }),
             (
                 "WebFetch",
                 json!({"url": "https://e.example/", "prompt": "p"}),

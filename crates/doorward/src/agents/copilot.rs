@@ -125,5 +125,5 @@ fn search(fields: Fields<'_>) -> Result<Tool, String> {
     if fields.has("paths") {
         return Err("it names several places".into());
     }
-    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")? })
+    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("glob")? })
 }

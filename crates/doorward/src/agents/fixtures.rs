@@ -69,7 +69,7 @@ fn tool(tool: &Tool) -> Value {
             json!({ "changes": changes })
         }
         Tool::Read { path } => json!({"path": path}),
-        Tool::Search { path, pattern } => json!({"path": path, "pattern": pattern}),
+        Tool::Search { path, pattern, files: _ } => json!({"path": path, "pattern": pattern}),
         Tool::Fetch { url, method } => json!({"url": url, "method": method}),
         Tool::WebSearch { query } => json!({"query": query}),
         Tool::Mcp { server, name, args, .. } => json!({"server": server, "name": name, "args": args}),

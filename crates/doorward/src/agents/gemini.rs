@@ -72,7 +72,7 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
         }
         "list_directory" => {
             let fields = fields.only("dir_path path ignore respect_git_ignore file_filtering_options")?;
-            Tool::Search { path: either(fields, "dir_path", "path")?, pattern: None }
+            Tool::Search { path: either(fields, "dir_path", "path")?, pattern: None, files: None }
         }
         "grep_search" | "search_file_content" | "glob" => search(fields)?,
         "web_fetch" => fetch(name, fields, input)?,
@@ -116,7 +116,8 @@ fn search(fields: Fields<'_>) -> Result<Tool, String> {
     let known = "pattern dir_path path include include_pattern exclude_pattern glob limit offset case_sensitive respect_git_ignore \
                  respect_gemini_ignore names_only max_matches_per_file total_max_matches fixed_strings context before after no_ignore";
     let fields = fields.only(known)?;
-    Ok(Tool::Search { path: either(fields, "dir_path", "path")?, pattern: fields.own("pattern")? })
+    let files = fields.own("include")?.or(fields.own("include_pattern")?).or(fields.own("glob")?);
+    Ok(Tool::Search { path: either(fields, "dir_path", "path")?, pattern: fields.own("pattern")?, files })
 }
 
 /// Addresses stand in the text of the prompt; only if there is exactly one is it known what is fetched.

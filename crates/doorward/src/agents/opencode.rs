@@ -38,10 +38,10 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
             Tool::Edit { changes: patch::changes(&fields.only("patchText")?.need("patchText")?)? }
         }
         "read" => Tool::Read { path: fields.only("filePath offset limit")?.need("filePath")? },
-        "list" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None },
+        "list" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None, files: None },
         "grep" | "glob" => {
             let fields = fields.only("pattern path include")?;
-            Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")? }
+            Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("include")? }
         }
         "webfetch" => Tool::Fetch { url: fields.only("url format timeout")?.need("url")?, method: None },
         "websearch" => Tool::WebSearch { query: fields.need("query")? },

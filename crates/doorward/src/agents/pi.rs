@@ -49,7 +49,7 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
         "edit" => edit(fields)?,
         "grep" => search(fields.only("pattern path glob ignoreCase literal context limit")?)?,
         "find" => search(fields.only("pattern path limit")?)?,
-        "ls" => Tool::Search { path: fields.only("path limit")?.own("path")?, pattern: None },
+        "ls" => Tool::Search { path: fields.only("path limit")?.own("path")?, pattern: None, files: None },
         _ => match name.strip_prefix("mcp__") {
             Some(rest) => dialect::mcp(rest, input, payload)?,
             None => Tool::Other { name: name.to_owned(), input: input.clone() },
@@ -58,7 +58,7 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
 }
 
 fn search(fields: Fields<'_>) -> Result<Tool, String> {
-    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")? })
+    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("glob")? })
 }
 
 /// One file, one or many places in it. Older versions send a single place without a list.

@@ -123,10 +123,13 @@ fn names_push(words: &[&Word], remote: Option<&str>, branch: Option<&str>, effec
     let is_understood = |word: &&Word| {
         is_branch(word) || is_remote(word) || NOUNS.contains(&word.text.as_str()) || WHICH.contains(&word.text.as_str())
     };
+    // Another remote than the usual one is meant only if it is said.
+    let says_remote =
+        remote.is_none_or(|remote| remote == "origin" || words.iter().any(|word| word.text == remote.to_lowercase()));
     let names_target = words.iter().any(|word| is_branch(word) || is_remote(word)) || says(words, NOUNS);
     // Whoever means the branch that everybody builds from says so.
     let is_meant = !effect.marks.has(Mark::DefaultBranch) || words.iter().any(is_branch);
-    words.iter().all(is_understood) && names_target && is_meant
+    words.iter().all(is_understood) && says_remote && names_target && is_meant
 }
 
 /// `add lodash`, `install the crate serde`: every package that is installed is named, and nothing else.

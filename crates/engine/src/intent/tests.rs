@@ -13,7 +13,7 @@ const PROJECT: &str = "/home/dev/app";
 fn world() -> DescribedWorld {
     let description: Description = serde_json::from_str(
         r#"{"home": "/home/dev", "project": "/home/dev/app", "git": {"root": "/home/dev/app", "branch": "feature/login", "default_branch": "main",
-            "remotes": {"origin": "https://github.com/acme/app.git"}}}"#,
+            "remotes": {"origin": "https://github.com/acme/app.git", "backup": "https://git.somewhere.org/x.git"}}}"#,
     )
     .unwrap();
     DescribedWorld::new(description, PROJECT)
@@ -273,6 +273,8 @@ fn an_order_covers_no_more_than_it_says() {
         ("git push origin main", "push this branch"),
         ("git push origin other", "push this branch"),
         ("git push origin HEAD:release", "push this branch"),
+        ("git push backup HEAD", "push this branch"),
+        ("git push backup feature/login", "push feature/login"),
         ("git push --tags", "push this branch"),
         ("git push --mirror", "push this branch"),
         ("git push upstream feature/login", "push this branch to origin"),

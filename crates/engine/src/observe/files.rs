@@ -16,8 +16,11 @@ impl Observer<'_> {
     }
 
     /// The search tool: everything below the path is read.
-    pub fn search_tool(&mut self, path: Option<&str>, cwd: &str) {
+    pub fn search_tool(&mut self, path: Option<&str>, files: Option<&str>, cwd: &str) {
         self.tool_path(Touch::ReadTree, path.filter(|path| !path.is_empty()).unwrap_or(cwd), cwd);
+        if files.is_some_and(|files| crate::observe::wild::picks_sensitive(files, cwd, self.world)) {
+            self.lower(Degree::Opaque, "a search in files whose names are those of secrets");
+        }
     }
 
     /// The write tool.
@@ -68,7 +71,7 @@ impl Observer<'_> {
     }
 
     /// Marks what the text brings into the file that the effects from `at` on are about.
-    fn enters(&mut self, at: usize, path: &str, text: &str) {
+    pub fn enters(&mut self, at: usize, path: &str, text: &str) {
         let found = content::marks(path, text);
         for effect in self.effects.iter_mut().skip(at) {
             effect.marks.remove(Mark::Unseen);

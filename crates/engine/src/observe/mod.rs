@@ -5,6 +5,7 @@ mod connect;
 mod content;
 mod files;
 mod hidden;
+mod mcp;
 mod names;
 mod observer;
 mod program;
@@ -92,8 +93,8 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
             out.read_tool(path, &call.cwd);
             path.clone()
         }
-        Tool::Search { path, pattern } => {
-            out.search_tool(path.as_deref(), &call.cwd);
+        Tool::Search { path, pattern, files } => {
+            out.search_tool(path.as_deref(), files.as_deref(), &call.cwd);
             path.clone().or_else(|| pattern.clone()).unwrap_or_default()
         }
         Tool::Fetch { url, method } => {

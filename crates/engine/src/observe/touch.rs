@@ -130,12 +130,14 @@ impl Observer<'_> {
     }
 
     /// The path lies below such a link, or is one and what it leads to would change.
-    fn leads_through_own_link(&self, touch: Touch, lexical: &str) -> bool {
+    fn leads_through_own_link(&self, touch: Touch, lexical: &str, absolute: &str) -> bool {
         let changes = matches!(
             touch,
             Touch::Write | Touch::Append | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Upload
         );
-        self.links.iter().any(|link| path::under(lexical, link) && (changes || lexical != link))
+        self.links
+            .iter()
+            .any(|link| path::under(lexical, link) && (changes || lexical != link || absolute.ends_with('/')))
     }
 
     fn absolute(&self, text: &str, cwd: Option<&str>) -> Option<String> {
@@ -271,7 +273,7 @@ impl Observer<'_> {
     /// Writes down what happens to an absolute path.
     pub fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         let resolved = path::resolve(absolute, self.world, touch.follow());
-        if self.leads_through_own_link(touch, &resolved.lexical) {
+        if self.leads_through_own_link(touch, &resolved.lexical, absolute) {
             self.lower(Degree::Opaque, format!("`{}` leads through a link that this call makes", resolved.lexical));
             self.unknown(touch.operation(), by, marks);
         }

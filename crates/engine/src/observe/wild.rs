@@ -70,6 +70,18 @@ pub fn may_find_sensitive(text: &str) -> bool {
     pieces.any(|piece| TELLING.iter().any(|name| name.contains(piece)))
 }
 
+/// The pattern picks files by a name that is one of secrets: `.env*`, `*.pem`, `**/id_rsa`.
+pub fn picks_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+    let alternatives = pattern.split(['{', '}', ',', ' ']).filter(|piece| !piece.is_empty() && !piece.starts_with('!'));
+    alternatives.filter_map(|piece| piece.rsplit('/').next()).any(|name| {
+        ["x", ""].iter().any(|filler| {
+            let named: String = name.split(['*', '?', '[', ']']).collect::<Vec<_>>().join(filler);
+            let path = crate::path::lexical(&crate::path::join(directory, &named));
+            !named.is_empty() && place::classify(&path, world).sensitivity > Sensitivity::None
+        })
+    })
+}
+
 /// The pattern asks for a piece of text of some length, so it cannot stand for everything in a directory.
 pub fn is_narrow(pattern: &str) -> bool {
     const TELLING_LENGTH: usize = 3;

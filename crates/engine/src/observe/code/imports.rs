@@ -50,7 +50,13 @@ impl Runner<'_, '_> {
         let (Some(beside), false) = (code.beside.clone(), name.starts_with('.')) else {
             return self.not_found(format!("where `{module}` is imported from"), code);
         };
-        let files = self.python_files(name, &beside, state);
+        let mut files = self.python_files(name, &beside, state);
+        if standard && files.is_empty() {
+            // Modules of the language import each other, so one that a file hides may be run by any of them.
+            files = self.hidden_modules(&beside, state);
+            files.iter().for_each(|file| self.project_module(file, code, state));
+            return;
+        }
         for file in &files {
             self.project_module(file, code, state);
         }
@@ -62,6 +68,17 @@ impl Runner<'_, '_> {
             }
             (_, true) => {}
         }
+    }
+
+    /// Files of the session in this directory that have the name of a module of the language.
+    pub(crate) fn hidden_modules(&self, beside: &str, state: &State<'_>) -> Vec<String> {
+        let changed = self.out.world.changed_files();
+        let all = changed.iter().chain(state.written.keys());
+        let hides = |file: &&String| {
+            path::parent(file) == beside.trim_end_matches('/')
+                && path::name(file).strip_suffix(".py").is_some_and(standard::python)
+        };
+        all.filter(hides).cloned().collect()
     }
 
     /// Every file that is run on the way to a module: the packages around it, then the module.

@@ -4,6 +4,8 @@
 pub(super) const POISON: &[&str] = &[
     "BASH_ENV",
     "BASHOPTS",
+    "BASH_ALIASES",
+    "BASH_CMDS",
     "BASH_LOADABLES_PATH",
     "BROWSER",
     "CC",

@@ -138,7 +138,9 @@ fn operand(args: &mut Args, word: &Field, knowledge: Packed) -> bool {
             // Where a command takes operands or acts by itself, another word is an operand.
             let stands_alone = !entry.operands.is_empty()
                 || !entry.does.is_empty()
-                || entry.grammar.is_some_and(|grammar| !matches!(grammar, Grammar::Git | Grammar::GitExtra));
+                || entry
+                    .grammar
+                    .is_some_and(|grammar| !matches!(grammar, Grammar::Git | Grammar::GitExtra | Grammar::Kubectl));
             if args.unknown_sub.is_none() && !stands_alone {
                 args.unknown_sub = Some(word.shown());
             }

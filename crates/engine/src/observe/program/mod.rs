@@ -8,6 +8,7 @@ mod inner;
 mod listing;
 mod naming;
 mod notes;
+mod patches;
 mod positions;
 mod reached;
 pub mod recipe;
@@ -107,9 +108,15 @@ impl Runner<'_, '_> {
         let words: Option<Vec<String>> =
             fields.get(1..).unwrap_or_default().iter().map(|field| field.exact().map(str::to_owned)).collect();
         let outer = std::mem::replace(&mut state.positional, words.map(std::rc::Rc::new));
+        let locals = std::mem::take(&mut state.locals);
+        let (jumps, skips, looping) = (self.jumps.len(), self.exits.skips, std::mem::take(&mut self.looping));
         self.calling.push(name.to_owned());
         let output = self.command(body, state, input);
         self.calling.pop();
+        self.looping = looping;
+        self.exits.skips = skips;
+        self.land_function(jumps, state);
+        state.drop_locals(locals);
         state.positional = outer;
         output
     }
@@ -175,6 +182,9 @@ impl Runner<'_, '_> {
         }
         self.depth -= 1;
         self.note_hunting(&invocation);
+        self.note_picks(&invocation);
+        self.note_arguments(&invocation);
+        self.note_patches(&invocation, state);
         self.note_guard(started, &invocation);
         self.note_switches(started, &invocation);
         self.note_downloads(&invocation, state);

@@ -2,12 +2,15 @@
 
 use super::Invocation;
 use super::args::{Args, Given};
+use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
+use crate::observe::connect::Exchange;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
 
 impl Runner<'_, '_> {
     /// Printing the environment matters only if it holds something secret.
@@ -127,6 +130,99 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// Arguments that the tables take for data and that say more: files of arguments, plugins, databases elsewhere.
+    pub fn note_arguments(&mut self, invocation: &Invocation) {
+        let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
+        let operands = &invocation.args.operands;
+        match program.as_str() {
+            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" => {
+                if let Some(file) = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1) {
+                    self.out.lower(Degree::Opaque, format!("the arguments in `{}`", file.shown()));
+                }
+            }
+            "mvn" | "mvnw" => {
+                if let Some(goal) = operands.iter().find(|field| field.text.matches(':').count() > 1) {
+                    self.out.lower(Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown()));
+                }
+            }
+            "gh" => self.note_clone_flags(invocation),
+            // `html:directory`, `xml:file`
+            "pytest" => {
+                let reports = invocation.args.given.iter().filter(|given| given.name == "--cov-report");
+                let places: Vec<Field> = reports
+                    .filter_map(|given| given.value.as_ref())
+                    .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
+                    .filter(|place| place.text.contains('/'))
+                    .collect();
+                for place in places {
+                    self.out.touch(Touch::Create, &place, invocation.cwd.as_deref(), &invocation.by);
+                }
+            }
+            "psql" | "pgcli" | "mysql" | "mariadb" | "mongosh" | "mongo" | "redis-cli" | "usql" | "pg_dump" => {
+                let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
+                let hosts: Vec<Field> = operands.iter().chain(values).filter_map(database_host).collect();
+                for host in hosts {
+                    self.out.connect_host(&host, Exchange::Fetch, &invocation.by);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `gh repo clone x -- …`: what stands behind goes to `git clone`.
+    fn note_clone_flags(&mut self, invocation: &Invocation) {
+        const PLAIN: &[&str] = &[
+            "--depth",
+            "--branch",
+            "-b",
+            "--single-branch",
+            "--no-single-branch",
+            "-q",
+            "--quiet",
+            "--no-tags",
+            "--filter",
+            "--sparse",
+            "--recursive",
+            "--recurse-submodules",
+            "--bare",
+            "--mirror",
+            "-v",
+            "--progress",
+        ];
+        let args = &invocation.args;
+        if !args.ended || args.entry().is_none_or(|entry| &*entry.key != "gh repo clone") {
+            return;
+        }
+        let flags =
+            args.operands.iter().skip(args.ended_at).filter(|field| field.text.starts_with('-') || field.dynamic);
+        for flag in flags {
+            if !PLAIN.contains(&flag.text.split('=').next().unwrap_or_default()) {
+                self.out.lower(Degree::Opaque, format!("the flag `{}` given to `git clone`", flag.shown()));
+            }
+        }
+    }
+
+    /// A search that picks its files by the names of secrets.
+    pub fn note_picks(&mut self, invocation: &Invocation) {
+        const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
+        let searches = invocation
+            .args
+            .chain
+            .first()
+            .is_some_and(|entry| matches!(&*entry.key, "rg" | "grep" | "ag" | "ack" | "ugrep"));
+        if !searches || invocation.args.has_any(&["--files", "-l", "--files-with-matches"]) {
+            return;
+        }
+        let picks = invocation.args.given.iter().filter(|given| FLAGS.contains(&given.name.as_str()));
+        let cwd = invocation.cwd.as_deref().unwrap_or("/");
+        for value in picks.filter_map(|given| given.value.as_ref()) {
+            if crate::observe::wild::picks_sensitive(&value.text, cwd, self.out.world) {
+                self.out
+                    .lower(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
+            }
+        }
+    }
+
     /// Searching a list of the environment for secrets.
     pub fn note_hunting(&mut self, invocation: &Invocation) {
         const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
@@ -187,7 +283,22 @@ pub fn printed(operands: &[Field]) -> Option<String> {
     let rest: Vec<&str> = words.collect::<Option<_>>()?;
     match (format.trim_end_matches("\\n"), rest.as_slice()) {
         (plain, []) if !plain.contains(['%', '\\']) => Some(plain.to_owned()),
-        ("%s", words) => Some(words.join("\n")),
+        // The format is used again for every word.
+        ("%s", words) if format == "%s" => Some(words.concat()),
+        ("%s", words) if format == "%s\\n" => Some(words.join("\n")),
         (_, _) => None,
     }
+}
+
+/// The machine of a database that an address or a list of settings names.
+fn database_host(field: &Field) -> Option<Field> {
+    let text = field.text.as_str();
+    if let Some((_, rest)) = text.split_once("://") {
+        let place = rest.split(['/', '?']).next().unwrap_or(rest);
+        let host = place.rsplit('@').next().unwrap_or(place);
+        return (!host.is_empty()).then(|| field.with_text(host));
+    }
+    let host =
+        text.split_whitespace().find_map(|word| word.strip_prefix("host=").or(word.strip_prefix("hostaddr=")))?;
+    (!host.starts_with('/')).then(|| field.with_text(host))
 }

@@ -180,6 +180,9 @@ impl Runner<'_, '_> {
         if field.text == "-" {
             return;
         }
+        if is_address(field.prefix()) {
+            return self.url(field, Exchange::Fetch, invocation);
+        }
         let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
         let stream = self.file_stream(touched.path.as_deref(), touched.sensitive || field.origin.secret, state);
         invocation.output.origin = invocation.output.origin.and(stream.origin);
@@ -425,4 +428,10 @@ fn is_version(text: &str) -> bool {
 
 fn has_remote(invocation: &Invocation) -> bool {
     invocation.args.operands.iter().any(|field| crate::network::remote_path(field.prefix()).is_some())
+}
+
+/// Where a file is expected, many programs take an address as well.
+fn is_address(text: &str) -> bool {
+    const SCHEMES: &[&str] = &["http", "https", "ftp", "ftps", "oci", "sftp", "s3", "gs", "rtmp", "rtsp"];
+    text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)))
 }

@@ -14,8 +14,6 @@ use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::program::args::Args;
 use crate::observe::stream::{Origin, Shape, Stream};
-use crate::path;
-use crate::world::Kind;
 
 fn is_cluster_with_x(word: &str) -> bool {
     word.starts_with('-') && word.contains('x')
@@ -39,7 +37,7 @@ impl Runner<'_, '_> {
             }
             ":" | "true" | "false" | "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "bg"
             | "fg" | "disown" | "times" | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compopt"
-            | "logout" | "suspend" => self.quiet(name, state),
+            | "logout" | "suspend" => self.quiet(name, words, state),
             "compgen" | "complete" => {
                 if words.iter().any(|word| {
                     word.may_be_flag()
@@ -52,11 +50,7 @@ impl Runner<'_, '_> {
                 }
                 Some(Stream::default())
             }
-            "cd" | "pushd" => self.change_directory(words, state),
-            "popd" => {
-                state.cwd = None;
-                Some(Stream::empty())
-            }
+            "cd" | "pushd" | "popd" => self.change_directory(name, words, state),
             "pwd" => Some(state.cwd.as_deref().map_or_else(Stream::default, |cwd| Stream::known(format!("{cwd}\n")))),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, words, state),
             "unset" | "unalias" | "hash" | "enable" => self.unset_names(name, words, state),
@@ -77,51 +71,23 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn quiet(&mut self, name: &str, state: &mut State<'_>) -> Option<Stream> {
-        if name == "shift" {
-            state.positional = None;
+    fn quiet(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        match name {
+            "shift" => state.positional = None,
+            "exit" | "return" | "break" | "continue" => self.leaves(name, words, state),
+            // `wait -p name` sets a variable.
+            "wait" => words.iter().filter(|word| !word.text.starts_with('-')).for_each(|word| {
+                if state.variables.contains_key(&word.text) {
+                    state.forget(&word.text);
+                }
+            }),
+            _ => {}
         }
         Some(if matches!(name, "type" | "help" | "jobs" | "dirs" | "times" | "ulimit" | "umask" | "compgen") {
             Stream::default()
         } else {
             Stream::empty()
         })
-    }
-
-    fn change_directory(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        let mut operands =
-            words.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "-@" | "--" | "-n"));
-        let target = operands.next();
-        let next: Option<String> = match target {
-            None => self.out.world.home().map(str::to_owned),
-            Some(word) if word.text == "-" => state.previous_cwd.as_deref().map(str::to_owned),
-            Some(word) => match (word.exact(), state.cwd.as_deref()) {
-                (Some(text), _) if text.starts_with('/') => Some(text.to_owned()),
-                (Some(text), Some(cwd)) => Some(path::join(cwd, text)),
-                (Some(_), None) | (None, _) => self.dynamic_directory(word, state),
-            },
-        };
-        let resolved = next.map(|next| path::resolve(&next, self.out.world, path::Follow::Last));
-        let missing = resolved.as_ref().is_some_and(|resolved| {
-            self.out.world.look(&resolved.real).kind == Kind::Missing && !state.written.contains_key(&resolved.real)
-        });
-        state.previous_cwd = state.cwd.take();
-        state.cwd = resolved.filter(|resolved| !missing && !resolved.lost).map(|resolved| Rc::from(resolved.real));
-        Some(Stream::empty())
-    }
-
-    /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.
-    fn dynamic_directory(&self, word: &Field, state: &State<'_>) -> Option<String> {
-        match word.shape {
-            Shape::ProjectPaths if word.prefix().is_empty() => state.cwd.as_deref().map(str::to_owned),
-            Shape::ProjectPaths
-            | Shape::ProjectNames
-            | Shape::Token
-            | Shape::OwnJob
-            | Shape::Begun
-            | Shape::Below
-            | Shape::Any => None,
-        }
     }
 
     fn declare(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
@@ -143,6 +109,20 @@ impl Runner<'_, '_> {
                 self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
                 continue;
             }
+            let keeps = matches!(name, "local" | "declare" | "typeset") && !flags.contains('g');
+            if keeps && !self.calling.is_empty() {
+                let before = state.variables.get(variable).cloned();
+                Rc::make_mut(&mut state.locals).push((variable.to_owned(), before));
+                if value.is_none() {
+                    state.forget(variable);
+                }
+            }
+            if flags.contains('i') {
+                self.evaluates(value.unwrap_or_default(), state);
+            }
+            if flags.contains(['i', 'l', 'u', 'c']) {
+                Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
+            }
             if let Some(value) = value {
                 let text = (!value.contains(super::field::UNKNOWN) && !word.many).then(|| value.to_owned());
                 let stream = Stream { text, ..Stream::unknown(word.origin) };
@@ -153,6 +133,9 @@ impl Runner<'_, '_> {
             }
             if exports {
                 self.export(variable, state);
+            }
+            if name == "readonly" || flags.contains('r') {
+                Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
             }
         }
         Some(Stream::default())
@@ -172,6 +155,12 @@ impl Runner<'_, '_> {
                         Some(variable) => {
                             if crate::observe::names::is_history(variable) {
                                 self.hides_history(variable);
+                            }
+                            if let Some((_, subscript)) = variable.split_once('[') {
+                                self.evaluates(&format!("[{subscript}"), state);
+                            }
+                            if state.functions.contains_key(variable) {
+                                Rc::make_mut(&mut state.functions).remove(variable);
                             }
                             state.forget(variable);
                         }
@@ -201,7 +190,11 @@ impl Runner<'_, '_> {
                     if sign == "+o" && option == Some("history") {
                         self.hides_history("set +o history");
                     }
+                    if option == Some("keyword") {
+                        self.takes_keywords(state);
+                    }
                 }
+                Some(flag) if flag.starts_with('-') && flag.contains('k') => self.takes_keywords(state),
                 Some(flag) if flag.starts_with(['-', '+']) => {}
                 Some(_) | None => {
                     state.positional = None;
@@ -216,6 +209,12 @@ impl Runner<'_, '_> {
         }
         // Plain `set` prints every variable.
         Some(if rest.is_empty() { Stream::default() } else { Stream::empty() })
+    }
+
+    /// From here on any word with `=` goes into the environment of the command.
+    fn takes_keywords(&mut self, state: &mut State<'_>) {
+        self.out.lower(Degree::Opaque, "`set -k` makes variables of arguments");
+        state.odd_shell = true;
     }
 
     fn shell_options(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
@@ -308,6 +307,7 @@ impl Runner<'_, '_> {
     }
 
     fn source<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
+        let moves = self.moves;
         let mut invocation = Invocation {
             args: Args { operands: words.to_vec(), ..Args::default() },
             by: by.clone(),
@@ -324,6 +324,9 @@ impl Runner<'_, '_> {
         match words.first() {
             Some(file) => self.script_file(file, Role::ScriptSh, &mut invocation, state),
             None => self.out.lower(Degree::Unknown, "`source` without a file"),
+        }
+        if self.moves != moves {
+            state.cwd = None;
         }
         // What the file sets is not known here.
         let names: Vec<String> = state.variables.keys().cloned().collect();
@@ -344,23 +347,6 @@ impl Runner<'_, '_> {
             }
         }
         Some(Stream::default())
-    }
-
-    fn trap<'a>(&mut self, words: &[Field], state: &mut State<'a>, by: &By) -> Option<Stream> {
-        let mut words = words.iter().filter(|word| word.text != "--");
-        let Some(first) = words.next() else { return Some(Stream::empty()) };
-        let signals = words.count();
-        match first.known() {
-            Some("-" | "-p" | "-l" | "") => {}
-            Some(_) if signals == 0 => {}
-            Some(text) => {
-                let mut inner: State<'_> = state.clone();
-                let text = text.to_owned();
-                self.eval_text(&text, &mut inner, Stream::empty(), by.part);
-            }
-            None => self.runs_data(first.origin, by),
-        }
-        Some(Stream::empty())
     }
 
     fn read(&mut self, name: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) -> Option<Stream> {
@@ -385,6 +371,13 @@ impl Runner<'_, '_> {
         }
         // With one name the whole line goes into it.
         let shape = if name == "read" && names.len() == 1 { of_lines(input.shape) } else { Shape::Any };
+        let unnamed: &[&str] = match name {
+            "read" if names.is_empty() => &["REPLY"],
+            "mapfile" | "readarray" if names.is_empty() => &["MAPFILE"],
+            "getopts" => &["OPTARG", "OPTIND"],
+            _ => &[],
+        };
+        unnamed.iter().for_each(|variable| state.set(variable, Stream::unknown(input.origin)));
         for word in names {
             match word.exact() {
                 Some(variable) if !variable.contains("$(") && !variable.contains('`') => {

@@ -28,7 +28,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("text that is evaluated: {error}"));
         }
         let output;
-        let (cwd, previous, variables, written, shadowed, flags) = {
+        let (places, variables, written, shadowed, stubborn, flags) = {
             let mut inner: State<'_> = state.clone();
             let outer = self.enter(part);
             output = self.script(&parsed.script, &mut inner, input);
@@ -37,6 +37,8 @@ impl Runner<'_, '_> {
             let is_new = |name: &String, body: &doorward_shell::Command| {
                 state.functions.get(name).is_none_or(|known| !std::ptr::eq(*known, body))
             };
+            // A function that the text removed is a program again.
+            shadowed.extend(state.functions.keys().filter(|name| !inner.functions.contains_key(*name)).cloned());
             let defined: Vec<_> = inner.functions.iter().filter(|(name, body)| is_new(name, body)).collect();
             shadowed.extend(defined.iter().map(|(name, _)| (*name).clone()));
             // The text is gone once it was evaluated, so what its functions would do is looked at here.
@@ -46,16 +48,16 @@ impl Runner<'_, '_> {
                 self.command(body, &mut called, Stream::unknown(Origin::default()));
             }
             (
-                inner.cwd,
-                inner.previous_cwd,
+                (inner.cwd, inner.logical, inner.previous_cwd, inner.positional),
                 inner.variables,
                 inner.written,
                 shadowed,
+                (inner.stubborn, inner.locals),
                 (inner.path_changed, inner.odd_shell, inner.poisoned),
             )
         };
-        state.cwd = cwd;
-        state.previous_cwd = previous;
+        (state.cwd, state.logical, state.previous_cwd, state.positional) = places;
+        (state.stubborn, state.locals) = stubborn;
         state.variables = variables;
         state.written = written;
         state.shadowed = std::rc::Rc::new(shadowed);
@@ -78,7 +80,12 @@ impl Runner<'_, '_> {
         let called = std::mem::take(&mut self.called);
         let calling = std::mem::take(&mut self.calling);
         let manner = std::mem::take(&mut self.manner);
-        let output = self.program(&parsed.script, &mut inner, input);
+        let traps = std::mem::take(&mut self.traps);
+        let output = self.apart(|runner| {
+            runner.looping = 0;
+            runner.program(&parsed.script, &mut inner, input)
+        });
+        self.traps = traps;
         self.manner = manner;
         self.called = called;
         self.calling = calling;

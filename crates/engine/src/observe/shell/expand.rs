@@ -128,7 +128,8 @@ impl Runner<'_, '_> {
             Part::Parameter(parameter) => Expansion::of(self.parameter(parameter, state)),
             Part::Substitution { script, .. } => {
                 let mut inner = state.clone();
-                let mut value = self.script(script, &mut inner, Stream::empty());
+                let mut value = self.apart(|runner| runner.script(script, &mut inner, Stream::empty()));
+                self.keep_files(state, &inner);
                 if let Some(text) = &mut value.text {
                     text.truncate(text.trim_end_matches('\n').len());
                 }
@@ -141,7 +142,8 @@ impl Runner<'_, '_> {
                 } else {
                     Stream::empty()
                 };
-                let output = self.script(script, &mut inner, input);
+                let output = self.apart(|runner| runner.script(script, &mut inner, input));
+                self.keep_uncertain(state, &inner);
                 Expansion {
                     value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin: output.origin },
                     process: Some(if *writes { None } else { output.text }),
@@ -177,7 +179,7 @@ impl Runner<'_, '_> {
 
     fn parameter<'a>(&mut self, parameter: &'a Parameter, state: &mut State<'a>) -> Stream {
         if let Some(subscript) = &parameter.subscript {
-            self.text(subscript, state);
+            self.subscript(subscript, state);
         }
         let operand = parameter.operation.as_ref().map(|operation| self.parameter_operands(operation, state));
         let value = self.variable(&parameter.name, state);
@@ -195,6 +197,13 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// A word that is read as arithmetic.
+    pub fn subscript<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
+        let field = self.text(word, state);
+        self.evaluates(&field.text, state);
+        field
+    }
+
     /// Expands every operand for its effects; yields the first one's text.
     fn parameter_operands<'a>(&mut self, operation: &'a ParameterOperation, state: &mut State<'a>) -> Field {
         match operation {
@@ -210,9 +219,9 @@ impl Runner<'_, '_> {
             }
             ParameterOperation::Slice { offset, length } => {
                 if let Some(length) = length {
-                    self.text(length, state);
+                    self.subscript(length, state);
                 }
-                self.text(offset, state)
+                self.subscript(offset, state)
             }
             ParameterOperation::Transform(_) | ParameterOperation::Names => Field::default(),
         }
@@ -276,6 +285,7 @@ impl Runner<'_, '_> {
         }
         match name {
             "PWD" => Some(state.cwd.as_deref().map_or_else(Stream::default, Stream::known)),
+            "_" => Some(Stream::default()),
             "OLDPWD" => Some(state.previous_cwd.as_deref().map_or_else(Stream::default, Stream::known)),
             "HOME" => Some(self.out.world.home().map_or_else(Stream::default, Stream::known)),
             "IFS" => Some(Stream::known(" \t\n")),

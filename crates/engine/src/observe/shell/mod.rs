@@ -2,10 +2,14 @@
 
 pub mod builtin;
 pub mod code;
+pub mod directory;
+pub mod evaluate;
 pub mod expand;
 pub mod field;
+pub mod list;
 pub mod paths;
 pub mod run;
 pub mod shape;
 pub mod simple;
 pub mod state;
+pub mod trap;

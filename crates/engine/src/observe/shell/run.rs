@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use doorward_shell::{Arm, Case, Command, CommandKind, Connector, For, Pipeline, Script, Statement, Value};
+use doorward_shell::{Arm, Case, Command, CommandKind, For, Pipeline, Script, Statement, Value};
 
-use super::state::State;
+use super::list::{Exits, Jump};
+use super::state::{State, WrittenFile};
+use super::trap::Trap;
 use crate::coverage::Degree;
 use crate::marks::Mark;
 use crate::observe::observer::Observer;
@@ -13,6 +15,9 @@ use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.
 const DEPTH: u32 = 40;
+
+/// A body whose rounds keep changing what the next one sees is run this often.
+const ROUNDS: usize = 4;
 
 /// Loop bodies are run once for each of at most this many literal words.
 const ITERATIONS: usize = 64;
@@ -28,6 +33,14 @@ pub struct Runner<'o, 'w> {
     pub manner: crate::observe::code::Manner,
     /// Files that tools load by themselves and that are being judged.
     pub loading: Vec<String>,
+    /// Where loops and functions were left before their end.
+    pub jumps: Vec<Jump>,
+    pub exits: Exits,
+    /// How many loops the current command stands in.
+    pub looping: u32,
+    pub traps: Vec<Trap>,
+    /// How often the directory was changed.
+    pub moves: u32,
 }
 
 impl<'o, 'w> Runner<'o, 'w> {
@@ -39,6 +52,11 @@ impl<'o, 'w> Runner<'o, 'w> {
             called: BTreeSet::new(),
             manner: Default::default(),
             loading: Vec::new(),
+            jumps: Vec::new(),
+            exits: Exits::default(),
+            looping: 0,
+            traps: Vec::new(),
+            moves: 0,
         }
     }
 
@@ -63,9 +81,16 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
         self.depth += 1;
         let mut output = Stream::empty();
+        let exits = self.exits;
         for statement in &script.statements {
+            let skipped = self.exits != exits;
             let printed = self.statement(statement, state, input.clone());
-            output = output.then(printed);
+            // Behind a way out it is not known whether this is printed at all.
+            output = if skipped && printed != Stream::empty() {
+                output.then(Stream::unknown(printed.origin))
+            } else {
+                output.then(printed)
+            };
         }
         self.depth -= 1;
         output
@@ -75,80 +100,45 @@ impl<'o, 'w> Runner<'o, 'w> {
         if statement.background {
             let mut inner = state.clone();
             self.note_background(statement);
-            return self.list(statement, &mut inner, input);
+            let output = self.apart(|runner| runner.list(statement, &mut inner, input));
+            self.keep_uncertain(state, &inner);
+            return output;
         }
         self.list(statement, state, input)
     }
 
-    /// `a && b || c`: what follows `&&` sees the state after success, what follows `||` any state so far.
-    fn list<'a>(&mut self, statement: &'a Statement, state: &mut State<'a>, input: Stream) -> Stream {
-        if statement.rest.is_empty() {
-            return self.pipeline(&statement.first, state, input);
-        }
-        let before = state.clone();
-        let mut output = self.pipeline(&statement.first, state, input.clone());
-        let mut failed = before.join(state);
-        for (connector, pipeline) in &statement.rest {
-            let printed = match connector {
-                Connector::And => {
-                    let printed = self.pipeline(pipeline, state, input.clone());
-                    failed = failed.join(state);
-                    printed
-                }
-                Connector::Or => {
-                    let succeeded = state.clone();
-                    let mut other = failed.clone();
-                    let printed = self.pipeline(pipeline, &mut other, input.clone());
-                    failed = failed.join(&other);
-                    *state = if self.never_returns(pipeline) { succeeded } else { succeeded.join(&other) };
-                    printed
-                }
-            };
-            output = output.then(printed);
-        }
-        output
-    }
-
-    /// `… || exit 1` and the like: what comes after runs only if the left side succeeded.
-    fn never_returns(&self, pipeline: &Pipeline) -> bool {
-        let [command] = pipeline.commands.as_slice() else { return false };
-        match &command.kind {
-            CommandKind::Simple(simple) => simple.words.first().is_some_and(|word| {
-                matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == "exit" || text == "return")
-            }),
-            CommandKind::Group(script) => script.statements.last().is_some_and(|last| {
-                last.rest.is_empty() && !last.background && self.never_returns(&last.first)
-            }),
-            CommandKind::Subshell(_)
-            | CommandKind::If(_)
-            | CommandKind::Loop(_)
-            | CommandKind::For(_)
-            | CommandKind::ArithmeticFor(_)
-            | CommandKind::Case(_)
-            | CommandKind::Arithmetic(_)
-            | CommandKind::Test(_)
-            | CommandKind::Function(_)
-            | CommandKind::Coproc(_) => false,
-        }
-    }
-
-    fn pipeline<'a>(&mut self, pipeline: &'a Pipeline, state: &mut State<'a>, input: Stream) -> Stream {
+    pub fn pipeline<'a>(&mut self, pipeline: &'a Pipeline, state: &mut State<'a>, input: Stream) -> Stream {
         if let [command] = pipeline.commands.as_slice() {
-            return self.command(command, state, input);
+            let output = self.command(command, state, input);
+            self.spring_traps(state);
+            return output;
         }
         let mut stream = input;
         for command in &pipeline.commands {
             let mut inner = state.clone();
-            stream = self.command(command, &mut inner, stream);
+            stream = self.apart(|runner| runner.command(command, &mut inner, stream));
             self.keep_files(state, &inner);
         }
         stream
     }
 
     /// Files that a subshell wrote are there afterwards.
-    fn keep_files<'a>(&self, state: &mut State<'a>, inner: &State<'a>) {
+    pub fn keep_files<'a>(&self, state: &mut State<'a>, inner: &State<'a>) {
         if !Rc::ptr_eq(&state.written, &inner.written) {
             state.written = Rc::clone(&inner.written);
+        }
+    }
+
+    /// Files that something wrote which runs at the same time: when, nobody knows.
+    pub fn keep_uncertain<'a>(&self, state: &mut State<'a>, inner: &State<'a>) {
+        if Rc::ptr_eq(&state.written, &inner.written) {
+            return;
+        }
+        let files = Rc::make_mut(&mut state.written);
+        for (path, file) in inner.written.iter() {
+            if files.get(path) != Some(file) {
+                files.insert(path.clone(), WrittenFile { content: None, origin: file.origin });
+            }
         }
     }
 
@@ -176,7 +166,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             CommandKind::Group(script) => self.script(script, state, input),
             CommandKind::Subshell(script) => {
                 let mut inner = state.clone();
-                let output = self.script(script, &mut inner, input);
+                let output = self.apart(|runner| runner.script(script, &mut inner, input));
                 self.keep_files(state, &inner);
                 output
             }
@@ -208,12 +198,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 Stream::empty()
             }
             CommandKind::Test(test) => {
-                for word in &test.words {
-                    let field = self.text(word, state);
-                    if runs_in_arithmetic(&field.text) {
-                        self.out.lower(Degree::Opaque, "a test that evaluates a subscript");
-                    }
-                }
+                self.double_bracket(test, state);
                 Stream::empty()
             }
             CommandKind::Function(function) => {
@@ -222,7 +207,10 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
             CommandKind::Coproc(coproc) => {
                 let mut inner = state.clone();
-                self.command(&coproc.body, &mut inner, Stream::unknown(Origin::default()))
+                let unknown = Stream::unknown(Origin::default());
+                let output = self.apart(|runner| runner.command(&coproc.body, &mut inner, unknown));
+                self.keep_uncertain(state, &inner);
+                output
             }
         }
     }
@@ -249,21 +237,45 @@ impl<'o, 'w> Runner<'o, 'w> {
         Stream::unknown(output.origin)
     }
 
-    /// Runs a body that may run any number of times, until its effect on the directory is settled.
+    /// Runs a body that may run any number of times, until it leaves nothing new for its next round.
     fn repeat<'a>(
         &mut self,
         state: &mut State<'a>,
         mut body: impl FnMut(&mut Self, &mut State<'a>) -> Stream,
     ) -> Stream {
-        let before = state.clone();
-        let output = body(self, state);
-        let moved = state.cwd != before.cwd;
-        *state = std::mem::replace(state, State::new(None)).join(&before);
-        if moved {
-            state.cwd = None;
-            let again = body(self, state);
-            return output.then(again);
+        let mut output = Stream::empty();
+        for round in 0..ROUNDS {
+            let before = state.clone();
+            output = output.then(self.round(state, &mut body));
+            *state = std::mem::replace(state, State::new(None)).join(&before);
+            if state.equals(&before) {
+                return output;
+            }
+            if round + 2 == ROUNDS {
+                // Too many values follow from each other; any of them may be anything.
+                let names: Vec<String> = state.variables.keys().cloned().collect();
+                names.iter().for_each(|name| state.forget(name));
+                state.positional = None;
+                state.cwd = None;
+            }
         }
+        output
+    }
+
+    /// One round of a loop, with the ways out of it.
+    fn round<'a>(
+        &mut self,
+        state: &mut State<'a>,
+        body: &mut impl FnMut(&mut Self, &mut State<'a>) -> Stream,
+    ) -> Stream {
+        let (jumps, skips) = (self.jumps.len(), self.exits.skips);
+        self.looping += 1;
+        let mut output = body(self, state);
+        self.looping = self.looping.saturating_sub(1);
+        if self.exits.skips != skips {
+            output.text = None;
+        }
+        self.land_loop(jumps, state);
         output
     }
 
@@ -279,7 +291,9 @@ impl<'o, 'w> Runner<'o, 'w> {
                 let mut output = Stream::empty();
                 for value in values {
                     self.assign(&body.name, Stream::known(value), state);
-                    output = output.then(self.script(&body.body, state, input.clone()));
+                    let mut round =
+                        |runner: &mut Self, state: &mut State<'a>| runner.script(&body.body, state, input.clone());
+                    output = output.then(self.round(state, &mut round));
                 }
                 *state = std::mem::replace(state, State::new(None)).join(&before);
                 output
@@ -360,30 +374,6 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
     }
 
-    /// Arithmetic evaluates the values of the variables it names, subscripts in them included.
-    pub fn arithmetic<'a>(&mut self, arithmetic: &'a doorward_shell::Arithmetic, state: &mut State<'a>) {
-        let field = self.text(&arithmetic.word, state);
-        let assigns = field.text.contains('=') || field.text.contains("++") || field.text.contains("--");
-        for name in field.text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_') {
-            if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
-                continue;
-            }
-            let value = state.variables.get(name).and_then(|variable| variable.value.text.as_deref());
-            if value.is_some_and(runs_in_arithmetic) {
-                self.out
-                    .lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"));
-            }
-            if assigns && crate::observe::names::is_poison(name) {
-                self.poison(name, state);
-            } else if assigns && state.variables.contains_key(name) {
-                state.forget(name);
-            }
-        }
-        if runs_in_arithmetic(&field.text) {
-            self.out.lower(Degree::Opaque, "arithmetic that runs text");
-        }
-    }
-
     fn note_background(&mut self, statement: &Statement) {
         if self.calling.iter().any(|name| calls(statement, name)) {
             self.out.call_mark(Mark::ForkBomb);
@@ -402,7 +392,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 let mut origin = Origin::default();
                 for element in elements {
                     if let Some(subscript) = &element.subscript {
-                        self.text(subscript, state);
+                        self.subscript(subscript, state);
                     }
                     for field in self.expand(&element.value, state) {
                         origin = origin.and(field.origin);
@@ -412,11 +402,6 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
         }
     }
-}
-
-/// A subscript with a substitution in it.
-fn runs_in_arithmetic(text: &str) -> bool {
-    text.contains('[') && (text.contains("$(") || text.contains('`'))
 }
 
 /// `while :`, `while true`.

@@ -78,8 +78,12 @@ impl Runner<'_, '_> {
             state.written = Rc::clone(&inner.written);
             if inner.cwd != before {
                 state.cwd.clone_from(&inner.cwd);
+                state.logical.clone_from(&inner.logical);
             }
-            state.path_changed |= inner.path_changed && self.is_special(simple);
+            if self.is_special(simple) {
+                state.path_changed |= inner.path_changed;
+                simple.assignments.iter().for_each(|assignment| state.forget(&assignment.name));
+            }
             output
         };
         self.finish_redirects(redirected, output, state)
@@ -96,7 +100,7 @@ impl Runner<'_, '_> {
     /// `name=value` on its own.
     fn assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>) {
         if let Some(subscript) = &assignment.subscript {
-            self.text(subscript, state);
+            self.subscript(subscript, state);
         }
         let mut value = self.value(&assignment.value, state);
         if assignment.append || assignment.subscript.is_some() {
@@ -113,7 +117,17 @@ impl Runner<'_, '_> {
         if names::is_history(name) {
             self.hides_history(name);
         }
+        if state.stubborn.contains(name) {
+            self.evaluates(value.text.as_deref().unwrap_or_default(), state);
+        }
+        // The shell gives these other values by itself.
+        let own = matches!(name, "_" | "PWD" | "OLDPWD" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "DIRSTACK");
+        let value = if own || state.stubborn.contains(name) { Stream::unknown(value.origin) } else { value };
         state.set(name, value);
+        // What the environment holds already stays in it.
+        if self.out.world.environment(name).is_some() {
+            state.export(name);
+        }
     }
 
     /// `name=value command`: goes into the environment of the command.
@@ -122,9 +136,7 @@ impl Runner<'_, '_> {
         let value = self.value(&assignment.value, state);
         self.exported(&assignment.name, &value, state, &program);
         state.set(&assignment.name, value);
-        if let Some(variable) = Rc::make_mut(&mut state.variables).get_mut(&assignment.name) {
-            variable.exported = true;
-        }
+        state.export(&assignment.name);
     }
 
     /// A variable enters the environment of programs.
@@ -317,7 +329,15 @@ impl Runner<'_, '_> {
             Some(file) => {
                 Stream { text: file.content.clone(), shape: Default::default(), origin: file.origin.and(secret) }
             }
-            None => Stream::unknown(secret),
+            None => {
+                let of_session = path.filter(|path| {
+                    let look = self.out.world.look(path);
+                    look.created_this_session || look.changed_since_trust
+                });
+                let text =
+                    of_session.and_then(|path| crate::observe::through::files::text(path, self.out.world, state));
+                Stream { text, ..Stream::unknown(secret) }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The state of the shell at one point of a script: directory, variables, functions, files written so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use doorward_shell as ast;
@@ -26,6 +26,8 @@ pub struct WrittenFile {
 pub struct State<'a> {
     /// Absolute, or `None` if it cannot be said.
     pub cwd: Option<Rc<str>>,
+    /// What the shell calls its directory if it came there through a link.
+    pub logical: Option<Rc<str>>,
     pub previous_cwd: Option<Rc<str>>,
     pub variables: Rc<BTreeMap<String, Variable>>,
     pub functions: Rc<BTreeMap<String, &'a ast::Command>>,
@@ -34,6 +36,10 @@ pub struct State<'a> {
     /// Positional parameters; `None` if they are not known.
     pub positional: Option<Rc<Vec<String>>>,
     pub written: Rc<BTreeMap<String, WrittenFile>>,
+    /// Variables that do not simply take what is assigned: read-only, numbers, changed by a trap.
+    pub stubborn: Rc<BTreeSet<String>>,
+    /// Variables that the running function keeps for itself, with what they were before.
+    pub locals: Rc<Vec<(String, Option<Variable>)>>,
     /// Names no longer stand for the programs that the world resolves.
     pub path_changed: bool,
     /// A setting of the shell changes how words are read.
@@ -46,15 +52,37 @@ impl<'a> State<'a> {
     pub fn new(cwd: Option<&str>) -> State<'a> {
         State {
             cwd: cwd.map(Rc::from),
+            logical: None,
             previous_cwd: None,
             variables: Rc::default(),
             functions: Rc::default(),
             shadowed: Rc::default(),
             positional: Some(Rc::default()),
             written: Rc::default(),
+            stubborn: Rc::default(),
+            locals: Rc::default(),
             path_changed: false,
             odd_shell: false,
             poisoned: false,
+        }
+    }
+
+    /// A copy without the functions, whose bodies belong to the text of one script.
+    pub fn apart(&self) -> State<'static> {
+        State {
+            cwd: self.cwd.clone(),
+            logical: self.logical.clone(),
+            previous_cwd: self.previous_cwd.clone(),
+            variables: Rc::clone(&self.variables),
+            functions: Rc::default(),
+            shadowed: Rc::clone(&self.shadowed),
+            positional: self.positional.clone(),
+            written: Rc::clone(&self.written),
+            stubborn: Rc::clone(&self.stubborn),
+            locals: Rc::clone(&self.locals),
+            path_changed: self.path_changed,
+            odd_shell: self.odd_shell,
+            poisoned: self.poisoned,
         }
     }
 
@@ -68,6 +96,13 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Programs and shells that are started see the variable.
+    pub fn export(&mut self, name: &str) {
+        if let Some(variable) = Rc::make_mut(&mut self.variables).get_mut(name) {
+            variable.exported = true;
+        }
+    }
+
     pub fn forget(&mut self, name: &str) {
         self.set(name, Stream::default());
     }
@@ -75,8 +110,9 @@ impl<'a> State<'a> {
     /// What may hold after either of two ways through a script.
     #[must_use]
     pub fn join(mut self, other: &State<'a>) -> State<'a> {
-        if self.cwd != other.cwd {
+        if self.cwd != other.cwd || self.logical != other.logical {
             self.cwd = None;
+            self.logical = None;
         }
         if self.previous_cwd != other.previous_cwd {
             self.previous_cwd = None;
@@ -87,9 +123,48 @@ impl<'a> State<'a> {
         self.path_changed |= other.path_changed;
         self.odd_shell |= other.odd_shell;
         self.poisoned |= other.poisoned;
+        if !Rc::ptr_eq(&self.stubborn, &other.stubborn) {
+            Rc::make_mut(&mut self.stubborn).extend(other.stubborn.iter().cloned());
+        }
+        if !Rc::ptr_eq(&self.locals, &other.locals) {
+            let mine = Rc::make_mut(&mut self.locals);
+            mine.extend(other.locals.iter().filter(|local| !mine.contains(local)).cloned().collect::<Vec<_>>());
+        }
         self.join_variables(other);
         self.join_tables(other);
         self
+    }
+
+    /// Nothing that later commands could notice is different.
+    pub fn equals(&self, other: &State<'a>) -> bool {
+        let same_functions = Rc::ptr_eq(&self.functions, &other.functions)
+            || (self.functions.len() == other.functions.len()
+                && self
+                    .functions
+                    .iter()
+                    .zip(other.functions.iter())
+                    .all(|((name, body), (known, old))| name == known && std::ptr::eq(*body, *old)));
+        same_functions
+            && self.cwd == other.cwd
+            && self.logical == other.logical
+            && self.previous_cwd == other.previous_cwd
+            && self.positional == other.positional
+            && self.variables == other.variables
+            && self.shadowed == other.shadowed
+            && self.written == other.written
+            && self.stubborn == other.stubborn
+    }
+
+    /// The variables of a function go with it, and those that they hid come back.
+    pub fn drop_locals(&mut self, outer: Rc<Vec<(String, Option<Variable>)>>) {
+        let locals = std::mem::replace(&mut self.locals, outer);
+        for (name, before) in locals.iter().rev() {
+            let variables = Rc::make_mut(&mut self.variables);
+            match before {
+                Some(variable) => variables.insert(name.clone(), variable.clone()),
+                None => variables.remove(name),
+            };
+        }
     }
 
     fn join_variables(&mut self, other: &State<'a>) {
@@ -119,6 +194,9 @@ impl<'a> State<'a> {
 
     fn join_tables(&mut self, other: &State<'a>) {
         if !Rc::ptr_eq(&self.functions, &other.functions) {
+            // A name that is a function only on one way is a program on the other.
+            let only_mine = self.functions.keys().filter(|name| !other.functions.contains_key(*name));
+            Rc::make_mut(&mut self.shadowed).extend(only_mine.cloned());
             let mine = Rc::make_mut(&mut self.functions);
             for (name, function) in other.functions.iter() {
                 let known = mine.get(name).copied();
@@ -129,7 +207,9 @@ impl<'a> State<'a> {
             }
         }
         if !Rc::ptr_eq(&self.shadowed, &other.shadowed) {
-            Rc::make_mut(&mut self.shadowed).extend(other.shadowed.iter().cloned());
+            let mine = Rc::make_mut(&mut self.shadowed);
+            let theirs: Vec<String> = other.shadowed.iter().filter(|name| !mine.contains(name)).cloned().collect();
+            mine.extend(theirs);
         }
         if !Rc::ptr_eq(&self.written, &other.written) {
             let mine = Rc::make_mut(&mut self.written);

@@ -1,7 +1,7 @@
 //! Recipes that were written or changed since the project was trusted: what a command runs of them, judged as what it is.
 
 mod compose;
-mod files;
+pub mod files;
 mod ini;
 mod json;
 mod justfile;

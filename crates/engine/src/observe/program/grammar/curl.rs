@@ -30,6 +30,9 @@ impl Runner<'_, '_> {
         for file in sent_files(invocation) {
             self.role(&file, Role::Upload, invocation, state);
         }
+        if let Some(file) = written_out(invocation) {
+            self.role(&file, Role::Write, invocation, state);
+        }
         let secret =
             invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret);
         let by = invocation.by.clone();
@@ -138,6 +141,14 @@ fn sends(invocation: &Invocation) -> bool {
     !reads || args.has_any(FORMS) || args.has_any(FILES) || (data && !in_address)
 }
 
+/// The file that the format of `-w` sends its text to.
+fn written_out(invocation: &Invocation) -> Option<Field> {
+    let format = invocation.args.value("-w").or(invocation.args.value("--write-out"))?;
+    let (_, rest) = format.text.split_once("%output{")?;
+    let file = rest.split('}').next()?.trim_start_matches('>');
+    Some(format.with_text(file))
+}
+
 /// Files whose content is sent.
 fn sent_files(invocation: &Invocation) -> Vec<Field> {
     let mut files = Vec::new();
@@ -145,9 +156,9 @@ fn sent_files(invocation: &Invocation) -> Vec<Field> {
         let Some(value) = &given.value else { continue };
         let name = given.name.as_str();
         let file = match name {
-            _ if DATA.contains(&name) => match value.text.strip_prefix('@') {
+            _ if DATA.contains(&name) || name == "--url-query" => match value.text.strip_prefix('@') {
                 Some(file) => Some(file),
-                None if name == "--data-urlencode" => {
+                None if matches!(name, "--data-urlencode" | "--url-query") => {
                     value.text.split_once('@').filter(|(field, _)| !field.contains('=')).map(|(_, file)| file)
                 }
                 None => None,

@@ -13,8 +13,11 @@ impl Runner<'_, '_> {
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
         let texts: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::known).collect();
         let plain = invocation.args.given.iter().all(|given| given.name == "-n") && invocation.args.unknown.is_empty();
+        let end = if invocation.args.given.is_empty() { "\n" } else { "" };
+        // Some shells read these even without `-e`.
+        let escapes = |text: &&str| ["\\n", "\\r", "\\c", "\\0", "\\x"].iter().any(|escape| text.contains(escape));
         invocation.output = match texts {
-            Some(texts) if plain => Stream::known(format!("{}\n", texts.join(" "))),
+            Some(texts) if plain && !texts.iter().any(escapes) => Stream::known(format!("{}{end}", texts.join(" "))),
             Some(_) | None => Stream::default(),
         };
         invocation.passes_input = false;

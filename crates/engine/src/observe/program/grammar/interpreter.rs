@@ -52,7 +52,9 @@ impl Runner<'_, '_> {
         if args.has("--test") {
             return self.own_tests(invocation);
         }
-        if args.given.iter().any(|given| matches!(given.name.as_str(), "--check" | "-c") && given.value.is_none()) {
+        // Perl runs `BEGIN` and everything that is used while it only checks.
+        let checks = |name: &str| name == "--check" || (name == "-c" && !invocation.by.name.starts_with("perl"));
+        if args.given.iter().any(|given| checks(&given.name) && given.value.is_none()) {
             return invocation.roles.iter_mut().for_each(|role| *role = Role::Read);
         }
         match invocation.operand(0).cloned() {
@@ -117,6 +119,17 @@ impl Runner<'_, '_> {
         let Some(name) = module.exact().map(str::to_owned) else {
             return self.out.lower(Degree::Opaque, "which module is run");
         };
+        // The directory comes first, so a file there stands for a package of the same name.
+        let package = name.split('.').next().unwrap_or(&name).to_owned();
+        let hides = invocation.cwd.as_deref().is_some_and(|cwd| {
+            let file = path::join(cwd, &format!("{package}.py"));
+            state.written.contains_key(&file) || self.out.world.look(&file).kind == Kind::File
+        });
+        let hidden = invocation.cwd.as_deref().map(|cwd| self.hidden_modules(cwd, state)).unwrap_or_default();
+        for file in hidden.iter().filter(|_| !hides) {
+            let stem = path::name(file).trim_end_matches(".py").to_owned();
+            self.own_module(&stem, invocation, state);
+        }
         let local = invocation.cwd.as_deref().is_some_and(|cwd| {
             let base = path::join(cwd, &name.replace('.', "/"));
             [base.clone(), format!("{base}.py"), format!("{base}/__main__.py")].iter().any(|file| {
@@ -126,6 +139,10 @@ impl Runner<'_, '_> {
         });
         let entry = self.out.knowledge.entry(&name).or_else(|| self.out.knowledge.entry(&name.replace('_', "-")));
         match (name.as_str(), entry) {
+            _ if hides => {
+                invocation.does.push(executes(Mark::RunsProject));
+                self.own_module(&package, invocation, state);
+            }
             _ if local => {
                 invocation.does.push(executes(Mark::RunsProject));
                 self.own_module(&name, invocation, state);

@@ -34,7 +34,7 @@ impl Runner<'_, '_> {
             invocation.does.push(does);
         }
         if let Some(word) = words.iter().find(|word| FILES.contains(&word.as_str())) {
-            self.out.lower(Degree::Unknown, format!("`{word}` in a filter of `{}`", invocation.by.name));
+            self.out.lower(Degree::Opaque, format!("`{word}` in a filter of `{}`", invocation.by.name));
         }
     }
 }
@@ -47,11 +47,17 @@ fn words(filter: &str) -> Vec<String> {
     let mut before = ' ';
     let mut escaped = false;
     let mut is_key = false;
+    // How many parentheses are open in each interpolation `\(…)`, which is code inside a string.
+    let mut interpolations: Vec<u32> = Vec::new();
     for character in filter.chars().chain([' ']) {
+        let was_in_string = in_string;
         if in_string {
-            // An interpolation `\(…)` is code again; reading its words as well errs on the strict side.
             if escaped {
                 escaped = false;
+                if character == '(' {
+                    interpolations.push(0);
+                    in_string = false;
+                }
             } else if character == '\\' {
                 escaped = true;
             } else if character == '"' {
@@ -71,11 +77,32 @@ fn words(filter: &str) -> Vec<String> {
                 found.push(std::mem::take(&mut word));
             }
             word.clear();
-            if character == '"' && !in_string && before != '\\' {
-                in_string = true;
+            match (character, interpolations.last_mut()) {
+                _ if was_in_string => {}
+                ('"', _) if before != '\\' => in_string = true,
+                ('(', Some(open)) => *open += 1,
+                (')', Some(0)) => {
+                    interpolations.pop();
+                    in_string = true;
+                }
+                (')', Some(open)) => *open -= 1,
+                _ => {}
             }
         }
         before = character;
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn strings_hide_words_and_interpolations_do_not() {
+        assert_eq!(words(r#""env" | .a"#), Vec::<String>::new());
+        assert_eq!(words(r#""x" | env"#), ["env"]);
+        assert_eq!(words(r#""\(env.TOKEN) load" | .a"#), ["env"]);
+        assert_eq!(words(r#""\((1) + $ENV.X) \("a" + load) z""#), ["1", "$ENV", "load"]);
+    }
 }

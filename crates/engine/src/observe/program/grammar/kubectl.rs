@@ -7,6 +7,7 @@ use crate::knowledge::schema::{Does, Role};
 use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
+use crate::observe::touch::Touch;
 
 impl Runner<'_, '_> {
     pub fn kubectl(&mut self, invocation: &mut Invocation) {
@@ -28,6 +29,11 @@ impl Runner<'_, '_> {
             {
                 given.role = Role::Url;
             }
+        }
+        let template = invocation.args.value("-o").or(invocation.args.value("--output")).cloned();
+        if let Some((_, file)) = template.as_ref().and_then(|value| value.text.split_once("-file=")) {
+            let file = template.as_ref().map(|value| value.with_text(file)).unwrap_or_default();
+            self.out.touch(Touch::Read, &file, invocation.cwd.as_deref(), &invocation.by);
         }
         let pretends = invocation.args.value("--dry-run").map(|value| value.text.clone());
         if matches!(pretends.as_deref(), Some("none" | "false")) {

@@ -41,10 +41,31 @@ impl Runner<'_, '_> {
                 does.reversibility = Reversibility::Irreversible;
             }
         }
+        self.system_program(&script, invocation, state);
         let rest = invocation.args.operands.get(1..).unwrap_or_default();
         if rest.iter().any(|field| field.dynamic && field.shape == Shape::Any) {
             self.out.lower(Degree::Unknown, format!("what is passed to the script `{script}`"));
         }
+    }
+
+    /// `pnpm curl …`: what is no script is looked for among the programs of the machine.
+    fn system_program(&mut self, script: &str, invocation: &mut Invocation, state: &mut State<'_>) {
+        const SCRIPTS: &[&str] =
+            &["test", "build", "check", "lint", "format", "watch", "start", "dev", "clean", "docs"];
+        let looks = invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "pnpm" | "yarn" | "bun"));
+        if !looks || SCRIPTS.contains(&script) || self.is_written_down(invocation, state) {
+            return;
+        }
+        let of_packages = |entry: &Entry| entry.delegates.iter().any(|file| file == "package.json");
+        let knowledge = self.out.knowledge;
+        let Some(entry) = knowledge.entry(script) else { return };
+        let subs = entry.subs.all();
+        let mut parts = subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
+        if of_packages(&entry) || parts.any(|part| of_packages(&part)) {
+            return;
+        }
+        let words = invocation.args.operands.clone();
+        self.inner_command(words, invocation, state);
     }
 
     /// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.

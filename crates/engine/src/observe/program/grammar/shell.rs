@@ -41,6 +41,11 @@ impl Runner<'_, '_> {
                     .map(|field| field.exact().map(str::to_owned))
                     .collect::<Option<Vec<_>>>()
                     .map(std::rc::Rc::new);
+                if let Some(zero) = operands.get(1) {
+                    let value = Stream { text: zero.exact().map(str::to_owned), ..Stream::unknown(zero.origin) };
+                    inner.set("0", value);
+                    inner.export("0");
+                }
                 match text.known() {
                     Some(code) if !text.origin.download => {
                         invocation.output =

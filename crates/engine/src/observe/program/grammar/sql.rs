@@ -36,6 +36,9 @@ impl Runner<'_, '_> {
                 }
             }
         }
+        if invocation.args.chain.first().is_some_and(|entry| &*entry.key == "duckdb") {
+            self.tables_in_files(&texts, invocation, state);
+        }
         if worst == Sql::Escapes {
             self.out.lower(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
             self.out.unknown(
@@ -52,6 +55,16 @@ impl Runner<'_, '_> {
         }
         if texts.is_empty() && !has_script && !invocation.args.has_any(&["-l", "--list"]) {
             invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive));
+        }
+    }
+
+    /// DuckDB reads a file or an address where a table is named by a string.
+    fn tables_in_files(&mut self, texts: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+        for text in texts {
+            let strings = text.text.split('\'').skip(1).step_by(2).filter(|string| string.contains(['/', '.']));
+            for string in strings {
+                self.reads(Touch::Read, &text.with_text(string), invocation, state);
+            }
         }
     }
 

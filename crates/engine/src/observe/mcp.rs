@@ -1,0 +1,452 @@
+//! Calls to tool servers: the name says what a tool claims to do, the arguments what it touches.
+
+use serde_json::{Map, Value};
+
+use super::connect::Exchange;
+use super::observer::{By, Observer};
+use super::shell::field::Field;
+use super::shell::run::Runner;
+use super::shell::state::State;
+use super::stream::Stream;
+use super::touch::Touch;
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Sensitivity, Target};
+use crate::flow::FlowKind;
+use crate::marks::Mark;
+use crate::network;
+use crate::secret;
+use crate::world::McpTrust;
+
+/// Arguments of a tool server that are looked at one by one.
+const ARGUMENTS: usize = 500;
+
+/// First words of tool names that read.
+const READING: &[&str] = &[
+    "get",
+    "list",
+    "read",
+    "search",
+    "find",
+    "fetch",
+    "describe",
+    "view",
+    "show",
+    "query",
+    "lookup",
+    "check",
+    "count",
+    "status",
+    "snapshot",
+    "screenshot",
+    "inspect",
+    "explain",
+    "resolve",
+    "browse",
+    "summarize",
+    "diff",
+    "history",
+    "info",
+    "help",
+    "wait",
+    "batch_get",
+    "navigate",
+    "console",
+];
+
+/// Words in tool names that destroy, send, pay or give away.
+const DESTRUCTIVE: &[&str] = &[
+    "delete",
+    "drop",
+    "remove",
+    "destroy",
+    "purge",
+    "wipe",
+    "truncate",
+    "send",
+    "pay",
+    "transfer",
+    "purchase",
+    "buy",
+    "order",
+    "reserve",
+    "book",
+    "publish",
+    "deploy",
+    "upload",
+    "invite",
+    "ban",
+    "kick",
+    "grant",
+    "revoke",
+    "merge",
+    "push",
+    "kill",
+    "terminate",
+    "execute",
+    "exec",
+    "run",
+    "eval",
+    "evaluate",
+    "shell",
+    "command",
+    "password",
+    "credential",
+    "reset",
+    "disable",
+    "withdraw",
+    "post",
+    "email",
+    "message",
+    "schedule",
+    "share",
+    "rotate",
+    "shutdown",
+    "restart",
+    "unlock",
+    "approve",
+    "sign",
+];
+
+/// Words in tool names that change something, whatever the name begins with.
+const CHANGING: &[&str] = &[
+    "add", "append", "apply", "archive", "assign", "cancel", "change", "clear", "click", "close", "commit", "copy",
+    "create", "edit", "enable", "fill", "fork", "import", "insert", "install", "lock", "mark", "modify", "move",
+    "mutate", "patch", "press", "put", "rename", "replace", "save", "set", "start", "stop", "store", "submit",
+    "toggle", "type", "update", "upsert", "write",
+];
+
+/// Words in tool names and kinds of resources that stand for secrets.
+const SECRETS: &[&str] = &[
+    "secret",
+    "secrets",
+    "credentials",
+    "passwords",
+    "token",
+    "tokens",
+    "apikey",
+    "apikeys",
+    "env",
+    "environ",
+    "environment",
+    "keychain",
+];
+
+/// Names of arguments that hold an address.
+const ADDRESSES: &[&str] =
+    &["url", "uri", "href", "link", "endpoint", "host", "hostname", "domain", "webhook", "address"];
+
+/// Names of arguments that hold a command line.
+const COMMANDS: &[&str] = &["command", "cmd", "shell", "bash", "script", "commands", "cmdline", "commandline", "exec"];
+
+/// What goes with the arguments of one call.
+struct Given<'a> {
+    cwd: &'a str,
+    /// So many more are looked at.
+    left: usize,
+    /// What the tool does to the files it is given.
+    touch: Touch,
+    /// What it is asked is put to a database.
+    asks_database: bool,
+    /// Values that are JSON in text are opened so many times.
+    depth: u32,
+}
+
+/// What a tool that says it handles files does to them.
+fn touch_of(server: &str, words: &[String]) -> Touch {
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let server = server.to_ascii_lowercase();
+    let of_files = has(&["file", "files", "directory", "directories", "dir", "folder", "path", "tree"])
+        || ["file", "fs", "disk"].iter().any(|part| server.contains(part));
+    match of_files {
+        true if has(&["delete", "remove", "unlink", "rm", "rmdir", "purge", "wipe"]) => Touch::DeleteTree,
+        true if has(&[
+            "write", "edit", "create", "save", "append", "update", "replace", "move", "rename", "copy", "put", "patch",
+            "insert", "chmod",
+        ]) =>
+        {
+            Touch::Write
+        }
+        true | false => Touch::Read,
+    }
+}
+
+impl Observer<'_> {
+    /// A call to a tool server: the name says what it claims, the arguments say what it touches.
+    pub fn mcp_tool(&mut self, server: &str, name: &str, args: &Value, annotations: &Map<String, Value>, cwd: &str) {
+        let words: Vec<String> = name_words(name);
+        let destructive = words.iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
+            || annotations.get("destructiveHint") == Some(&Value::Bool(true));
+        let changes = destructive || words.iter().any(|word| CHANGING.contains(&word.as_str())) || asks_to_change(args);
+        let reads = !changes
+            && annotations.get("readOnlyHint") != Some(&Value::Bool(false))
+            && words.iter().any(|word| READING.contains(&word.as_str()))
+            && words.first().is_some_and(|word| READING.contains(&word.as_str()) || word == "browser");
+        let operation = if reads { Operation::Network } else { Operation::Mutate };
+        let mut effect = Effect::new(operation, Target::Resource(format!("{server}/{name}")));
+        effect.scope = Scope::External;
+        if reads {
+            effect.marks.add(Mark::McpReadOnly);
+        } else {
+            effect.reach = Reach::Beyond;
+            effect.reversibility = if destructive { Reversibility::Irreversible } else { Reversibility::Tracked };
+            effect.marks.add(Mark::ExternalWrite);
+        }
+        if destructive {
+            effect.marks.add(Mark::McpDestructive);
+        }
+        if words.iter().any(|word| SECRETS.contains(&word.as_str())) || names_secrets(args) {
+            effect.marks.add(Mark::SecretReturning);
+        }
+        match self.world.mcp(server, name) {
+            McpTrust::Trusted => {}
+            McpTrust::Configured => effect.marks.add(Mark::McpUnreviewed),
+            McpTrust::Untrusted => effect.marks.add(Mark::McpUntrusted),
+            McpTrust::Changed => {
+                effect.marks.add(Mark::McpChanged);
+                self.lower(Degree::Opaque, format!("the definition of `{name}` changed since it was trusted"));
+            }
+        }
+        self.effect(effect);
+        let mut given = Given {
+            cwd,
+            left: ARGUMENTS,
+            touch: touch_of(server, &words),
+            asks_database: asks_database(server, &words),
+            depth: 3,
+        };
+        self.argument("", args, &mut given);
+    }
+
+    /// Looks at an argument as a path, an address, a command or SQL.
+    fn argument(&mut self, key: &str, value: &Value, given: &mut Given<'_>) {
+        if given.left == 0 {
+            self.lower(Degree::Opaque, "more arguments than can be looked at");
+            return;
+        }
+        given.left -= 1;
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.argument(key, value, given)),
+            Value::Array(items)
+                if matches!(key.to_ascii_lowercase().as_str(), "argv" | "args" | "cmd" | "command")
+                    && items.iter().all(Value::is_string) =>
+            {
+                let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                self.text_argument("command", &words.join(" "), given);
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.argument(key, item, given)),
+            Value::String(text) => match inner_json(text).filter(|_| given.depth > 0) {
+                Some(inner) => {
+                    given.depth -= 1;
+                    self.argument(key, &inner, given);
+                    given.depth += 1;
+                }
+                None => self.text_argument(key, text, given),
+            },
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn text_argument(&mut self, key: &str, text: &str, given: &Given<'_>) {
+        let key_words = name_words(key);
+        let (key, cwd) = (key.to_ascii_lowercase(), given.cwd);
+        let asked = given.asks_database && matches!(key.as_str(), "" | "q" | "query" | "queries" | "text" | "input");
+        let is_address = key_words.last().is_some_and(|word| ADDRESSES.contains(&word.as_str()));
+        if secret::holds(text) {
+            self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
+        }
+        if key_words.iter().any(|word| COMMANDS.contains(&word.as_str())) {
+            let parsed = doorward_shell::parse(text, doorward_shell::Dialect::Bash);
+            if let Some(error) = &parsed.error {
+                self.lower(Degree::Opaque, error.to_string());
+            }
+            let mut state = State::new(cwd.starts_with('/').then_some(cwd));
+            self.outer = Some(Default::default());
+            Runner::new(self).program(&parsed.script, &mut state, Stream::empty());
+            self.outer = None;
+        } else if matches!(key.as_str(), "code" | "function" | "expression" | "javascript" | "python") {
+            self.lower(Degree::Opaque, "code given to a tool server");
+        } else if asked || matches!(key.as_str(), "sql" | "statement" | "stmt") || looks_like_sql(text) {
+            if !super::program::grammar::sql_reads_only(text) {
+                let mut effect = Effect::new(Operation::Mutate, Target::Resource("database".into()));
+                effect.scope = Scope::External;
+                effect.reach = Reach::Beyond;
+                effect.reversibility = Reversibility::Irreversible;
+                effect.marks.add(Mark::Database);
+                self.effect(effect);
+            }
+        } else if text.contains("://") {
+            for word in text.split(|letter: char| letter.is_whitespace() || "\"'<>()".contains(letter)) {
+                if word.contains("://") {
+                    let address = network::url(word, self.world);
+                    self.contact(&address, Exchange::Fetch, &By::default());
+                }
+            }
+        } else if is_address && !text.is_empty() {
+            self.bare_address(text, given);
+        } else if looks_like_path(&key, text) || self.is_secret_name(text, cwd) {
+            let text = match (text.strip_prefix('~'), self.world.home()) {
+                (Some(rest), Some(home)) => format!("{home}{rest}"),
+                (Some(_) | None, Some(_) | None) => text.to_owned(),
+            };
+            let writes = ["write", "content", "dest", "target", "output"].iter().any(|word| key.contains(word));
+            let field = Field::literal(text, doorward_shell::Span::default());
+            self.touch(
+                if writes { Touch::Write } else { given.touch },
+                &field,
+                cwd.starts_with('/').then_some(cwd),
+                &By::default(),
+            );
+        }
+    }
+
+    /// An address without its scheme, or with one that no server speaks.
+    fn bare_address(&mut self, text: &str, given: &Given<'_>) {
+        let lower = text.trim().to_ascii_lowercase();
+        if let Some(path) = lower.strip_prefix("file:").and_then(|_| text.trim().get(5..)) {
+            return self.text_argument("path", path, given);
+        }
+        if ["javascript:", "data:", "view-source:", "blob:"].iter().any(|scheme| lower.starts_with(scheme)) {
+            return self.lower(Degree::Opaque, "code in an address given to a tool server");
+        }
+        let rest = lower.split_once(':').map_or(lower.as_str(), |(scheme, rest)| {
+            if matches!(scheme, "http" | "https") { rest } else { lower.as_str() }
+        });
+        let rest = rest.trim_start_matches(['/', '\\']);
+        if rest.contains('.') && !rest.contains(char::is_whitespace) {
+            let address = network::url(&format!("https://{rest}"), self.world);
+            self.contact(&address, Exchange::Fetch, &By::default());
+        }
+    }
+
+    /// A value under whatever name that is the path of something secret.
+    fn is_secret_name(&self, text: &str, cwd: &str) -> bool {
+        if text.len() > 512 || text.contains(char::is_whitespace) || !cwd.starts_with('/') {
+            return false;
+        }
+        let text = text.strip_prefix("file:").unwrap_or(text);
+        let path = crate::path::lexical(&crate::path::join(cwd, text));
+        (text.starts_with('.') || text.contains('/'))
+            && crate::place::classify(&path, self.world).sensitivity > Sensitivity::None
+    }
+}
+
+/// `sendEmail`, `send_email`, `browser-click`: the words of a name in lower case.
+fn name_words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before_lower = false;
+    for character in name.chars() {
+        let starts = character.is_ascii_uppercase() && before_lower;
+        before_lower = character.is_ascii_lowercase();
+        if !character.is_ascii_alphanumeric() || starts {
+            words.push(String::new());
+        }
+        if character.is_ascii_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(character.to_ascii_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// A statement by its first words, or one that changes data anywhere in the text.
+fn looks_like_sql(text: &str) -> bool {
+    const VERBS: &[&str] =
+        &["select", "insert", "update", "delete", "drop", "alter", "truncate", "create", "grant", "replace", "merge"];
+    const OBJECTS: &[&str] =
+        &["from", "into", "table", "set", "database", "schema", "view", "index", "on", "user", "role"];
+    let lower = text.get(..4096).unwrap_or(text).to_ascii_lowercase();
+    let words: Vec<&str> = lower
+        .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let starts = words.first().is_some_and(|word| VERBS.contains(word) || *word == "with");
+    let follows = |at: usize| words.iter().skip(at + 1).any(|word| OBJECTS.contains(word));
+    let changes = words.windows(2).any(|pair| {
+        matches!(
+            pair,
+            ["delete", "from"]
+                | ["insert", "into"]
+                | ["drop", "table" | "database" | "schema" | "view"]
+                | ["truncate" | "alter" | "create", "table"]
+        )
+    });
+    changes || starts && follows(0)
+}
+
+fn looks_like_path(key: &str, text: &str) -> bool {
+    let is_path_key = ["path", "file", "filename", "directory", "dir", "folder", "filepath", "file_path"]
+        .iter()
+        .any(|word| key == *word || key.ends_with(word));
+    !text.contains('\n')
+        && text.len() < 4096
+        && (text.starts_with('/')
+            || text.starts_with("~/")
+            || text.starts_with("./")
+            || text.starts_with("../")
+            || is_path_key)
+}
+
+/// An object or a list that is given as text.
+fn inner_json(text: &str) -> Option<Value> {
+    let trimmed = text.trim();
+    if !trimmed.starts_with(['{', '[']) {
+        return None;
+    }
+    serde_json::from_str(trimmed).ok()
+}
+
+/// A method or a GraphQL operation that changes something, anywhere at the top of the arguments.
+fn asks_to_change(args: &Value) -> bool {
+    let Value::Object(fields) = args else { return false };
+    fields.iter().any(|(key, value)| {
+        let Value::String(text) = value else { return false };
+        match key.to_ascii_lowercase().as_str() {
+            "method" | "http_method" | "httpmethod" | "verb" => {
+                !matches!(text.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS")
+            }
+            "query" | "graphql" | "operation" | "document" => {
+                let text = text.trim_start();
+                text.strip_prefix("mutation")
+                    .is_some_and(|rest| rest.contains('{') && !rest.starts_with(char::is_alphanumeric))
+                    || (text.contains("mutation") && text.contains('{') && text.starts_with(['#', '{', 'q', 'f']))
+            }
+            _ => false,
+        }
+    })
+}
+
+/// The kind of resource that is asked for is one of secrets.
+fn names_secrets(args: &Value) -> bool {
+    let Value::Object(fields) = args else { return false };
+    fields.iter().any(|(key, value)| {
+        let key = key.to_ascii_lowercase();
+        (key.contains("kind") || key.contains("type") || key.contains("resource"))
+            && value.as_str().is_some_and(|text| SECRETS.contains(&text.to_ascii_lowercase().as_str()))
+    })
+}
+
+/// The tool puts what it is asked to a database.
+fn asks_database(server: &str, words: &[String]) -> bool {
+    const BASES: &[&str] = &[
+        "sql",
+        "postgres",
+        "pg",
+        "mysql",
+        "maria",
+        "sqlite",
+        "duckdb",
+        "database",
+        "db",
+        "clickhouse",
+        "snowflake",
+        "bigquery",
+    ];
+    let server = name_words(server);
+    words.iter().any(|word| word == "query" || word == "sql")
+        && server
+            .iter()
+            .chain(words)
+            .any(|word| BASES.iter().any(|base| word == base || (base.len() > 2 && word.contains(base))))
+}

@@ -1,0 +1,84 @@
+//! `cd`, `pushd`, `popd`: where the shell is afterwards.
+
+use std::rc::Rc;
+
+use super::field::Field;
+use super::run::Runner;
+use super::state::State;
+use crate::observe::stream::{Shape, Stream};
+use crate::path::{self, Follow};
+use crate::world::Kind;
+
+impl Runner<'_, '_> {
+    pub fn change_directory(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        self.moves += 1;
+        let physical = words.iter().any(|word| word.text == "-P");
+        let mut operands =
+            words.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "-@" | "--" | "-n"));
+        let target = operands.next();
+        if name != "cd" && words.iter().any(|word| word.text == "-n") {
+            // Only the list of directories changes.
+            return Some(Stream::empty());
+        }
+        let rotates = target.is_none_or(|word| word.text.starts_with(['+', '-']));
+        let next: Option<String> = match target {
+            _ if name == "popd" || (name == "pushd" && rotates) => None,
+            None => self.home_of(state),
+            Some(word) if word.text == "-" => {
+                state.previous_cwd.as_deref().filter(|_| !state.variables.contains_key("OLDPWD")).map(str::to_owned)
+            }
+            Some(word) => self.named_directory(word, physical, state),
+        };
+        state.previous_cwd = state.cwd.take();
+        state.logical = None;
+        if let Some((real, logical)) = next.and_then(|next| self.arrives(&next, physical, state)) {
+            state.logical = (logical != real).then(|| Rc::from(logical));
+            state.cwd = Some(Rc::from(real));
+        }
+        Some(Stream::empty())
+    }
+
+    fn home_of(&self, state: &State<'_>) -> Option<String> {
+        match state.variables.get("HOME") {
+            Some(variable) => variable.value.text.clone(),
+            None => self.out.world.home().map(str::to_owned),
+        }
+    }
+
+    fn named_directory(&self, word: &Field, physical: bool, state: &State<'_>) -> Option<String> {
+        let Some(text) = word.exact() else { return self.dynamic_directory(word, state) };
+        if text.starts_with('/') {
+            return Some(text.to_owned());
+        }
+        let searched = !text.starts_with('.') && self.out.world.environment("CDPATH").is_some();
+        let from = state.logical.as_ref().filter(|_| !physical).or(state.cwd.as_ref())?;
+        (!searched).then(|| path::join(from, text))
+    }
+
+    /// Where a directory really is, and what the shell calls it; `None` if that cannot be said.
+    fn arrives(&self, next: &str, physical: bool, state: &State<'_>) -> Option<(String, String)> {
+        // The shell takes `..` by text, the kernel by links.
+        let logical = path::lexical(next);
+        let resolved = path::resolve(if physical { next } else { &logical }, self.out.world, Follow::Last);
+        let own_link =
+            self.out.links.iter().any(|link| path::under(&logical, link) || next.contains(&format!("{link}/")));
+        let missing =
+            self.out.world.look(&resolved.real).kind == Kind::Missing && !state.written.contains_key(&resolved.real);
+        let logical = if physical { resolved.real.clone() } else { logical };
+        (!missing && !resolved.lost && !own_link).then_some((resolved.real, logical))
+    }
+
+    /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.
+    fn dynamic_directory(&self, word: &Field, state: &State<'_>) -> Option<String> {
+        match word.shape {
+            Shape::ProjectPaths if word.prefix().is_empty() => state.cwd.as_deref().map(str::to_owned),
+            Shape::ProjectPaths
+            | Shape::ProjectNames
+            | Shape::Token
+            | Shape::OwnJob
+            | Shape::Begun
+            | Shape::Below
+            | Shape::Any => None,
+        }
+    }
+}

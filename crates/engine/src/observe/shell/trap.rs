@@ -1,0 +1,90 @@
+//! `trap`: text that runs at some later point, whatever the variables are then.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::field::Field;
+use super::run::Runner;
+use super::state::{State, Variable};
+use crate::coverage::Degree;
+use crate::effect::Part;
+use crate::observe::observer::By;
+use crate::observe::stream::Stream;
+
+/// A trap in force, with the state in which it was last looked at.
+#[derive(Clone, Debug)]
+pub struct Trap {
+    text: String,
+    part: Part,
+    variables: Rc<BTreeMap<String, Variable>>,
+    cwd: Option<Rc<str>>,
+    positional: Option<Rc<Vec<String>>>,
+}
+
+impl Runner<'_, '_> {
+    pub fn trap(&mut self, words: &[Field], state: &mut State<'_>, by: &By) -> Option<Stream> {
+        let mut words = words.iter().filter(|word| word.text != "--");
+        let Some(first) = words.next() else { return Some(Stream::empty()) };
+        let signals: Vec<&Field> = words.collect();
+        match first.known() {
+            Some("-" | "-p" | "-l" | "-lp" | "") => {}
+            Some(_) if signals.is_empty() => {}
+            Some(text) => {
+                let text = text.to_owned();
+                let at_end = signals.iter().all(|signal| matches!(signal.exact(), Some("EXIT" | "0")));
+                self.set_trap(text, at_end, state, by);
+            }
+            None => self.runs_data(first.origin, by),
+        }
+        Some(Stream::empty())
+    }
+
+    fn set_trap(&mut self, text: String, at_end: bool, state: &mut State<'_>, by: &By) {
+        let mut inner: State<'_> = state.clone();
+        self.apart(|runner| runner.eval_text(&text, &mut inner, Stream::empty(), by.part));
+        inner.written = Rc::clone(&state.written);
+        if !at_end && !inner.equals(state) {
+            self.out.lower(Degree::Opaque, "a trap that changes variables or the directory at any time");
+        }
+        self.traps.push(Trap {
+            text,
+            part: by.part,
+            variables: Rc::clone(&state.variables),
+            cwd: state.cwd.clone(),
+            positional: state.positional.clone(),
+        });
+    }
+
+    /// Looks at the traps again if something changed that they use.
+    pub fn spring_traps(&mut self, state: &State<'_>) {
+        if self.traps.is_empty() {
+            return;
+        }
+        let mut traps = std::mem::take(&mut self.traps);
+        for trap in &mut traps {
+            if !trap.notices(state) {
+                continue;
+            }
+            trap.variables = Rc::clone(&state.variables);
+            trap.cwd.clone_from(&state.cwd);
+            trap.positional.clone_from(&state.positional);
+            let mut inner: State<'_> = state.clone();
+            self.apart(|runner| runner.eval_text(&trap.text, &mut inner, Stream::empty(), trap.part));
+        }
+        self.traps = traps;
+    }
+}
+
+impl Trap {
+    fn notices(&self, state: &State<'_>) -> bool {
+        if self.cwd != state.cwd || self.positional != state.positional {
+            return true;
+        }
+        if Rc::ptr_eq(&self.variables, &state.variables) {
+            return false;
+        }
+        let mut names =
+            self.text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').peekable();
+        names.any(|name| state.functions.contains_key(name) || self.variables.get(name) != state.variables.get(name))
+    }
+}
