@@ -177,11 +177,11 @@ impl Runner<'_, '_> {
             if written.origin.download {
                 self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
             }
-            if let (Some(text), false) = (written.content, written.origin.download) {
-                self.file_text(file, &text, state, input, by, how);
-                self.executes_file(file, by, marks.with(Mark::SessionFile));
-                return;
+            match written.content.filter(|_| !written.origin.download) {
+                Some(text) => self.file_text(file, &text, state, input, by, how),
+                None => self.out.lower(Degree::Opaque, format!("what `{}` holds now", path::name(file))),
             }
+            return self.executes_file(file, by, marks.with(Mark::SessionFile));
         }
         match self.out.world.content(file, SCRIPT_LIMIT) {
             Content::Text(text) => {

@@ -13,7 +13,7 @@ use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::{State, WrittenFile};
+use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
 use crate::path;
@@ -206,10 +206,15 @@ impl Runner<'_, '_> {
         if origin.secret {
             self.out.flow(FlowKind::SecretToFile, invocation.by.part, invocation.by.part);
         }
-        if let Some(path) = touched.path {
-            let content = if touch == Touch::Write { invocation.input.text.clone() } else { None };
+        // What a formatter leaves means what it meant.
+        let is_formatted = touch != Touch::Write && invocation.does.iter().any(|does| does.marks.has(Mark::Lint));
+        if let Some(path) = touched.path.filter(|_| !is_formatted) {
+            // Others write something else than what comes in.
+            let copies_input = touch == Touch::Write
+                && invocation.args.chain.first().is_some_and(|entry| matches!(entry.key.as_ref(), "tee" | "sponge"));
+            let content = invocation.input.text.clone().filter(|_| copies_input);
             invocation.stored.push(path.clone());
-            Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin });
+            self.store(path, content, origin, state);
         }
     }
 
@@ -265,7 +270,7 @@ impl Runner<'_, '_> {
         let absolute = |text: &str| invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, text)));
         let (Some(destination), [source]) = (field.exact().and_then(absolute), sources) else { return };
         if let Some(file) = source.exact().and_then(absolute).and_then(|path| state.written.get(&path).cloned()) {
-            Rc::make_mut(&mut state.written).insert(destination, file);
+            self.store(destination, file.content, file.origin, state);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::coverage::Degree;
 use crate::marks::Mark;
 use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Stream};
+use crate::world::Kind;
 
 /// Functions and nested code deeper than this are not followed.
 const DEPTH: u32 = 40;
@@ -137,9 +138,16 @@ impl<'o, 'w> Runner<'o, 'w> {
         let files = Rc::make_mut(&mut state.written);
         for (path, file) in inner.written.iter() {
             if files.get(path) != Some(file) {
-                files.insert(path.clone(), WrittenFile { content: None, origin: file.origin });
+                files.insert(path.clone(), WrittenFile { content: None, ..*file });
             }
         }
+    }
+
+    /// Notes what a file holds from now on.
+    pub fn store(&self, path: String, content: Option<String>, origin: Origin, state: &mut State<'_>) {
+        let there = |path: &str| !matches!(self.out.world.look(path).kind, Kind::Missing | Kind::Unlisted);
+        let over = state.written.get(&path).map_or_else(|| there(&path), |earlier| earlier.over);
+        Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin, over });
     }
 
     pub fn command<'a>(&mut self, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {

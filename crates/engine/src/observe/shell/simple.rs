@@ -372,8 +372,7 @@ impl Runner<'_, '_> {
                 self.out.flow(FlowKind::DownloadToFile, target.by.part, target.by.part);
             }
             if let Some(path) = target.path.filter(|path| !path.starts_with("/dev/")) {
-                let files = Rc::make_mut(&mut state.written);
-                let earlier = files.get(&path).cloned();
+                let earlier = state.written.get(&path).cloned();
                 let content = match (&earlier, target.append) {
                     (_, false) => taken.text,
                     (Some(WrittenFile { content: Some(first), .. }), true) => {
@@ -382,7 +381,7 @@ impl Runner<'_, '_> {
                     (Some(_) | None, true) => None,
                 };
                 let before = earlier.filter(|_| target.append).map_or(Origin::default(), |file| file.origin);
-                files.insert(path, WrittenFile { content, origin: taken.origin.and(before) });
+                self.store(path, content, taken.origin.and(before), state);
             }
         }
         rest

@@ -17,8 +17,18 @@ pub struct Variable {
 /// A file that an earlier command of the same call wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenFile {
+    /// `None` if nobody can say what it holds now.
     pub content: Option<String>,
     pub origin: Origin,
+    /// A file was there before the call.
+    pub over: bool,
+}
+
+impl WrittenFile {
+    /// The file where only one of two ways wrote it: on the other way it is what it was.
+    fn on_one_way(&self) -> WrittenFile {
+        WrittenFile { content: self.content.clone().filter(|_| !self.over), ..*self }
+    }
 }
 
 /// Everything that earlier commands of a script may have changed for later ones.
@@ -216,11 +226,17 @@ impl<'a> State<'a> {
             for (path, file) in other.written.iter() {
                 match mine.get_mut(path) {
                     Some(known) if known == file => {}
-                    Some(known) => *known = WrittenFile { content: None, origin: known.origin.and(file.origin) },
+                    Some(known) => {
+                        known.content = None;
+                        known.origin = known.origin.and(file.origin);
+                    }
                     None => {
-                        mine.insert(path.clone(), file.clone());
+                        mine.insert(path.clone(), file.on_one_way());
                     }
                 }
+            }
+            for (_, file) in mine.iter_mut().filter(|(path, _)| !other.written.contains_key(*path)) {
+                *file = file.on_one_way();
             }
         }
     }
