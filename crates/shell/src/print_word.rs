@@ -132,7 +132,8 @@ impl<'a> Printer<'a> {
 
     /// `$[…]`, which bash reads in one way only; `$((…))` for text with a bracket of its own in it.
     fn dollar_arithmetic(&mut self, arithmetic: &'a Arithmetic) {
-        let (before, after) = match brackets_balance(&arithmetic.word) {
+        let (before, after) = match pair_up(&arithmetic.word, [b'[', b']']) || !pair_up(&arithmetic.word, [b'(', b')'])
+        {
             true => ("$[", "]"),
             false => ("$((", "))"),
         };
@@ -252,8 +253,8 @@ pub(crate) fn confuses_braces(part: &Part) -> bool {
     }
 }
 
-/// Whether the brackets in the text that nothing quotes pair up.
-fn brackets_balance(word: &Word) -> bool {
+/// Whether brackets of a kind pair up in the text that nothing quotes.
+fn pair_up(word: &Word, [opens, closes]: [u8; 2]) -> bool {
     let texts = word.parts.iter().filter_map(|part| match part {
         Part::Text { text, .. } => Some(text.as_str()),
         Part::Glob(_)
@@ -274,9 +275,9 @@ fn brackets_balance(word: &Word) -> bool {
             (Some(ends), _) if ends == byte => quote = None,
             (Some(_), _) => {}
             (None, b'\'' | b'"') => quote = Some(byte),
-            (None, b'[') => open += 1,
-            (None, b']') if open == 0 => return false,
-            (None, b']') => open -= 1,
+            (None, _) if byte == opens => open += 1,
+            (None, _) if byte == closes && open == 0 => return false,
+            (None, _) if byte == closes => open -= 1,
             (None, _) => {}
         }
     }

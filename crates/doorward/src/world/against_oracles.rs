@@ -49,7 +49,13 @@ fn paths(seed: u64) -> (usize, usize) {
                 assert!(std::fs::canonicalize(&path).is_err(), "seed {seed}: {path:?} is {real:?}");
                 further += 1;
             }
-            Err(error) => panic!("seed {seed}: {path:?} is {:?}, but {error}", ours.real),
+            // The oracle takes a link to something missing of the same name for a circle; the kernel does not.
+            Err(error) => {
+                let kernel = std::fs::canonicalize(&path).map_err(|error| error.kind());
+                let is = &ours.real;
+                assert_eq!(kernel, Err(std::io::ErrorKind::NotFound), "seed {seed}: {path:?} is {is:?}, but {error}");
+                further += 1;
+            }
         }
         // Where the kernel itself gets through, there is no excuse for giving up.
         if let Ok(real) = std::fs::canonicalize(&path) {
