@@ -336,7 +336,6 @@ pub(super) const HARMLESS: &[&str] = &[
     "GIT_ICASE_PATHSPECS",
     "GIT_FLUSH",
     "GIT_ADVICE",
-    "GIT_TRACE",
     "GIT_CURL_VERBOSE",
     "GIT_LFS_SKIP_SMUDGE",
     "AWS_REGION",
@@ -440,6 +439,7 @@ pub(super) const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("GIT_EDITOR", &["true", "cat", ":"]),
     ("GIT_SEQUENCE_EDITOR", &["true", "cat", ":"]),
     ("GIT_ASKPASS", &["true", "echo", ""]),
+    ("GIT_TRACE", &["0", "1", "2", "true", "false", ""]),
     ("SSH_ASKPASS", &["true", "echo", ""]),
     ("LESS", &["-R", "-FRX", "-FX", "FRX", "-r", "R", ""]),
     (

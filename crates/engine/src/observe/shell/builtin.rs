@@ -109,6 +109,8 @@ impl Runner<'_, '_> {
                 self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
                 continue;
             }
+            // An element of an array is what the plain name means as well.
+            let (variable, element) = variable.split_once('[').map_or((variable, false), |(name, _)| (name, true));
             let keeps = matches!(name, "local" | "declare" | "typeset") && !flags.contains('g');
             if keeps && !self.calling.is_empty() {
                 let before = state.variables.get(variable).cloned();
@@ -124,7 +126,8 @@ impl Runner<'_, '_> {
                 Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
             }
             if let Some(value) = value {
-                let text = (!value.contains(super::field::UNKNOWN) && !word.many).then(|| value.to_owned());
+                let is_known = !value.contains(super::field::UNKNOWN) && !word.many && !element;
+                let text = is_known.then(|| value.to_owned());
                 let stream = Stream { text, ..Stream::unknown(word.origin) };
                 if exports && !crate::observe::names::is_poison(variable) {
                     self.exported_quietly(variable);
@@ -156,8 +159,9 @@ impl Runner<'_, '_> {
                             if crate::observe::names::is_history(variable) {
                                 self.hides_history(variable);
                             }
-                            if let Some((_, subscript)) = variable.split_once('[') {
+                            if let Some((whole, subscript)) = variable.split_once('[') {
                                 self.evaluates(&format!("[{subscript}"), state);
+                                state.forget(whole);
                             }
                             if state.functions.contains_key(variable) {
                                 Rc::make_mut(&mut state.functions).remove(variable);
@@ -195,6 +199,9 @@ impl Runner<'_, '_> {
                     }
                 }
                 Some(flag) if flag.starts_with('-') && flag.contains('k') => self.takes_keywords(state),
+                Some(flag) if flag.starts_with('-') && flag.contains('r') => {
+                    self.out.lower(Degree::Opaque, "`set -r` refuses what later commands rely on");
+                }
                 Some(flag) if flag.starts_with(['-', '+']) => {}
                 Some(_) | None => {
                     state.positional = None;
@@ -350,15 +357,17 @@ impl Runner<'_, '_> {
     }
 
     fn read(&mut self, name: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) -> Option<Stream> {
-        const VALUED: &[&str] = &["-d", "-i", "-n", "-N", "-p", "-t", "-u", "-c", "-C", "-O", "-s"];
+        let takes_value: &[&str] = match name {
+            "read" => &["-d", "-i", "-n", "-N", "-p", "-t", "-u"],
+            "mapfile" | "readarray" => &["-d", "-n", "-O", "-s", "-u", "-c", "-C"],
+            _ => &[],
+        };
         let mut at = 0;
         let mut names = Vec::new();
         while let Some(word) = words.get(at) {
             at += 1;
             let text = word.text.as_str();
-            let valued = text.len() == 2
-                && VALUED.contains(&text)
-                && !(name == "read" && matches!(text, "-s" | "-c" | "-C" | "-O"));
+            let valued = takes_value.contains(&text);
             if text == "-C" && name != "read" {
                 self.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
                 self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
@@ -381,6 +390,8 @@ impl Runner<'_, '_> {
         for word in names {
             match word.exact() {
                 Some(variable) if !variable.contains("$(") && !variable.contains('`') => {
+                    let (variable, subscript) = variable.split_once('[').unwrap_or((variable, ""));
+                    self.evaluates(subscript, state);
                     self.assign(variable, Stream { text: None, shape, origin: input.origin }, state);
                 }
                 Some(_) | None => self.out.lower(Degree::Opaque, format!("which variable `{name}` sets")),

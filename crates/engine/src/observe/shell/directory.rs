@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
+use crate::effect::{Operation, Target};
 use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};
 use crate::world::Kind;
@@ -16,13 +17,14 @@ impl Runner<'_, '_> {
         let mut operands =
             words.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "-@" | "--" | "-n"));
         let target = operands.next();
+        let is_refused = name == "cd" && operands.next().is_some();
         if name != "cd" && words.iter().any(|word| word.text == "-n") {
             // Only the list of directories changes.
             return Some(Stream::empty());
         }
         let rotates = target.is_none_or(|word| word.text.starts_with(['+', '-']));
         let next: Option<String> = match target {
-            _ if name == "popd" || (name == "pushd" && rotates) => None,
+            _ if is_refused || name == "popd" || (name == "pushd" && rotates) => None,
             None => self.home_of(state),
             Some(word) if word.text == "-" => {
                 state.previous_cwd.as_deref().filter(|_| !state.variables.contains_key("OLDPWD")).map(str::to_owned)
@@ -62,10 +64,20 @@ impl Runner<'_, '_> {
         let resolved = path::resolve(if physical { next } else { &logical }, self.out.world, Follow::Last);
         let own_link =
             self.out.links.iter().any(|link| path::under(&logical, link) || next.contains(&format!("{link}/")));
-        let missing =
-            self.out.world.look(&resolved.real).kind == Kind::Missing && !state.written.contains_key(&resolved.real);
+        let is_no_directory = matches!(self.out.world.look(&resolved.real).kind, Kind::Missing | Kind::File);
+        let missing = is_no_directory && !state.written.contains_key(&resolved.real) || self.is_deleted(&resolved.real);
         let logical = if physical { resolved.real.clone() } else { logical };
         (!missing && !resolved.lost && !own_link).then_some((resolved.real, logical))
+    }
+
+    /// This call deleted the directory, or one above it, and did not make it again.
+    fn is_deleted(&self, directory: &str) -> bool {
+        let last = self.out.effects.iter().rev().find_map(|effect| match (&effect.target, effect.operation) {
+            (Target::Path(path), Operation::Delete) => path::under(directory, path).then_some(true),
+            (Target::Path(path), Operation::Write) => path::under(path, directory).then_some(false),
+            _ => None,
+        });
+        last.unwrap_or_default()
     }
 
     /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.

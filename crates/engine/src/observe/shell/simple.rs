@@ -73,13 +73,9 @@ impl Runner<'_, '_> {
         let output = if changes_state {
             self.run(fields, state, redirected.input.clone(), part)
         } else {
-            let before = inner.cwd.clone();
+            let before = inner.clone();
             let output = self.run(fields, &mut inner, redirected.input.clone(), part);
-            state.written = Rc::clone(&inner.written);
-            if inner.cwd != before {
-                state.cwd.clone_from(&inner.cwd);
-                state.logical.clone_from(&inner.logical);
-            }
+            state.keep_changes(&before, &inner, simple.assignments.iter().map(|assignment| &*assignment.name));
             if self.is_special(simple) {
                 state.path_changed |= inner.path_changed;
                 simple.assignments.iter().for_each(|assignment| state.forget(&assignment.name));

@@ -117,6 +117,36 @@ impl<'a> State<'a> {
         self.set(name, Stream::default());
     }
 
+    /// Takes over what a command changed that ran with variables of its own, but not those.
+    pub fn keep_changes<'n>(&mut self, before: &State<'a>, after: &State<'a>, own: impl Iterator<Item = &'n str>) {
+        self.written = Rc::clone(&after.written);
+        if after.cwd != before.cwd || after.logical != before.logical {
+            self.cwd.clone_from(&after.cwd);
+            self.logical.clone_from(&after.logical);
+            self.previous_cwd.clone_from(&after.previous_cwd);
+        }
+        self.functions = Rc::clone(&after.functions);
+        self.shadowed = Rc::clone(&after.shadowed);
+        self.positional.clone_from(&after.positional);
+        self.stubborn = Rc::clone(&after.stubborn);
+        self.locals = Rc::clone(&after.locals);
+        self.odd_shell |= after.odd_shell;
+        if Rc::ptr_eq(&before.variables, &after.variables) {
+            return;
+        }
+        let outside = std::mem::replace(&mut self.variables, Rc::clone(&after.variables));
+        let variables = Rc::make_mut(&mut self.variables);
+        for name in own {
+            let is_untouched = before.variables.get(name) == after.variables.get(name);
+            match outside.get(name).filter(|_| is_untouched) {
+                Some(variable) => drop(variables.insert(name.to_owned(), variable.clone())),
+                None if is_untouched => drop(variables.remove(name)),
+                // Whether the command changed its own variable or the one outside depends on the shell.
+                None => drop(variables.insert(name.to_owned(), Variable { value: Stream::default(), exported: false })),
+            }
+        }
+    }
+
     /// What may hold after either of two ways through a script.
     #[must_use]
     pub fn join(mut self, other: &State<'a>) -> State<'a> {

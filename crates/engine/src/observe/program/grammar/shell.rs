@@ -27,6 +27,10 @@ impl Runner<'_, '_> {
         let only_checks = !invocation.args.given.is_empty()
             && invocation.args.given.iter().all(|given| given.name == "-n")
             && invocation.args.unknown.is_empty();
+        if operands.first().is_some_and(|word| word.text.starts_with('+')) {
+            // `+n` and `+ec` are flags too, and what stands behind them is no operand of theirs.
+            self.out.lower(crate::coverage::Degree::Opaque, "a flag of a shell that begins with `+`");
+        }
         match operands.first() {
             // Commands are read and not run; an interactive shell would run them, but that takes another flag.
             Some(file) if only_checks => {
