@@ -2,6 +2,7 @@
 
 use super::observer::{By, Observer};
 use super::shell::field::Field;
+use super::shell::paths::is_ours;
 use super::stream::Shape;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
@@ -150,7 +151,8 @@ impl Observer<'_> {
     /// A path that is not wholly known.
     fn touch_dynamic(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
         let contained = match field.shape {
-            Shape::ProjectPaths | Shape::ProjectNames => field.prefix().is_empty(),
+            // The list was made in the project; elsewhere the same names are other files.
+            Shape::ProjectPaths | Shape::ProjectNames => field.prefix().is_empty() && is_ours(cwd, self.world),
             Shape::Token | Shape::OwnJob | Shape::Below => true,
             Shape::Any | Shape::Begun => false,
         };
@@ -206,7 +208,9 @@ impl Observer<'_> {
         }
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
         // A name that is only listed gives nothing away.
-        let sensitive = touch != Touch::List && super::wild::may_match_sensitive(pattern, &resolved, self.world);
+        let sensitive = touch != Touch::List
+            && (super::wild::may_match_sensitive(pattern, &resolved, self.world)
+                || super::wild::lists_sensitive(pattern, &resolved, self.world));
         if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
             self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
         }
@@ -214,7 +218,10 @@ impl Observer<'_> {
             marks.add(Mark::Recursive);
         }
         let before = self.effects.len();
-        let mut touched = self.touch_inside(touch.of_tree(), base, by, marks);
+        // Outside of the project a directory further down may be one that holds secrets.
+        let deep = !inside && touch == Touch::Read && pattern.contains("**") && !super::wild::is_source(pattern);
+        let over = if deep { Touch::ReadTree } else { touch.of_tree() };
+        let mut touched = self.touch_inside(over, base, by, marks);
         if touch == Touch::Delete && !marks.has(Mark::Recursive) {
             // Files of one directory, and nothing below it.
             self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Recursive));
@@ -313,6 +320,9 @@ impl Observer<'_> {
             }
         }
         if touch == Touch::ReadTree && effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) {
+            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
+        }
+        if touch == Touch::ReadTree && super::wild::holds_secrets(&real, self.world) {
             effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
         }
         effect.reversibility = self.reversibility(touch, &real, &mut effect);

@@ -33,6 +33,9 @@ const TELLING: &[&str] = &[
     "token",
 ];
 
+/// Further such names, whose parts say nothing in a search.
+const TELLING_WHOLE: &[&str] = &["credentials.toml", "service-account.json", "key.p12"];
+
 /// A pattern with more stars is taken to match anything.
 const STARS: usize = 6;
 
@@ -42,16 +45,152 @@ const STARS: usize = 6;
 /// left to the directory that it stands in.
 pub fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
     let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
-    pattern.split('/').filter(|component| !(inside && is_data(component))).any(|component| {
+    let is_secret = |directory: &str, name: &str| {
+        place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
+    };
+    // In a directory of settings also such a file may be a secret that it is nowhere else.
+    let is_only_here = |name: &str| !world.project().is_some_and(|project| is_secret(project, name));
+    pattern.split('/').any(|component| {
+        let common = inside && is_data(component);
         let telling = component.starts_with('.') || component.starts_with('[') || literal_letters(component) >= 2;
         telling
             && component.contains(['*', '?', '['])
-            && TELLING.iter().any(|name| {
-                matches(component, name)
-                    && place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity
-                        > Sensitivity::None
-            })
+            && TELLING
+                .iter()
+                .chain(TELLING_WHOLE)
+                .any(|name| matches(component, name) && is_secret(directory, name) && (!common || is_only_here(name)))
     })
+}
+
+/// The pattern of a search through a tree picks names of secrets: there a wildcard matches a leading dot as well.
+pub fn may_pick_sensitive(pattern: &str, world: &dyn World) -> bool {
+    let directory = world.project().unwrap_or("/");
+    let pattern = pattern.to_ascii_lowercase().replace('\\', "");
+    let is_secret = |name: &str| {
+        place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
+    };
+    let picks = |pattern: &str| {
+        let name = pattern.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        !is_data(name)
+            && TELLING.iter().chain(TELLING_WHOLE).any(|telling| matches_any(name, telling) && is_secret(telling))
+    };
+    alternatives(&pattern).iter().any(|pattern| picks(pattern))
+}
+
+/// The regular expression, searched for in a list of paths, picks names of secrets rather than everything.
+pub fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
+    let directory = world.project().unwrap_or("/");
+    let expression = expression.to_ascii_lowercase();
+    let is_secret = |name: &str| {
+        place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
+    };
+    const OPTIONAL: &[&str] = &[")?", ")*", "){", ")\\", "(?"];
+    if OPTIONAL.iter().any(|group| expression.contains(group)) {
+        return true;
+    }
+    let all = matches!(expression.as_str(), "" | "." | ".*");
+    let picks = |pattern: &String| {
+        TELLING
+            .iter()
+            .chain(TELLING_WHOLE)
+            .any(|name| is_secret(name) && (matches_any(pattern, name) || matches_any(pattern, &format!("./{name}"))))
+    };
+    !all && expression.split(['|', '\n']).flat_map(as_patterns).any(|pattern| picks(&pattern))
+}
+
+/// Shell patterns that together match at least what the regular expression is found in.
+fn as_patterns(expression: &str) -> Vec<String> {
+    const MOST: usize = 16;
+    let mut patterns = vec![if expression.starts_with('^') { String::new() } else { "*".to_owned() }];
+    let mut characters = expression.trim_start_matches('^').chars().peekable();
+    let push = |patterns: &mut Vec<String>, character: char| {
+        patterns.iter_mut().for_each(|pattern| pattern.push(character));
+    };
+    let replace_last = |patterns: &mut Vec<String>| {
+        patterns.iter_mut().for_each(|pattern| {
+            pattern.pop();
+            pattern.push('*');
+        });
+    };
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some('(' | ')') | None => push(&mut patterns, '*'),
+                Some(escaped) if escaped.is_ascii_alphanumeric() || "+?<>{}".contains(escaped) => {
+                    replace_last(&mut patterns);
+                }
+                Some('*') => push(&mut patterns, '?'),
+                Some(escaped) => push(&mut patterns, escaped),
+            },
+            '?' if patterns.len() < MOST => {
+                let mut without = patterns.clone();
+                without.iter_mut().for_each(|pattern| drop(pattern.pop()));
+                patterns.extend(without);
+            }
+            '*' | '+' | '?' => replace_last(&mut patterns),
+            '{' => {
+                replace_last(&mut patterns);
+                break;
+            }
+            '[' => {
+                characters.next_if_eq(&'^');
+                characters.next();
+                while characters.next().is_some_and(|member| member != ']') {}
+                push(&mut patterns, '?');
+            }
+            '(' | ')' => push(&mut patterns, '*'),
+            '.' => push(&mut patterns, '?'),
+            '$' if characters.peek().is_none() => return patterns,
+            '$' | '^' => push(&mut patterns, '*'),
+            literal => push(&mut patterns, literal),
+        }
+    }
+    push(&mut patterns, '*');
+    patterns
+}
+
+/// `*.{a,b}` as `*.a` and `*.b`; more than one such list is taken to be anything.
+fn alternatives(pattern: &str) -> Vec<String> {
+    match pattern
+        .split_once('{')
+        .and_then(|(before, rest)| rest.split_once('}').map(|(list, after)| (before, list, after)))
+    {
+        None => vec![pattern.to_owned()],
+        Some((before, list, after)) if !list.contains('{') && !after.contains('{') => {
+            list.split(',').map(|item| format!("{before}{item}{after}")).collect()
+        }
+        Some(_) => vec!["*".to_owned()],
+    }
+}
+
+/// A file that is there matches, and is a secret.
+pub fn lists_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+    let hits = |name: &String| {
+        matches(pattern, name)
+            && place::classify(&crate::path::join(directory, name), world).sensitivity > Sensitivity::None
+    };
+    !pattern.contains('/') && world.entries(directory).is_some_and(|names| names.iter().any(hits))
+}
+
+/// A directory of the user's settings, with files below it that are secrets there and would not be elsewhere.
+pub fn holds_secrets(directory: &str, world: &dyn World) -> bool {
+    const HELD: &[&str] = &["config.json", "credentials.toml", "gh/hosts.yml", "hosts.yml", "gcloud", "share/keyrings"];
+    let Some(home) = world.home() else { return false };
+    let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
+    let is_secret = |directory: &str, name: &str| {
+        place::classify(&crate::path::join(directory, name), world).sensitivity > Sensitivity::None
+    };
+    let elsewhere = crate::path::join(home, "elsewhere");
+    !inside
+        && crate::path::under(directory, home)
+        && HELD.iter().any(|name| is_secret(directory, name) && !is_secret(&elsewhere, name))
+}
+
+/// The pattern picks files of source text by their ending.
+pub fn is_source(pattern: &str) -> bool {
+    const ENDINGS: &[&str] = &["rs", "c", "h", "cc", "cpp", "hpp", "go", "py", "js", "ts", "tsx", "java", "md", "rb"];
+    let name = pattern.rsplit('/').next().unwrap_or_default();
+    name.strip_prefix("*.").is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
 /// The pattern may hit something sensitive in this directory, or is the name of it.
@@ -105,6 +244,11 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with(['.', '[']) {
         return false;
     }
+    matches_any(pattern, name)
+}
+
+/// The same where a leading dot is a character like others.
+fn matches_any(pattern: &str, name: &str) -> bool {
     if pattern.matches('*').count() > STARS {
         return true;
     }

@@ -3,9 +3,9 @@
 use super::Invocation;
 use super::args::Args;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::is_plain_inside;
+use crate::observe::shell::paths::{is_ours, is_plain_inside};
 use crate::observe::stream::Shape;
-use crate::observe::wild::may_find_sensitive;
+use crate::observe::wild::{may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
 use crate::world::World;
 
 /// Filters that leave lines as they are, with the flags under which they do.
@@ -26,7 +26,9 @@ pub fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
         return None;
     }
     let inside = |field: &Field| is_plain_inside(field, invocation.cwd.as_deref(), world);
+    let ours = is_ours(invocation.cwd.as_deref(), world);
     match name.as_str() {
+        "ls" | "rg" | "grep" if !ours => None,
         "ls" if only(args, &["-1", "-t", "-r", "-S", "-d"]) && args.operands.iter().all(inside) => {
             // Without `-d` a directory that matches is listed, with names that begin as they please.
             let as_given = args.has("-d") && !args.operands.is_empty();
@@ -38,8 +40,8 @@ pub fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
         }
         // Unlike `rg` it looks into hidden files, so it must be told which files or where.
         "grep" if lists(args) && !args.has("--include") && searches_everything(args) => None,
-        "rg" | "grep" if lists(args) => found(args, &inside),
-        _ => filtered(&name, invocation),
+        "rg" | "grep" if lists(args) => found(args, &inside, world),
+        _ => filtered(&name, invocation, world),
     }
 }
 
@@ -62,7 +64,7 @@ fn only(args: &Args, names: &[&str]) -> bool {
 }
 
 /// Files that hold a text; a search for secrets may find some.
-fn found(args: &Args, inside: &dyn Fn(&Field) -> bool) -> Option<Shape> {
+fn found(args: &Args, inside: &dyn Fn(&Field) -> bool, world: &dyn World) -> Option<Shape> {
     const FLAGS: &[&str] = &[
         "-l",
         "--files-with-matches",
@@ -94,7 +96,11 @@ fn found(args: &Args, inside: &dyn Fn(&Field) -> bool) -> Option<Shape> {
     let values = args.given.iter().filter_map(|given| given.value.as_ref());
     let plain = pattern.into_iter().chain(values).all(|field| field.known().is_some_and(|text| !hunts(text)));
     let paths = args.operands.get(from..).unwrap_or_default();
-    if !only(args, FLAGS) || !plain || !paths.iter().all(inside) {
+    let chosen = args.given.iter().filter(|given| matches!(given.name.as_str(), "-g" | "--glob" | "--include"));
+    let picks = chosen
+        .filter_map(|given| given.value.as_ref())
+        .any(|field| field.known().is_none_or(|text| !text.starts_with('!') && may_pick_sensitive(text, world)));
+    if !only(args, FLAGS) || !plain || picks || !paths.iter().all(inside) {
         return None;
     }
     // What is found below a named path begins with that path.
@@ -102,7 +108,7 @@ fn found(args: &Args, inside: &dyn Fn(&Field) -> bool) -> Option<Shape> {
 }
 
 /// Lines that went through a filter are still the same lines.
-fn filtered(name: &str, invocation: &Invocation) -> Option<Shape> {
+fn filtered(name: &str, invocation: &Invocation, world: &dyn World) -> Option<Shape> {
     let args = &invocation.args;
     let shape = invocation.input.shape;
     if !matches!(shape, Shape::ProjectPaths | Shape::ProjectNames) {
@@ -118,7 +124,9 @@ fn filtered(name: &str, invocation: &Invocation) -> Option<Shape> {
     let patterns = if searches && !args.has("-e") { 1 } else { 0 };
     let values = args.given.iter().filter_map(|given| given.value.as_ref());
     let mut searched = args.operands.iter().chain(values);
-    let plain = !searches || args.has("-v") || searched.all(|field| field.known().is_some_and(|text| !hunts(text)));
+    let plain = !searches
+        || args.has("-v")
+        || searched.all(|field| field.known().is_some_and(|text| !hunts(text) && !may_filter_sensitive(text, world)));
     (only(args, flags) && args.operands.len() == patterns && plain).then_some(shape)
 }
 

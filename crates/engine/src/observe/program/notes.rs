@@ -278,6 +278,10 @@ fn is_stamp(format: &str) -> bool {
 
 /// What `printf` prints, if its format is plain text or a single `%s`.
 pub fn printed(operands: &[Field]) -> Option<String> {
+    // The shell puts names in place of a pattern.
+    if operands.iter().any(|field| field.glob) {
+        return None;
+    }
     let mut words = operands.iter().map(Field::known);
     let format = words.next()??;
     let rest: Vec<&str> = words.collect::<Option<_>>()?;

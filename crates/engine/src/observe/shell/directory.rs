@@ -83,7 +83,11 @@ impl Runner<'_, '_> {
     /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.
     fn dynamic_directory(&self, word: &Field, state: &State<'_>) -> Option<String> {
         match word.shape {
-            Shape::ProjectPaths if word.prefix().is_empty() => state.cwd.as_deref().map(str::to_owned),
+            Shape::ProjectPaths
+                if word.prefix().is_empty() && super::paths::is_ours(state.cwd.as_deref(), self.out.world) =>
+            {
+                state.cwd.as_deref().map(str::to_owned)
+            }
             Shape::ProjectPaths
             | Shape::ProjectNames
             | Shape::Token

@@ -1,12 +1,28 @@
 //! Judgements about words that are paths or lists of paths.
 
 use super::field::Field;
-use crate::path::{lexical, under};
+use crate::path::{Follow, lexical, resolve, under};
 use crate::world::World;
 
 /// The word can only become paths below the current directory.
 pub fn stays_inside(field: &Field) -> bool {
     !field.dynamic && !field.text.starts_with(['/', '-', '~']) && !field.text.split('/').any(|part| part == "..")
+}
+
+/// The directory is known, and the project or a scratch directory holds it, also by its links.
+pub fn is_ours(directory: Option<&str>, world: &dyn World) -> bool {
+    let Some(directory) = directory else { return false };
+    let resolved = resolve(directory, world, Follow::Last);
+    let holds = |root: &str| under(&resolved.real, root) && under(&resolved.lexical, root);
+    !resolved.lost && (world.project().is_some_and(holds) || world.scratch().iter().any(|scratch| holds(scratch)))
+}
+
+/// What stands before the first wildcard leads to a directory of ours, as the links go.
+fn begins_inside(field: &Field, cwd: &str, world: &dyn World) -> bool {
+    let at = field.text.find(['*', '?', '[', '(', '{']).filter(|_| field.glob).unwrap_or(field.text.len());
+    let fixed = field.text.get(..at).unwrap_or_default();
+    let directory = if field.glob { fixed.rsplit_once('/').map_or("", |(directory, _)| directory) } else { fixed };
+    is_ours(Some(&crate::path::join(cwd, directory)), world)
 }
 
 /// The word begins at the root, and leads into the project in which the command works.
@@ -24,11 +40,14 @@ fn leads_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
 /// The word stays inside, and neither names nor may match anything sensitive.
 pub fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
     (stays_inside(field) || leads_inside(field, cwd, world))
-        && cwd.is_none_or(|cwd| {
+        && cwd.is_some_and(|cwd| {
             let (directory, name) = field.text.rsplit_once('/').unwrap_or(("", &field.text));
             let directory = crate::path::lexical(&crate::path::join(cwd, directory));
-            !crate::observe::wild::is_sensitive(&field.text, cwd, world)
+            is_ours(Some(cwd), world)
+                && begins_inside(field, cwd, world)
+                && !crate::observe::wild::is_sensitive(&field.text, cwd, world)
                 && !crate::observe::wild::is_sensitive(name, &directory, world)
+                && !(field.glob && crate::observe::wild::lists_sensitive(name, &directory, world))
         })
 }
 

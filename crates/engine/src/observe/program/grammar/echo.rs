@@ -4,8 +4,9 @@ use super::super::Invocation;
 use crate::coverage::Degree;
 use crate::knowledge::schema::Role;
 use crate::observe::shell::field::Field;
+use crate::observe::shell::paths::is_plain_inside;
 use crate::observe::shell::run::Runner;
-use crate::observe::stream::Stream;
+use crate::observe::stream::{Shape, Stream};
 
 impl Runner<'_, '_> {
     /// The output is the operands, so what is piped into a shell can be read.
@@ -16,11 +17,26 @@ impl Runner<'_, '_> {
         let end = if invocation.args.given.is_empty() { "\n" } else { "" };
         // Some shells read these even without `-e`.
         let escapes = |text: &&str| ["\\n", "\\r", "\\c", "\\0", "\\x"].iter().any(|escape| text.contains(escape));
+        let globs = invocation.args.operands.iter().any(|field| field.glob);
         invocation.output = match texts {
+            // What the shell puts in place of a pattern is printed, not the pattern.
+            Some(_) if globs => Stream::shaped(self.listed(invocation)),
             Some(texts) if plain && !texts.iter().any(escapes) => Stream::known(format!("{}{end}", texts.join(" "))),
             Some(_) | None => Stream::default(),
         };
         invocation.passes_input = false;
+    }
+
+    /// Patterns inside the project yield its paths.
+    fn listed(&self, invocation: &Invocation) -> Shape {
+        let cwd = invocation.cwd.as_deref();
+        let operands = &invocation.args.operands;
+        let bare = operands.iter().any(|field| field.text.starts_with(['*', '?', '[']));
+        match operands.iter().all(|field| is_plain_inside(field, cwd, self.out.world)) {
+            true if invocation.args.given.is_empty() && bare => Shape::ProjectNames,
+            true if invocation.args.given.is_empty() => Shape::ProjectPaths,
+            true | false => Shape::Any,
+        }
     }
 
     /// Operands are compared, never run; a subscript in them is evaluated all the same.

@@ -5,12 +5,12 @@ use crate::coverage::Degree;
 use crate::effect::Scope;
 use crate::marks::Mark;
 use crate::observe::shell::field::{Field, UNKNOWN};
-use crate::observe::shell::paths::stays_inside;
+use crate::observe::shell::paths::{is_ours, stays_inside};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
-use crate::observe::wild::is_sensitive;
+use crate::observe::wild::{is_sensitive, may_pick_sensitive};
 use crate::path;
 
 /// Tests, options and operators without a value.
@@ -117,6 +117,10 @@ struct Expression {
     writes: Vec<Field>,
     /// Name patterns, one list for each alternative.
     names: Vec<Vec<String>>,
+    /// Patterns as they are given, also those that say little.
+    picks: Vec<String>,
+    /// What is found is not said by names, or lies wherever links lead.
+    roams: bool,
     prints_freely: bool,
     /// What cannot be read, and how badly.
     trouble: Vec<(Degree, String)>,
@@ -147,7 +151,7 @@ impl Runner<'_, '_> {
         for (words, in_directory) in &expression.commands {
             self.run_on_found(words, *in_directory, &expression, invocation, state);
         }
-        invocation.output = Stream::shaped(self.found_shape(&expression));
+        invocation.output = Stream::shaped(self.found_shape(&expression, invocation));
         invocation.passes_input = false;
     }
 
@@ -196,6 +200,9 @@ impl Runner<'_, '_> {
         if in_directory {
             invocation.cwd = None;
         }
+        if self.picks_secrets(expression) {
+            self.out.lower(Degree::Opaque, "what `find` picks may be secrets");
+        }
         let before = self.out.effects.len();
         self.inner_command(command, invocation, state);
         if !expression.patterns().is_empty() {
@@ -204,12 +211,24 @@ impl Runner<'_, '_> {
         invocation.cwd = outer;
     }
 
+    /// Some pattern picks the names of secrets out of all that is there.
+    fn picks_secrets(&self, expression: &Expression) -> bool {
+        let all = |pattern: &str| path::name(pattern).chars().all(|letter| letter == '*');
+        expression.picks.iter().any(|pattern| !all(pattern) && may_pick_sensitive(pattern, self.out.world))
+    }
+
     /// What is printed are paths of the project, unless it may be a secret that somebody asked for by name.
-    fn found_shape(&self, expression: &Expression) -> Shape {
-        let inside = expression.starts.iter().all(|start| stays_inside(start) && !start.text.starts_with('*'));
+    fn found_shape(&self, expression: &Expression, invocation: &Invocation) -> Shape {
+        let cwd = invocation.cwd.as_deref();
+        let leads_in = |start: &Field| {
+            let at = cwd.zip(directory(start, cwd)).map(|(_, directory)| directory);
+            stays_inside(start) && !start.text.starts_with('*') && is_ours(at.as_deref(), self.out.world)
+        };
+        let inside = is_ours(cwd, self.out.world) && !expression.roams && expression.starts.iter().all(leads_in);
         let project = self.out.world.project().unwrap_or("/");
         let sensitive = expression.names.iter().flatten().any(|name| is_sensitive(name, project, self.out.world));
-        if inside && !sensitive && !expression.prints_freely && expression.commands.is_empty() {
+        let picks = self.picks_secrets(expression);
+        if inside && !sensitive && !picks && !expression.prints_freely && expression.commands.is_empty() {
             Shape::ProjectPaths
         } else {
             Shape::Any
@@ -303,7 +322,9 @@ fn read(words: &[Field]) -> Expression {
             "-o" | "-or" | "," => expression.names.push(std::mem::take(&mut alternative)),
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" if !negated => {
                 alternative.extend(words.get(at).and_then(pattern));
+                expression.picks.extend(words.get(at).map(|word| word.text.clone()));
             }
+            "-regex" | "-iregex" | "-follow" | "-lname" | "-ilname" | "-inum" | "-samefile" => expression.roams = true,
             _ => {}
         }
         negated = matches!(text, "!" | "-not");
@@ -325,7 +346,8 @@ fn start_paths(words: &[Field], expression: &mut Expression) -> usize {
     while let Some(word) = words.get(at) {
         let text = word.text.as_str();
         match text {
-            "-H" | "-L" | "-P" | "-E" | "-X" | "-s" | "--" => {}
+            "-L" => expression.roams = true,
+            "-H" | "-P" | "-E" | "-X" | "-s" | "--" => {}
             "-D" | "-f" => at += 1,
             _ if text.starts_with("-O") => {}
             _ if word.may_be_flag() => {
