@@ -62,6 +62,9 @@ impl Runner<'_, '_> {
         let subs = entry.subs.all();
         let mut parts = subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
         if of_packages(&entry) || parts.any(|part| of_packages(&part)) {
+            let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
+            let by = By { name: script.to_owned(), part: invocation.by.part };
+            self.invoke(entry, &words, state, invocation.input.clone(), by);
             return;
         }
         let words = invocation.args.operands.clone();
