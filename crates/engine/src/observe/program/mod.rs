@@ -14,7 +14,7 @@ mod reached;
 pub mod recipe;
 pub mod roles;
 mod switches;
-mod tasks;
+pub mod tasks;
 
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};

@@ -27,14 +27,14 @@ impl Runner<'_, '_> {
             "gradle" | "mvn" => self.named_tasks(true, invocation),
             "sbt" => self.sbt_code(invocation),
             "nix" => self.nix_sources(invocation, state),
-            "cmake" => self.cmake_sources(invocation),
+            "cmake" => self.cmake_sources(invocation, state),
             "meson" => {
                 let places = invocation.args.operands.clone();
                 if invocation.by.name.contains("setup") || invocation.by.name.contains("configure") {
-                    self.foreign_sources(&places, invocation);
+                    self.foreign_sources(&places, invocation, state);
                 }
             }
-            "dotnet" => self.dotnet_words(invocation),
+            "dotnet" => self.dotnet_words(invocation, state),
             "gh" => {
                 let filters = invocation.args.given.iter().filter(|given| matches!(given.name.as_str(), "-q" | "--jq"));
                 if filters.filter_map(|given| given.value.as_ref()).any(|filter| reads_environment(&filter.text)) {
@@ -182,7 +182,7 @@ impl Runner<'_, '_> {
                 continue;
             }
             if (source.starts_with(['.', '/'])) && !source.contains(':') {
-                self.foreign_sources(&[field.with_text(source)], invocation);
+                self.foreign_sources(&[field.with_text(source)], invocation, state);
                 continue;
             }
             let by = invocation.by.clone();
@@ -202,15 +202,23 @@ impl Runner<'_, '_> {
     }
 
     /// Directories with build files: outside the project they are somebody else's code.
-    fn foreign_sources(&mut self, places: &[Field], invocation: &mut Invocation) {
-        let foreign = places.iter().find(|field| self.lies_outside(field, invocation)).map(Field::shown);
+    fn foreign_sources(&mut self, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
+        let foreign = places
+            .iter()
+            .find(|field| self.lies_outside(field, invocation) || self.was_fetched(field, invocation, state))
+            .map(Field::shown);
         if let Some(place) = foreign {
             let name = invocation.by.name.clone();
-            self.out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, outside the project"));
+            self.out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
             for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
                 does.marks.add(Mark::OutsideProject);
             }
         }
+    }
+
+    fn was_fetched(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
+        let place = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &field.text)));
+        self.fetched_here(place.as_deref(), state).is_some()
     }
 
     fn lies_outside(&self, field: &Field, invocation: &Invocation) -> bool {
@@ -224,10 +232,10 @@ impl Runner<'_, '_> {
         resolved.lost || !path::under(&resolved.real, project)
     }
 
-    fn cmake_sources(&mut self, invocation: &mut Invocation) {
+    fn cmake_sources(&mut self, invocation: &mut Invocation, state: &State<'_>) {
         let mut places: Vec<Field> = invocation.args.operands.clone();
         places.extend(invocation.args.value("-S").cloned());
-        self.foreign_sources(&places, invocation);
+        self.foreign_sources(&places, invocation, state);
         let settings: Vec<Field> = invocation
             .args
             .given
@@ -247,14 +255,19 @@ impl Runner<'_, '_> {
                 place.starts_with('~')
                     || (place.contains('/') && self.lies_outside(&setting.with_text(place), invocation))
             });
-            if (names_a_program(name) && !is_usual_tool(value)) || (elsewhere && name != "CMAKE_INSTALL_PREFIX") {
+            let runs = if names_a_program(name) {
+                !is_usual_tool(value)
+            } else {
+                (elsewhere && name != "CMAKE_INSTALL_PREFIX") || (name.contains("_FLAGS") && changes_compiler(value))
+            };
+            if runs {
                 self.out.lower(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
             }
         }
     }
 
     /// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
-    fn dotnet_words(&mut self, invocation: &mut Invocation) {
+    fn dotnet_words(&mut self, invocation: &mut Invocation, state: &State<'_>) {
         let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
         if !matches!(sub.as_str(), "build" | "msbuild" | "pack" | "publish" | "test" | "restore" | "clean") {
             return;
@@ -270,7 +283,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
         }
         let places: Vec<Field> = operands.into_iter().filter(|field| !is_switch(field)).collect();
-        self.foreign_sources(&places, invocation);
+        self.foreign_sources(&places, invocation, state);
     }
 
     /// `docker compose config` prints the settings with the values of `.env` in them.
@@ -363,18 +376,15 @@ fn is_ruby_file(word: &Field) -> bool {
 
 /// Settings of CMake whose value is run.
 fn names_a_program(name: &str) -> bool {
-    const PARTS: &[&str] = &[
-        "_COMPILER",
-        "_LAUNCHER",
-        "TOOLCHAIN",
-        "_INCLUDE",
-        "_PROGRAM",
-        "LINKER",
-        "EMULATOR",
-        "_COMMAND",
-        "_EXECUTABLE",
-    ];
-    PARTS.iter().any(|part| name.contains(part)) || name.starts_with("CMAKE_RULE_") || name.contains("_FLAGS_INIT")
+    const PARTS: &[&str] =
+        &["_COMPILER", "_LAUNCHER", "TOOLCHAIN", "_INCLUDE", "_PROGRAM", "EMULATOR", "_COMMAND", "_EXECUTABLE"];
+    PARTS.iter().any(|part| name.contains(part)) || name.ends_with("LINKER") || name.starts_with("CMAKE_RULE_")
+}
+
+/// Flags that make a compiler load or run something else.
+fn changes_compiler(flags: &str) -> bool {
+    const FLAGS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper", "-B", "-fuse-ld=/", "-Xclang", "@", "-load"];
+    flags.split_whitespace().any(|flag| FLAGS.iter().any(|known| flag.starts_with(known)))
 }
 
 fn is_usual_tool(value: &str) -> bool {
@@ -425,6 +435,13 @@ pub fn destroys_data(task: &str, camel: bool) -> bool {
         || (has(&["fresh", "reset", "refresh", "clean", "replant", "empty"])
             && has(&["db", "database", "databases", "migrate", "migration", "migrations", "schema", "flyway"]))
         || (lower.contains("flyway") && lower.contains("clean"))
+}
+
+/// The name of a script or target says that it destroys a database.
+pub fn destroys_database(name: &str) -> bool {
+    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    destroys_data(name, false)
+        && words.any(|word| matches!(word.to_ascii_lowercase().as_str(), "db" | "database" | "schema" | "migrate"))
 }
 
 #[cfg(test)]

@@ -27,6 +27,12 @@ impl Runner<'_, '_> {
                 if let Some(spec) = specs.iter().find(|spec| overwrites_branch(&spec.text, forced)) {
                     self.out.lower(Degree::Unknown, format!("`{}`, which overwrites a branch of yours", spec.shown()));
                 }
+                // The branches of requests are anybody's.
+                let of_request = |spec: &Field| {
+                    let name = spec.text.trim_start_matches('+').trim_start_matches("refs/");
+                    ["pull/", "merge-requests/", "changes/"].iter().any(|place| name.starts_with(place))
+                };
+                let own = own && !specs.iter().any(of_request);
                 if !own && matches!(sub, "fetch" | "pull") {
                     self.fetches_foreign(invocation, state);
                 }

@@ -6,6 +6,7 @@ use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::{Does, Entry, Grammar, Role};
 use crate::marks::Mark;
 use crate::observe::observer::By;
+use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -40,6 +41,10 @@ impl Runner<'_, '_> {
                 does.reach = Reach::Beyond;
                 does.reversibility = Reversibility::Irreversible;
             }
+        }
+        if destroys_database(&script) {
+            let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
+            executes.for_each(|does| does.marks.add(Mark::Destroys));
         }
         self.system_program(&script, invocation, state);
         let rest = invocation.args.operands.get(1..).unwrap_or_default();
