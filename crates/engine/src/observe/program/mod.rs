@@ -14,6 +14,7 @@ mod reached;
 pub mod recipe;
 pub mod roles;
 mod switches;
+pub mod tasks;
 
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};
@@ -184,6 +185,7 @@ impl Runner<'_, '_> {
         self.note_hunting(&invocation);
         self.note_picks(&invocation);
         self.note_arguments(&invocation);
+        self.gh_fetches(&invocation, state);
         self.note_patches(&invocation, state);
         self.note_guard(started, &invocation);
         self.note_switches(started, &invocation);
@@ -326,6 +328,7 @@ impl Runner<'_, '_> {
     /// The effects that the entry states for the whole command.
     fn effects_of(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         note_packages(invocation);
+        self.tasks(invocation, state);
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
             self.recipe(invocation, state);
         }
@@ -408,6 +411,10 @@ impl Runner<'_, '_> {
         output.origin.endless |= program == "yes";
         output.origin.endless &=
             !matches!(program.as_str(), "head" | "dd" | "timeout" | "wc" | "grep" | "sha256sum" | "md5sum");
+        if program == "date" {
+            let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
+            output.origin = values.fold(output.origin, |all, value| all.and(value.origin));
+        }
         for field in &invocation.args.operands {
             output.origin = output.origin.and(field.origin);
         }

@@ -7,17 +7,17 @@ use crate::effect::{Effect, Operation, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
+use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::stream::{Origin, Stream};
 use crate::observe::touch::Touch;
 
 impl Runner<'_, '_> {
     /// Printing the environment matters only if it holds something secret.
     pub fn environment_dump(&mut self, does: &mut Does, invocation: &mut Invocation) {
-        let secret = self.out.world.environment_all().iter().any(|(name, value)| {
-            crate::observe::names::secret_variable(name) || crate::secret::holds(&format!("{name}={value}"))
-        });
+        let secret = self.environment_is_secret();
         invocation.output.origin.environment = true;
         if secret {
             invocation.output.origin.secret = true;
@@ -25,6 +25,26 @@ impl Runner<'_, '_> {
             does.marks.remove(Mark::EnvironmentDump);
             does.sensitivity = crate::effect::Sensitivity::None;
         }
+    }
+
+    /// The shell prints its variables, those of the environment among them.
+    pub fn lists_environment(&mut self, by: &By) -> Stream {
+        let mut output = Stream::unknown(Origin { environment: true, ..Origin::default() });
+        if self.environment_is_secret() {
+            output.origin.secret = true;
+            let mut effect = Effect::new(Operation::Read, Target::Resource(by.name.clone()));
+            effect.marks.add(Mark::EnvironmentDump);
+            effect.by.clone_from(&by.name);
+            effect.part = by.part;
+            self.out.effect(effect);
+        }
+        output
+    }
+
+    fn environment_is_secret(&self) -> bool {
+        self.out.world.environment_all().iter().any(|(name, value)| {
+            crate::observe::names::secret_variable(name) || crate::secret::holds(&format!("{name}={value}"))
+        })
     }
 
     /// What is known about the hosts that are named.

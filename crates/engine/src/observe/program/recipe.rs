@@ -49,6 +49,13 @@ impl Runner<'_, '_> {
         } else {
             self.follow_mentioned(invocation, state);
         }
+        if let Some(place) = self.fetched_here(invocation.cwd.as_deref(), state) {
+            marks.add(Mark::ChangedRecipe);
+            self.out.lower(
+                Degree::Opaque,
+                format!("`{}` runs code in `{place}`, which this call fetched", invocation.by.name),
+            );
+        }
         let inside = match (&invocation.cwd, self.out.world.project()) {
             (Some(cwd), Some(project)) => path::under(cwd, project),
             (Some(_) | None, Some(_) | None) => false,
@@ -136,6 +143,11 @@ impl Runner<'_, '_> {
         if look.changed_since_trust || look.created_this_session || state.written.contains_key(file) {
             return self.run_file(file, state, input, by, Mark::SessionFile, how);
         }
+        if let Some(place) = self.fetched_here(Some(file), state) {
+            self.out
+                .lower(Degree::Opaque, format!("`{}` lies in `{place}`, which this call fetched", path::name(file)));
+            return self.executes_file(file, by, Marks::default().with(Mark::ChangedRecipe));
+        }
         if let Some(changed) = self.changed_beside(file, state) {
             self.out.lower(
                 Degree::Opaque,
@@ -155,6 +167,12 @@ impl Runner<'_, '_> {
         if words.iter().any(|word| word.exact().is_some_and(|text| DESTROYING.contains(&text))) {
             marks.add(Mark::Destroys);
         }
+        let itself = words.first().filter(|word| path::name(&word.text) == path::name(file));
+        let rest = words.get(usize::from(itself.is_some())..).unwrap_or_default();
+        if self.console(path::name(file), rest, state, by) {
+            marks.add(Mark::Destroys);
+        }
+        self.wrapped_tool(file, rest, state, input, by);
         match tracking {
             Tracking::Clean | Tracking::Rebuildable if self.out.world.project_trusted() => {
                 self.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
@@ -168,6 +186,16 @@ impl Runner<'_, '_> {
             }
         }
         self.executes_file(file, by, marks);
+    }
+
+    /// `./gradlew`, `node_modules/.bin/prisma`: a tool that lies in the project is read by its own table as well.
+    fn wrapped_tool(&mut self, file: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) {
+        let name = path::name(file);
+        let wraps = matches!(name, "gradlew" | "mvnw") || file.contains("/node_modules/.bin/");
+        if let Some(entry) = self.out.knowledge.entry(name).filter(|_| wraps) {
+            let by = By { name: name.to_owned(), part: by.part };
+            self.invoke(entry, words, state, input.clone(), by);
+        }
     }
 
     /// A file of uncertain origin is run: looked through if it is a shell script, otherwise not understood.

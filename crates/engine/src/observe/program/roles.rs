@@ -39,7 +39,12 @@ impl Runner<'_, '_> {
             }
             if role == Role::Command {
                 let rest = std::mem::take(&mut invocation.args.rest);
-                self.placed_command(rest, invocation, state);
+                // The shell of nix runs the words as they stand.
+                if invocation.args.chain.first().is_some_and(|entry| entry.key == "nix") {
+                    self.inner_command(rest, invocation, state);
+                } else {
+                    self.placed_command(rest, invocation, state);
+                }
                 continue;
             }
             if role == Role::Into {

@@ -19,6 +19,15 @@ fn is_cluster_with_x(word: &str) -> bool {
     word.starts_with('-') && word.contains('x')
 }
 
+/// `declare -p`, `export`: no variable is set, so those that are there are printed.
+fn lists_variables(words: &[Field]) -> bool {
+    let (flags, names): (Vec<&Field>, Vec<&Field>) = words.iter().partition(|word| word.text.starts_with(['-', '+']));
+    let prints = flags.iter().any(|flag| flag.text.contains('p'));
+    let functions = flags.iter().any(|flag| flag.text.contains(['f', 'F']));
+    let secret = |name: &&Field| name.dynamic || crate::observe::names::secret_variable(&name.text);
+    !functions && (names.is_empty() || (prints && names.iter().any(secret)))
+}
+
 impl Runner<'_, '_> {
     /// Handles a builtin that only the shell itself can; `None` for everything else.
     pub fn builtin<'a>(
@@ -52,8 +61,12 @@ impl Runner<'_, '_> {
             }
             "cd" | "pushd" | "popd" => self.change_directory(name, words, state),
             "pwd" => Some(state.cwd.as_deref().map_or_else(Stream::default, |cwd| Stream::known(format!("{cwd}\n")))),
-            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, words, state),
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                let output = self.declare(name, words, state);
+                if lists_variables(words) { Some(self.lists_environment(by)) } else { output }
+            }
             "unset" | "unalias" | "hash" | "enable" => self.unset_names(name, words, state),
+            "set" if words.is_empty() => Some(self.lists_environment(by)),
             "set" => self.set_options(words, state),
             "shopt" => self.shell_options(words, state),
             "eval" => self.eval(words, state, input, by),

@@ -183,6 +183,13 @@ impl Runner<'_, '_> {
         }
         let operand = parameter.operation.as_ref().map(|operation| self.parameter_operands(operation, state));
         let value = self.variable(&parameter.name, state);
+        if parameter.indirect && parameter.subscript.is_none() {
+            let named = value.as_ref().and_then(|value| value.text.clone());
+            if let Some(name) = named {
+                let origin = self.variable(&name, state).unwrap_or_else(|| self.unset(&name)).origin;
+                return Stream::unknown(origin);
+            }
+        }
         if parameter.indirect || parameter.subscript.is_some() {
             return Stream::unknown(
                 value.map_or(Origin { secret: true, download: false, ..Origin::default() }, |value| value.origin),
@@ -246,27 +253,34 @@ impl Runner<'_, '_> {
                         self.assign(&parameter.name, word(), state);
                     }
                     // The variable may come from the environment, of which only the world's part is known.
-                    if self.out.world.environment(&parameter.name).is_some() { Stream::default() } else { word() }
+                    if self.out.world.environment(&parameter.name).is_some() {
+                        Stream::unknown(self.unset(&parameter.name).origin.and(operand.origin))
+                    } else {
+                        word()
+                    }
                 }
             },
-            ParameterOperation::Require(_) => value.unwrap_or_default(),
+            ParameterOperation::Require(_) => {
+                value.unwrap_or_else(|| Stream::unknown(self.unset(&parameter.name).origin))
+            }
             ParameterOperation::Alternative(_) => match value {
                 Some(Stream { text: Some(_), .. }) => word(),
                 Some(_) | None => Stream { text: None, shape: Shape::Any, origin: operand.origin },
             },
             ParameterOperation::Transform('P') => {
+                let origin = value.as_ref().map_or_else(|| self.unset(&parameter.name).origin, |value| value.origin);
                 self.prompt_expansion(value, state);
-                Stream::default()
+                Stream::unknown(origin)
             }
             ParameterOperation::Transform(_)
             | ParameterOperation::Trim(_)
             | ParameterOperation::Replace { .. }
             | ParameterOperation::Slice { .. }
-            | ParameterOperation::Case(_)
-            | ParameterOperation::Names => {
-                let origin = value.map_or(Origin::default(), |value| value.origin).and(operand.origin);
-                Stream::unknown(origin)
+            | ParameterOperation::Case(_) => {
+                let value = value.unwrap_or_else(|| self.unset(&parameter.name));
+                Stream::unknown(value.origin.and(operand.origin))
             }
+            ParameterOperation::Names => Stream::unknown(operand.origin),
         }
     }
 

@@ -216,6 +216,13 @@ const SECRET: &[&str] = &[
     "list-publishing-credentials",
     "list-publishing-profiles",
     "describe-user-pool-client",
+    "get-cluster-credentials",
+    "get-cluster-credentials-with-iam",
+    "get-instance-access-details",
+    "list-api-keys",
+    "get-connection",
+    "get-connections",
+    "get-web-identity-token",
 ];
 
 /// Things of Azure whose reading is reading a secret: `az … connection-string list`, `az … keys list`.

@@ -9,6 +9,7 @@ use crate::observe::connect::Exchange;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::stream::Origin;
 use crate::observe::touch::Touch;
 use crate::world::Git;
 
@@ -20,6 +21,21 @@ impl Runner<'_, '_> {
             "fetch" | "pull" | "ls-remote" | "remote show" | "remote update" | "remote prune" => {
                 let remote = invocation.operand(0).cloned();
                 self.git_contact(remote.as_ref(), Exchange::Fetch, git, invocation, state);
+                let own = remote.as_ref().is_none_or(|field| field.exact().is_some_and(|name| is_own(name, git)));
+                let specs = invocation.args.operands.get(1..).unwrap_or_default();
+                let forced = invocation.args.has_any(&["-f", "--force"]);
+                if let Some(spec) = specs.iter().find(|spec| overwrites_branch(&spec.text, forced)) {
+                    self.out.lower(Degree::Unknown, format!("`{}`, which overwrites a branch of yours", spec.shown()));
+                }
+                // The branches of requests are anybody's.
+                let of_request = |spec: &Field| {
+                    let name = spec.text.trim_start_matches('+').trim_start_matches("refs/");
+                    ["pull/", "merge-requests/", "changes/"].iter().any(|place| name.starts_with(place))
+                };
+                let own = own && !specs.iter().any(of_request);
+                if !own && matches!(sub, "fetch" | "pull") {
+                    self.fetches_foreign(invocation, state);
+                }
             }
             "archive" => {
                 let Some(remote) = invocation.args.value("--remote").cloned() else { return };
@@ -130,12 +146,49 @@ impl Runner<'_, '_> {
             None if name.is_empty() || name.contains(crate::observe::shell::field::UNKNOWN) => None,
             None => Some(Field::literal(name, doorward_shell::Span::default())),
         };
+        let place = into.as_ref().and_then(Field::exact).unwrap_or(".").to_owned();
         if let Some(into) = into {
             let before = self.out.effects.len();
             self.writes(Touch::Create, &into, invocation, state);
             self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::CountUnknown));
         }
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        self.fetched_into(&place, invocation, state);
+    }
+
+    /// What lies in the directory from here on is what was fetched.
+    fn fetched_into(&mut self, place: &str, invocation: &Invocation, state: &mut State<'_>) {
+        let Some(cwd) = invocation.cwd.as_deref() else { return };
+        let place = crate::path::lexical(&crate::path::join(cwd, place));
+        let real = crate::path::resolve(&place, self.out.world, crate::path::Follow::Last).real;
+        self.store(real, None, Origin { download: true, ..Origin::default() }, state);
+    }
+
+    /// `gh pr checkout`, `gh repo clone`: git is run for these with an address of their own.
+    pub fn gh_fetches(&mut self, invocation: &Invocation, state: &mut State<'_>) {
+        let operands = &invocation.args.operands;
+        match invocation.args.entry().map(|entry| entry.key.to_string()).as_deref() {
+            Some("gh pr checkout" | "gh pr co") => self.fetches_foreign(invocation, state),
+            Some("gh repo clone") => {
+                let before = if invocation.args.ended { invocation.args.ended_at } else { operands.len() };
+                let source = operands.first().and_then(Field::exact);
+                let place = match operands.iter().take(before).nth(1) {
+                    Some(into) => into.exact(),
+                    None => source.map(|text| crate::path::name(text).trim_end_matches(".git")),
+                };
+                let place = place.unwrap_or(".").to_owned();
+                self.fetched_into(&place, invocation, state);
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// From here on the files of the repository may be somebody else's.
+    fn fetches_foreign(&mut self, invocation: &Invocation, state: &mut State<'_>) {
+        let Some(place) = self.out.world.project().map(str::to_owned).or_else(|| invocation.cwd.clone()) else {
+            return;
+        };
+        self.store(place, None, Origin { download: true, ..Origin::default() }, state);
     }
 
     /// `ext::sh -c …`: the address itself is a command.
@@ -152,6 +205,12 @@ fn network_marks(invocation: &mut Invocation, change: impl Fn(&mut Marks)) {
         .iter_mut()
         .filter(|does| does.operation == Operation::Network)
         .for_each(|does| change(&mut does.marks));
+}
+
+/// `+main:main`: a fetch that puts what it gets in the place of a branch, whatever was there.
+fn overwrites_branch(spec: &str, forced: bool) -> bool {
+    let into = spec.split_once(':').map(|(_, into)| into).unwrap_or_default();
+    (forced || spec.starts_with('+')) && !into.is_empty() && !into.starts_with("refs/remotes/")
 }
 
 /// A name among the remotes; where the remotes are not known, the usual names.

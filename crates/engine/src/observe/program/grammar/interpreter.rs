@@ -68,6 +68,7 @@ impl Runner<'_, '_> {
                 }
                 if let Some(file) = file.exact() {
                     self.address_as_script(file, invocation);
+                    self.package_tool(file, invocation, state);
                 }
             }
         }
@@ -81,6 +82,16 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("`{}` runs code from `{file}`", by.name));
             self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
             invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        }
+    }
+
+    /// `bun prisma …`: a word that is no file is a program of a package.
+    fn package_tool(&mut self, name: &str, invocation: &Invocation, state: &mut State<'_>) {
+        let runs = invocation.args.chain.first().is_some_and(|entry| entry.key == "bun");
+        if let Some(entry) = self.out.knowledge.entry(name).filter(|_| runs) {
+            let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
+            let by = By { name: name.to_owned(), part: invocation.by.part };
+            self.invoke(entry, &words, state, invocation.input.clone(), by);
         }
     }
 

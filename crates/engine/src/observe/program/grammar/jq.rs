@@ -39,6 +39,11 @@ impl Runner<'_, '_> {
     }
 }
 
+/// A filter that reads the environment.
+pub fn reads_environment(filter: &str) -> bool {
+    words(filter).iter().any(|word| ENVIRONMENT.contains(&word.as_str()))
+}
+
 /// The identifiers of a filter that stand outside strings and are not keys behind a dot.
 fn words(filter: &str) -> Vec<String> {
     let mut found = Vec::new();

@@ -6,6 +6,7 @@ use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::Role;
 use crate::marks::Mark;
+use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 
@@ -91,6 +92,10 @@ impl Runner<'_, '_> {
                 does.scope = Scope::External;
                 does.reversibility = Reversibility::Irreversible;
             }
+        }
+        if destroys_database(target) {
+            let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
+            executes.for_each(|does| does.marks.add(Mark::Destroys));
         }
         if target == "install" || target == "uninstall" || target.starts_with("install-") {
             for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {

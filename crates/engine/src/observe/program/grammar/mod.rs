@@ -37,6 +37,8 @@ mod tar;
 mod tmux;
 mod wrapper;
 
+pub use jq::reads_environment;
+pub use package_script::deployment;
 pub use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;

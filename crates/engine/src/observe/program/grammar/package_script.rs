@@ -6,6 +6,7 @@ use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::{Does, Entry, Grammar, Role};
 use crate::marks::Mark;
 use crate::observe::observer::By;
+use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -41,6 +42,10 @@ impl Runner<'_, '_> {
                 does.reversibility = Reversibility::Irreversible;
             }
         }
+        if destroys_database(&script) {
+            let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
+            executes.for_each(|does| does.marks.add(Mark::Destroys));
+        }
         self.system_program(&script, invocation, state);
         let rest = invocation.args.operands.get(1..).unwrap_or_default();
         if rest.iter().any(|field| field.dynamic && field.shape == Shape::Any) {
@@ -62,6 +67,9 @@ impl Runner<'_, '_> {
         let subs = entry.subs.all();
         let mut parts = subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
         if of_packages(&entry) || parts.any(|part| of_packages(&part)) {
+            let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
+            let by = By { name: script.to_owned(), part: invocation.by.part };
+            self.invoke(entry, &words, state, invocation.input.clone(), by);
             return;
         }
         let words = invocation.args.operands.clone();

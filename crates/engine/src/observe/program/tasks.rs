@@ -1,0 +1,463 @@
+//! Tasks of frameworks and build tools: what their names say, code given inline, and sources that are not the project's.
+
+use super::Invocation;
+use super::grammar::{deployment, reads_environment};
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Sensitivity, Target};
+use crate::knowledge::schema::Does;
+use crate::marks::{Mark, Marks};
+use crate::observe::observer::By;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+use crate::path;
+use crate::world::{Content, Kind};
+use doorward_code::Language;
+
+/// Longer manifests are not looked through.
+const MANIFEST_LIMIT: usize = 256 * 1024;
+
+impl Runner<'_, '_> {
+    /// What the words of a build tool say beyond its tables.
+    pub fn tasks(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
+        match program.as_str() {
+            "rake" | "rails" | "artisan" => self.named_tasks(false, invocation),
+            "gradle" | "mvn" => self.named_tasks(true, invocation),
+            "sbt" => self.sbt_code(invocation),
+            "nix" => self.nix_sources(invocation, state),
+            "cmake" => self.cmake_sources(invocation, state),
+            "meson" => {
+                let places = invocation.args.operands.clone();
+                if invocation.by.name.contains("setup") || invocation.by.name.contains("configure") {
+                    self.foreign_sources(&places, invocation, state);
+                }
+            }
+            "dotnet" => self.dotnet_words(invocation, state),
+            "gh" => {
+                let filters = invocation.args.given.iter().filter(|given| matches!(given.name.as_str(), "-q" | "--jq"));
+                if filters.filter_map(|given| given.value.as_ref()).any(|filter| reads_environment(&filter.text)) {
+                    let mut does = Does::usual(Operation::Read);
+                    does.marks.add(Mark::EnvironmentDump);
+                    invocation.does.push(does);
+                }
+            }
+            "docker" | "docker-compose" | "podman" => self.composed(invocation),
+            "mktemp" => {
+                let odd = |field: &Field| field.exact().is_none_or(|text| text.contains('/'));
+                if invocation.args.has_any(&["-p", "--tmpdir", "-t"]) && invocation.args.operands.iter().any(odd) {
+                    self.out.lower(Degree::Unknown, "where `mktemp` puts a template with a directory");
+                }
+            }
+            "cargo" => self.cargo_runs_guard(invocation, state),
+            _ => {}
+        }
+        if matches!(program.as_str(), "rails" | "artisan" | "rake") {
+            let words = all_words(invocation);
+            self.console(&program, &words, state, &invocation.by.clone());
+        }
+    }
+
+    fn named_tasks(&mut self, camel: bool, invocation: &mut Invocation) {
+        let names: Vec<String> = invocation.args.operands.iter().filter_map(Field::exact).map(str::to_owned).collect();
+        if names.iter().any(|name| destroys_data(name, camel)) {
+            invocation.does.push(outside(Operation::Mutate, Mark::Database, Mark::Destroys));
+        }
+        // The tables look at the first task only.
+        let published = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Publish, Mark::Deploy]));
+        if let Some(mark) = names.iter().find_map(|name| deployment(name)).filter(|_| camel && !published) {
+            invocation.does.push(outside(Operation::Network, mark, mark));
+        }
+    }
+
+    /// `sbt 'eval …'`, `sbt 'set …'`: Scala that is run while the build is read.
+    fn sbt_code(&mut self, invocation: &Invocation) {
+        let is_code = |field: &Field| {
+            field.exact().is_none_or(|text| {
+                let first = text.trim_start().split([' ', '\t']).next().unwrap_or_default();
+                matches!(first, "eval" | "set" | "console" | "consoleProject" | "apply" | "!" | "addPluginSbtFile")
+                    || first.starts_with("addPluginSbtFile=")
+                    || text.contains(";eval")
+                    || text.contains("; eval")
+                    || text.contains(";set")
+                    || text.contains("; set")
+            })
+        };
+        if let Some(code) = invocation.args.operands.iter().find(|field| is_code(field)) {
+            self.inline_code(&code.shown(), &invocation.by.clone());
+        }
+    }
+
+    fn inline_code(&mut self, what: &str, by: &By) {
+        self.out.lower(Degree::Opaque, format!("the code `{what}` given to `{}`", by.name));
+        self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+    }
+
+    /// The command line of a framework: `manage.py`, `artisan`, `bin/rails`, `bin/console`.
+    ///
+    /// Tells whether its task destroys data.
+    pub fn console(&mut self, program: &str, words: &[Field], state: &mut State<'_>, by: &By) -> bool {
+        let at = words.iter().position(|word| !word.text.starts_with('-'));
+        let (task, rest) = match at {
+            Some(at) => (
+                words.get(at).and_then(Field::exact).unwrap_or_default(),
+                words.get(at.saturating_add(1)..).unwrap_or_default(),
+            ),
+            None => ("", words),
+        };
+        match (program, task) {
+            ("manage.py" | "django-admin", "shell" | "shell_plus") => self.django_shell(rest, state, by),
+            ("manage.py", "dbshell") if !rest.is_empty() => self.inline_code("dbshell", by),
+            ("manage.py", "migrate") => return rest.iter().any(|word| word.text == "zero"),
+            ("rails", "runner" | "r") => {
+                if let Some(code) = rest.iter().find(|word| !is_ruby_file(word)) {
+                    self.inline_code(&code.shown(), by);
+                }
+            }
+            ("artisan", "tinker") if rest.iter().any(|word| word.dynamic || word.text.starts_with("--e")) => {
+                self.inline_code("tinker", by);
+            }
+            ("console", "dbal:run-sql" | "doctrine:query:sql" | "doctrine:query:dql") => self.inline_code(task, by),
+            ("rake" | "rails", _) if words.iter().any(|word| matches!(word.text.as_str(), "-e" | "-p" | "-E")) => {
+                if program == "rake" {
+                    self.inline_code("-e", by);
+                }
+            }
+            (_, _) => {}
+        }
+        let shows = |word: &Field| {
+            let mut parts = word.text.split(':');
+            matches!(parts.next(), Some("credentials" | "encrypted" | "secrets"))
+                && matches!(parts.next(), Some("show" | "edit" | "fetch" | "diff"))
+        };
+        if matches!(program, "rails" | "rake") && words.iter().any(shows) {
+            let mut effect = Effect::new(Operation::Read, Target::Resource(format!("{program} {task}")));
+            effect.sensitivity = Sensitivity::Credential;
+            effect.marks = Marks::default().with(Mark::SecretReturning);
+            effect.by.clone_from(&by.name);
+            effect.part = by.part;
+            self.out.effect(effect);
+        }
+        destroys_data(task, false)
+    }
+
+    /// `manage.py shell -c CODE`.
+    fn django_shell(&mut self, rest: &[Field], state: &mut State<'_>, by: &By) {
+        for (at, word) in rest.iter().enumerate() {
+            let text = word.text.as_str();
+            let glued =
+                text.strip_prefix("--command=").or_else(|| text.strip_prefix("-c")).filter(|code| !code.is_empty());
+            let code = match (text, glued) {
+                (_, Some(code)) => Some(word.with_text(code)),
+                ("-c" | "--command", None) => rest.get(at.saturating_add(1)).cloned(),
+                (_, None) if text.starts_with("--c") || word.may_be_flag() => None,
+                (_, None) => continue,
+            };
+            match code.as_ref().and_then(Field::known).filter(|_| !word.origin.download) {
+                Some(code) => {
+                    self.code(code, Some(Language::Python), state, by);
+                }
+                None => self.inline_code("-c", by),
+            }
+        }
+    }
+
+    /// A flake that is neither the project's nor one of nixpkgs is code from elsewhere.
+    fn nix_sources(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let Some(sub) = invocation.by.name.split(' ').nth(1).map(str::to_owned) else { return };
+        if !matches!(sub.as_str(), "run" | "develop" | "build" | "shell" | "flake" | "eval" | "fmt") {
+            return;
+        }
+        let operands = invocation.args.operands.clone();
+        let named: &[Field] = match sub.as_str() {
+            "run" | "fmt" => operands.get(..1.min(operands.len())).unwrap_or_default(),
+            _ => &operands,
+        };
+        for field in named.iter().filter(|_| sub != "fmt") {
+            let text = field.exact().unwrap_or("://");
+            let source = text.split(['#', '?']).next().unwrap_or(text);
+            let source = source.strip_prefix("path:").unwrap_or(source);
+            if matches!(source, "" | "." | "nixpkgs" | "flake:nixpkgs") {
+                continue;
+            }
+            if (source.starts_with(['.', '/'])) && !source.contains(':') {
+                self.foreign_sources(&[field.with_text(source)], invocation, state);
+                continue;
+            }
+            let by = invocation.by.clone();
+            self.out.lower(Degree::Opaque, format!("`{}`, fetched and run by `{}`", field.shown(), by.name));
+            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
+        }
+        let program = operands.first().and_then(Field::exact).and_then(|text| text.strip_prefix("nixpkgs#"));
+        if let Some(program) = program.filter(|_| sub == "run") {
+            let mut words = vec![Field::literal(program, doorward_shell::Span::default())];
+            let mut rest = operands.iter().skip(1).peekable();
+            if rest.peek().is_some_and(|word| word.text == "--") {
+                rest.next();
+            }
+            words.extend(rest.cloned());
+            self.inner_command(words, invocation, state);
+        }
+    }
+
+    /// Directories with build files: outside the project they are somebody else's code.
+    fn foreign_sources(&mut self, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
+        let foreign = places
+            .iter()
+            .find(|field| self.lies_outside(field, invocation) || self.was_fetched(field, invocation, state))
+            .map(Field::shown);
+        if let Some(place) = foreign {
+            let name = invocation.by.name.clone();
+            self.out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
+            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+                does.marks.add(Mark::OutsideProject);
+            }
+        }
+    }
+
+    fn was_fetched(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
+        let place = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &field.text)));
+        self.fetched_here(place.as_deref(), state).is_some()
+    }
+
+    fn lies_outside(&self, field: &Field, invocation: &Invocation) -> bool {
+        let (Some(text), Some(project)) = (field.exact(), self.out.world.project()) else { return true };
+        let absolute = match invocation.cwd.as_deref() {
+            _ if text.starts_with('/') => path::lexical(text),
+            Some(cwd) => path::lexical(&path::join(cwd, text)),
+            None => return true,
+        };
+        let resolved = path::resolve(&absolute, self.out.world, path::Follow::Last);
+        resolved.lost || !path::under(&resolved.real, project)
+    }
+
+    fn cmake_sources(&mut self, invocation: &mut Invocation, state: &State<'_>) {
+        let mut places: Vec<Field> = invocation.args.operands.clone();
+        places.extend(invocation.args.value("-S").cloned());
+        self.foreign_sources(&places, invocation, state);
+        let settings: Vec<Field> = invocation
+            .args
+            .given
+            .iter()
+            .filter(|given| given.name == "-D")
+            .filter_map(|given| given.value.clone())
+            .collect();
+        for setting in settings {
+            let Some((name, value)) = setting.exact().and_then(|text| text.split_once('=')) else {
+                if setting.exact().is_none() {
+                    self.out.lower(Degree::Unknown, format!("the setting `{}` of `cmake`", setting.shown()));
+                }
+                continue;
+            };
+            let name = name.split(':').next().unwrap_or(name);
+            let elsewhere = value.split(';').any(|place| {
+                place.starts_with('~')
+                    || (place.contains('/') && self.lies_outside(&setting.with_text(place), invocation))
+            });
+            let runs = if names_a_program(name) {
+                !is_usual_tool(value)
+            } else {
+                (elsewhere && name != "CMAKE_INSTALL_PREFIX") || (name.contains("_FLAGS") && changes_compiler(value))
+            };
+            if runs {
+                self.out.lower(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
+            }
+        }
+    }
+
+    /// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
+    fn dotnet_words(&mut self, invocation: &mut Invocation, state: &State<'_>) {
+        let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
+        if !matches!(sub.as_str(), "build" | "msbuild" | "pack" | "publish" | "test" | "restore" | "clean") {
+            return;
+        }
+        let before = if invocation.args.ended { invocation.args.ended_at } else { invocation.args.operands.len() };
+        let operands: Vec<Field> = invocation.args.operands.iter().take(before).cloned().collect();
+        let is_switch = |field: &Field| {
+            field.text.starts_with('@')
+                || (field.text.starts_with('/') && !field.text.trim_start_matches('/').contains('/'))
+                || (field.text.starts_with('/') && field.text.contains(':'))
+        };
+        for word in operands.iter().filter(|field| is_switch(field)) {
+            self.out.lower(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
+        }
+        let places: Vec<Field> = operands.into_iter().filter(|field| !is_switch(field)).collect();
+        self.foreign_sources(&places, invocation, state);
+    }
+
+    /// `docker compose config` prints the settings with the values of `.env` in them.
+    fn composed(&mut self, invocation: &Invocation) {
+        let shows = invocation.by.name.contains("compose")
+            && (invocation.by.name.ends_with(" config") || invocation.by.name.ends_with(" convert"));
+        let names_only = ["-q", "--quiet", "--services", "--volumes", "--images", "--profiles", "--networks"];
+        let file = invocation.cwd.as_deref().map(|cwd| path::join(cwd, ".env"));
+        if shows
+            && !invocation.args.has_any(&names_only)
+            && file.is_none_or(|file| self.out.world.look(&file).kind == Kind::File)
+        {
+            let field = Field::literal(".env", doorward_shell::Span::default());
+            self.out.touch(Touch::Read, &field, invocation.cwd.as_deref(), &invocation.by);
+        }
+    }
+
+    /// `cargo run -- off` where the program is doorward itself.
+    fn cargo_runs_guard(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        if !matches!(invocation.by.name.as_str(), "cargo run" | "cargo r") {
+            return;
+        }
+        let args = &invocation.args;
+        let named: Vec<&Field> = ["--bin", "-p", "--package"].iter().filter_map(|flag| args.value(flag)).collect();
+        let is_guard = if named.is_empty() {
+            let manifest = invocation.cwd.as_deref().map(|cwd| path::join(cwd, "Cargo.toml"));
+            match manifest.map(|manifest| self.out.world.content(&manifest, MANIFEST_LIMIT)) {
+                Some(Content::Text(text)) => text.contains("doorward"),
+                Some(
+                    Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted,
+                )
+                | None => self.is_for_a_person(&args.operands),
+            }
+        } else {
+            named.iter().any(|field| field.exact().is_none_or(|text| text.contains("doorward")))
+        };
+        let Some(entry) = self.out.knowledge.entry("doorward").filter(|_| is_guard) else { return };
+        let words = args.operands.clone();
+        let by = By { name: "doorward".to_owned(), part: invocation.by.part };
+        self.invoke(entry, &words, state, invocation.input.clone(), by);
+    }
+
+    /// The words would be a command of doorward that only a person may give.
+    fn is_for_a_person(&self, words: &[Field]) -> bool {
+        let texts: Vec<&str> = words.iter().take(2).filter_map(Field::exact).collect();
+        let knowledge = self.out.knowledge;
+        let entry = (1..=texts.len())
+            .rev()
+            .filter_map(|count| texts.get(..count))
+            .find_map(|texts| knowledge.entry(&format!("doorward {}", texts.join(" "))));
+        entry.is_some_and(|entry| entry.does.iter().any(|does| does.marks.has(Mark::PersonOnly)))
+    }
+
+    /// Code that this call fetched lies where the program works: no recipe there is the one that was trusted.
+    pub fn fetched_here(&self, directory: Option<&str>, state: &State<'_>) -> Option<String> {
+        let directory = directory?;
+        state
+            .written
+            .iter()
+            .find(|(place, file)| file.origin.download && file.content.is_none() && path::under(directory, place))
+            .map(|(place, _)| path::name(place).to_owned())
+    }
+}
+
+/// Everything a program was given, flags included, as far as their order does not matter.
+fn all_words(invocation: &Invocation) -> Vec<Field> {
+    let subs = invocation.args.chain.iter().skip(1).filter_map(|entry| entry.key.rsplit(' ').next().map(str::to_owned));
+    let mut words: Vec<Field> = subs.map(|sub| Field::literal(sub, doorward_shell::Span::default())).collect();
+    words.extend(invocation.args.operands.iter().cloned());
+    let flags =
+        invocation.args.given.iter().map(|given| given.name.clone()).chain(invocation.args.unknown.iter().cloned());
+    words.extend(flags.map(|flag| Field::literal(flag, doorward_shell::Span::default())));
+    words
+}
+
+fn outside(operation: Operation, first: Mark, second: Mark) -> Does {
+    let mut does = Does::usual(operation);
+    does.scope = Scope::External;
+    does.reach = Reach::Beyond;
+    does.reversibility = Reversibility::Irreversible;
+    does.marks = Marks::default().with(first).with(second);
+    does
+}
+
+fn is_ruby_file(word: &Field) -> bool {
+    word.exact().is_some_and(|text| {
+        (text.ends_with(".rb") && !text.contains([' ', '(', ';'])) || (text.starts_with('-') && text != "-")
+    })
+}
+
+/// Settings of CMake whose value is run.
+fn names_a_program(name: &str) -> bool {
+    const PARTS: &[&str] =
+        &["_COMPILER", "_LAUNCHER", "TOOLCHAIN", "_INCLUDE", "_PROGRAM", "EMULATOR", "_COMMAND", "_EXECUTABLE"];
+    PARTS.iter().any(|part| name.contains(part)) || name.ends_with("LINKER") || name.starts_with("CMAKE_RULE_")
+}
+
+/// Flags that make a compiler load or run something else.
+fn changes_compiler(flags: &str) -> bool {
+    const FLAGS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper", "-B", "-fuse-ld=/", "-Xclang", "@", "-load"];
+    flags.split_whitespace().any(|flag| FLAGS.iter().any(|known| flag.starts_with(known)))
+}
+
+fn is_usual_tool(value: &str) -> bool {
+    let stem = value.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '.');
+    let name = ["/usr/bin/", "/usr/local/bin/"].iter().find_map(|place| stem.strip_prefix(place)).unwrap_or(stem);
+    matches!(
+        name,
+        "gcc"
+            | "g++"
+            | "cc"
+            | "c++"
+            | "clang"
+            | "clang++"
+            | "ccache"
+            | "sccache"
+            | "ninja"
+            | "make"
+            | "lld"
+            | "mold"
+            | "ON"
+            | "OFF"
+            | "python"
+            | "nvcc"
+            | "gfortran"
+            | ""
+    )
+}
+
+/// The name of a task says that it destroys the data of an application.
+pub fn destroys_data(task: &str, camel: bool) -> bool {
+    if task.starts_with('-') || task.contains(['/', '.', '=', ' ']) {
+        return false;
+    }
+    let mut spaced = String::new();
+    for letter in task.chars() {
+        if !letter.is_ascii_alphanumeric() || (camel && letter.is_ascii_uppercase()) {
+            spaced.push(' ');
+        }
+        if letter.is_ascii_alphanumeric() {
+            spaced.push(letter.to_ascii_lowercase());
+        }
+    }
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    let lower = task.to_ascii_lowercase();
+    has(&["drop", "wipe", "flush", "purge", "truncate", "nuke", "dropdb", "resetdb", "flushdb", "flushall"])
+        || lower.contains("dropall")
+        || (has(&["fresh", "reset", "refresh", "clean", "replant", "empty"])
+            && has(&["db", "database", "databases", "migrate", "migration", "migrations", "schema", "flyway"]))
+        || (lower.contains("flyway") && lower.contains("clean"))
+}
+
+/// The name of a script or target says that it destroys a database.
+pub fn destroys_database(name: &str) -> bool {
+    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    destroys_data(name, false)
+        && words.any(|word| matches!(word.to_ascii_lowercase().as_str(), "db" | "database" | "schema" | "migrate"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::destroys_data;
+
+    #[test]
+    fn names_of_tasks() {
+        for task in ["db:drop", "migrate:fresh", "doctrine:database:drop", "reset_db", "flush", "db:drop[x]"] {
+            assert!(destroys_data(task, false), "{task}");
+        }
+        for task in ["flyway:clean", "liquibase:dropAll", "flywayClean", ":app:flywayClean"] {
+            assert!(destroys_data(task, true), "{task}");
+        }
+        for task in ["test", "clean", "db:migrate", "cache:clear", "tests/drop.py", "dropdown", "build", "reset"] {
+            assert!(!destroys_data(task, true), "{task}");
+        }
+    }
+}
