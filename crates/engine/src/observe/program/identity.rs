@@ -108,6 +108,7 @@ impl Runner<'_, '_> {
         match identity {
             Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
             Identity::Project(path) => {
+                self.console_input(crate::path::name(&path), words, input, by);
                 self.project_program(&path, words, state, input, by, How::Itself);
                 None
             }

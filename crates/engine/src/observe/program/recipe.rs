@@ -307,6 +307,7 @@ impl Runner<'_, '_> {
         let input = Stream::unknown(Default::default());
         if inside {
             let words = invocation.args.operands.clone();
+            self.console_input(path::name(&real), words.get(1..).unwrap_or_default(), &invocation.input, &by);
             self.project_script(&real, &words, role, state, &by);
         } else if role == Role::Config && self.out.world.tracking(&real) == Tracking::Outside {
             self.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));

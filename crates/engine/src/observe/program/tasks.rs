@@ -10,10 +10,14 @@ use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::{Content, Kind};
 use doorward_code::Language;
+
+/// Tasks of frameworks whose words are code or name a state of the database.
+const SPECIAL: &[&str] = &["shell", "shell_plus", "dbshell", "migrate", "runner", "r", "tinker"];
 
 /// Longer manifests are not looked through.
 const MANIFEST_LIMIT: usize = 256 * 1024;
@@ -56,6 +60,7 @@ impl Runner<'_, '_> {
         if matches!(program.as_str(), "rails" | "artisan" | "rake") {
             let words = all_words(invocation);
             self.console(&program, &words, state, &invocation.by.clone());
+            self.console_input(&program, &words, &invocation.input, &invocation.by);
         }
     }
 
@@ -98,7 +103,10 @@ impl Runner<'_, '_> {
     ///
     /// Tells whether its task destroys data.
     pub fn console(&mut self, program: &str, words: &[Field], state: &mut State<'_>, by: &By) -> bool {
-        let at = words.iter().position(|word| !word.text.starts_with('-'));
+        let is_special = |word: &Field| SPECIAL.contains(&word.text.as_str());
+        let first = words.iter().position(|word| !word.text.starts_with('-'));
+        // A word before it may be the value of a flag.
+        let at = words.iter().position(is_special).or(first);
         let (task, rest) = match at {
             Some(at) => (
                 words.get(at).and_then(Field::exact).unwrap_or_default(),
@@ -139,7 +147,18 @@ impl Runner<'_, '_> {
             effect.part = by.part;
             self.out.effect(effect);
         }
-        destroys_data(task, false)
+        let mut names = words.iter().filter(|word| !word.text.starts_with('-')).take(2);
+        names.any(|word| destroys_data(&word.text, false))
+    }
+
+    /// What arrives at the console of a framework is run line by line.
+    pub fn console_input(&mut self, program: &str, words: &[Field], input: &Stream, by: &By) {
+        const CONSOLES: &[&str] = &["shell", "shell_plus", "dbshell", "console", "c", "dbconsole", "db", "tinker"];
+        let is_framework = matches!(program, "manage.py" | "rails" | "artisan");
+        let opens = words.iter().find(|word| CONSOLES.contains(&word.text.as_str()));
+        if let Some(console) = opens.filter(|_| is_framework && *input != Stream::empty()) {
+            self.inline_code(&console.shown(), by);
+        }
     }
 
     /// `manage.py shell -c CODE`.
@@ -307,7 +326,8 @@ impl Runner<'_, '_> {
             return;
         }
         let args = &invocation.args;
-        let named: Vec<&Field> = ["--bin", "-p", "--package"].iter().filter_map(|flag| args.value(flag)).collect();
+        let named: Vec<&Field> =
+            ["--bin", "-p", "--package", "--example"].iter().filter_map(|flag| args.value(flag)).collect();
         let is_guard = if named.is_empty() {
             let manifest = invocation.cwd.as_deref().map(|cwd| path::join(cwd, "Cargo.toml"));
             match manifest.map(|manifest| self.out.world.content(&manifest, MANIFEST_LIMIT)) {
