@@ -211,6 +211,9 @@ impl Observer<'_> {
         let sensitive = touch != Touch::List
             && (super::wild::may_match_sensitive(pattern, &resolved, self.world)
                 || super::wild::lists_sensitive(pattern, &resolved, self.world));
+        let everything = pattern.chars().all(|character| matches!(character, '*' | '?'));
+        let sensitive =
+            sensitive || (touch != Touch::List && everything && super::wild::holds_secrets(&resolved, self.world));
         if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
             self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
         }

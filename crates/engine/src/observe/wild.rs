@@ -80,7 +80,9 @@ pub fn may_pick_sensitive(pattern: &str, world: &dyn World) -> bool {
 /// The regular expression, searched for in a list of paths, picks names of secrets rather than everything.
 pub fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
     let directory = world.project().unwrap_or("/");
-    let expression = expression.to_ascii_lowercase();
+    // Groups and alternatives are written either way, and no secret has such a character in its name.
+    let lower = expression.to_ascii_lowercase();
+    let expression = lower.replace("\\(", "(").replace("\\)", ")").replace("\\|", "|");
     let is_secret = |name: &str| {
         place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
     };
@@ -95,7 +97,15 @@ pub fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
             .chain(TELLING_WHOLE)
             .any(|name| is_secret(name) && (matches_any(pattern, name) || matches_any(pattern, &format!("./{name}"))))
     };
-    !all && expression.split(['|', '\n']).flat_map(as_patterns).any(|pattern| picks(&pattern))
+    let group = expression.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?)));
+    let expressions: Vec<String> = match group {
+        Some((before, (list, after))) if !list.contains('(') && !after.contains('(') => {
+            list.split('|').map(|item| format!("{before}{item}{after}")).collect()
+        }
+        Some(_) | None => vec![expression.clone()],
+    };
+    let mut alternatives = expressions.iter().flat_map(|expression| expression.split(['|', '\n']));
+    !all && alternatives.any(|alternative| as_patterns(alternative).iter().any(picks))
 }
 
 /// Shell patterns that together match at least what the regular expression is found in.
@@ -112,21 +122,25 @@ fn as_patterns(expression: &str) -> Vec<String> {
             pattern.push('*');
         });
     };
+    let without_last = |patterns: &mut Vec<String>| {
+        let mut without = patterns.clone();
+        without.iter_mut().for_each(|pattern| {
+            pattern.pop();
+        });
+        patterns.extend(without);
+    };
     while let Some(character) = characters.next() {
         match character {
             '\\' => match characters.next() {
-                Some('(' | ')') | None => push(&mut patterns, '*'),
+                None => push(&mut patterns, '*'),
+                Some('?') if patterns.len() < MOST => without_last(&mut patterns),
                 Some(escaped) if escaped.is_ascii_alphanumeric() || "+?<>{}".contains(escaped) => {
                     replace_last(&mut patterns);
                 }
                 Some('*') => push(&mut patterns, '?'),
                 Some(escaped) => push(&mut patterns, escaped),
             },
-            '?' if patterns.len() < MOST => {
-                let mut without = patterns.clone();
-                without.iter_mut().for_each(|pattern| drop(pattern.pop()));
-                patterns.extend(without);
-            }
+            '?' if patterns.len() < MOST => without_last(&mut patterns),
             '*' | '+' | '?' => replace_last(&mut patterns),
             '{' => {
                 replace_last(&mut patterns);

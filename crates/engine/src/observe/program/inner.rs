@@ -6,6 +6,7 @@ use super::Invocation;
 use crate::effect::{Operation, Reach};
 use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
+use crate::observe::shell::paths::is_plain_inside;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
@@ -15,11 +16,15 @@ impl Runner<'_, '_> {
     pub fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
         use crate::observe::shell::field::UNKNOWN;
         use crate::observe::stream::Shape;
+        let cwd = invocation.cwd.as_deref();
+        let starts = invocation.args.operands.get(1..).unwrap_or_default();
+        let inside = starts.iter().all(|start| is_plain_inside(start, cwd, self.out.world))
+            && !invocation.args.has_any(&["--search-path", "-L", "--follow"]);
         let found = Field {
             text: UNKNOWN.to_string(),
             dynamic: true,
             many: true,
-            shape: if searches_secrets(invocation) { Shape::Any } else { Shape::ProjectPaths },
+            shape: if searches_secrets(invocation) || !inside { Shape::Any } else { Shape::ProjectPaths },
             ..Field::default()
         };
         words.retain(|word| word.text != ";");

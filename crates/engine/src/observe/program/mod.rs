@@ -407,6 +407,10 @@ impl Runner<'_, '_> {
         }
         if program == "printf" {
             output.text = notes::printed(&invocation.args.operands);
+            if let (Some("%s\\n"), None) = (invocation.args.operands.first().and_then(Field::known), &output.text) {
+                let words = invocation.args.operands.get(1..).unwrap_or_default();
+                output.shape = self.listed(words, invocation.cwd.as_deref());
+            }
         }
         output.origin.endless |= program == "yes";
         output.origin.endless &=

@@ -20,7 +20,10 @@ impl Runner<'_, '_> {
         let globs = invocation.args.operands.iter().any(|field| field.glob);
         invocation.output = match texts {
             // What the shell puts in place of a pattern is printed, not the pattern.
-            Some(_) if globs => Stream::shaped(self.listed(invocation)),
+            Some(_) if globs && invocation.args.given.is_empty() => {
+                Stream::shaped(self.listed(&invocation.args.operands, invocation.cwd.as_deref()))
+            }
+            Some(_) if globs => Stream::default(),
             Some(texts) if plain && !texts.iter().any(escapes) => Stream::known(format!("{}{end}", texts.join(" "))),
             Some(_) | None => Stream::default(),
         };
@@ -28,14 +31,12 @@ impl Runner<'_, '_> {
     }
 
     /// Patterns inside the project yield its paths.
-    fn listed(&self, invocation: &Invocation) -> Shape {
-        let cwd = invocation.cwd.as_deref();
-        let operands = &invocation.args.operands;
-        let bare = operands.iter().any(|field| field.text.starts_with(['*', '?', '[']));
-        match operands.iter().all(|field| is_plain_inside(field, cwd, self.out.world)) {
-            true if invocation.args.given.is_empty() && bare => Shape::ProjectNames,
-            true if invocation.args.given.is_empty() => Shape::ProjectPaths,
-            true | false => Shape::Any,
+    pub fn listed(&self, words: &[Field], cwd: Option<&str>) -> Shape {
+        let inside = words.iter().all(|field| field.glob && is_plain_inside(field, cwd, self.out.world));
+        match words.iter().any(|field| field.text.starts_with(['*', '?', '['])) {
+            _ if !inside || words.is_empty() => Shape::Any,
+            true => Shape::ProjectNames,
+            false => Shape::ProjectPaths,
         }
     }
 

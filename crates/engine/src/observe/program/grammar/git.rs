@@ -395,7 +395,8 @@ fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stream {
             };
         }
         "rev-parse" if !args.operands.iter().all(is_revision) => Shape::Any,
-        "rev-parse" | "merge-base" | "rev-list" | "symbolic-ref" if prints_only(args, REVISION_FLAGS) => Shape::Token,
+        "rev-list" if prints_only(args, &[REVISION_FLAGS, CHOICE_FLAGS].concat()) => Shape::Token,
+        "rev-parse" | "merge-base" | "symbolic-ref" if prints_only(args, REVISION_FLAGS) => Shape::Token,
         "describe" if prints_only(args, DESCRIBE_FLAGS) => {
             let marked = args.value("--dirty").or(args.value("--broken"));
             if marked.is_none() { Shape::Token } else { Shape::Any }
@@ -459,6 +460,9 @@ const REVISION_FLAGS: &[&str] = &[
     "--recurse",
     "--no-recurse",
 ];
+
+/// Further flags that choose commits.
+const CHOICE_FLAGS: &[&str] = &["--since", "--until", "--after", "--before", "--author", "--grep", "--skip"];
 
 const DESCRIBE_FLAGS: &[&str] = &[
     "--tags",
