@@ -8,75 +8,17 @@
     reason = "a test may stop at once and tells how long things took"
 )]
 
+#[path = "../../ledger/tests/support/hasty.rs"]
+mod hasty;
 mod support;
 
-use std::fs::File;
-use std::io;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use doorward_ledger::{Blob, Disk, DiskGuard, Keep, Kind, Log, Storage};
+use doorward_ledger::{Disk, Keep, Kind, Log};
+use hasty::Hasty;
 use serde_json::{Value, json};
 use support::Home;
-
-/// A disk that never syncs, only to fill a log quickly.
-struct Hasty(Disk);
-struct HastyFile(File);
-
-impl Storage for Hasty {
-    type File = HastyFile;
-    type Guard<'a> = DiskGuard<'a>;
-
-    fn lock(&self) -> io::Result<DiskGuard<'_>> {
-        self.0.lock()
-    }
-    fn open(&self, name: &str) -> io::Result<HastyFile> {
-        self.0.open(name).map(HastyFile)
-    }
-    fn view(&self, name: &str) -> io::Result<HastyFile> {
-        self.0.view(name).map(HastyFile)
-    }
-    fn create(&self, name: &str) -> io::Result<HastyFile> {
-        self.0.create(name).map(HastyFile)
-    }
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.0.remove(name)
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.0.list()
-    }
-    fn place(&self) -> PathBuf {
-        self.0.place()
-    }
-}
-
-impl Blob for HastyFile {
-    fn size(&self) -> io::Result<u64> {
-        self.0.size()
-    }
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        Blob::read_at(&self.0, buffer, offset)
-    }
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        Blob::write_at(&self.0, bytes, offset)
-    }
-    fn reserve(&self, from: u64, size: u64) -> io::Result<()> {
-        self.0.reserve(from, size)
-    }
-    fn truncate(&self, size: u64) -> io::Result<()> {
-        self.0.truncate(size)
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 const COMMANDS: &[&str] = &[
     "ls -la src",
@@ -138,7 +80,7 @@ fn many(count: u64, within: Duration) {
     let mut stdout = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
-        io::Read::read_to_string(&mut stdout, &mut text).unwrap();
+        std::io::Read::read_to_string(&mut stdout, &mut text).unwrap();
         text
     });
     let mut memory = 0;

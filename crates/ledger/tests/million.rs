@@ -7,73 +7,13 @@
     reason = "a test may stop at once and tells how long things took"
 )]
 
-use doorward_ledger::{
-    Anchors, Blob, CheckpointKey, DecisionBody, Disk, DiskGuard, Filter, Index, Kind, Layer1, Layer2, Log, Storage,
-    Verdict,
-};
+#[path = "support/hasty.rs"]
+mod hasty;
+
+use doorward_ledger::{Anchors, CheckpointKey, DecisionBody, Disk, Filter, Index, Kind, Layer1, Layer2, Log, Verdict};
+use hasty::Hasty;
 use serde_json::value::RawValue;
-use std::fs::File;
-use std::io;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// A disk that never syncs, only to fill a log quickly.
-struct Hasty(Disk);
-struct HastyFile(File);
-
-impl Storage for Hasty {
-    type File = HastyFile;
-    type Guard<'a> = DiskGuard<'a>;
-
-    fn lock(&self) -> io::Result<DiskGuard<'_>> {
-        self.0.lock()
-    }
-    fn open(&self, name: &str) -> io::Result<HastyFile> {
-        self.0.open(name).map(HastyFile)
-    }
-    fn view(&self, name: &str) -> io::Result<HastyFile> {
-        self.0.view(name).map(HastyFile)
-    }
-    fn create(&self, name: &str) -> io::Result<HastyFile> {
-        self.0.create(name).map(HastyFile)
-    }
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.0.remove(name)
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.0.list()
-    }
-    fn place(&self) -> PathBuf {
-        self.0.place()
-    }
-}
-
-impl Blob for HastyFile {
-    fn size(&self) -> io::Result<u64> {
-        self.0.size()
-    }
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        Blob::read_at(&self.0, buffer, offset)
-    }
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        Blob::write_at(&self.0, bytes, offset)
-    }
-    fn reserve(&self, from: u64, size: u64) -> io::Result<()> {
-        self.0.reserve(from, size)
-    }
-    fn truncate(&self, size: u64) -> io::Result<()> {
-        self.0.truncate(size)
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 const FACTS: &str = r#"{"effects":[{"operation":"execute","target":{"program":"/usr/bin/cargo","words":["test","--workspace"]},"scope":"project","reversibility":"rebuildable","reach":"workspace","sensitivity":"none","coverage":"delegated"}],"rates":{"reads":12},"override_rate":0.01,"taint":[]}"#;
 

@@ -9,6 +9,7 @@
 )]
 
 mod accepting;
+#[path = "../../../ledger/tests/support/hasty.rs"]
 mod hasty;
 mod simulated;
 #[path = "../support/mod.rs"]
