@@ -1,12 +1,14 @@
 //! What a review found: each finding is a drift that a person should do something about.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::rc::Rc;
 
 use doorward_ledger::{Reply, Verdict};
 use serde::Serialize;
 
 use super::history::Past;
+use crate::screen::visible;
 
 /// At most this share of what was approved may be regretted.
 pub const REGRET: f64 = 0.01;
@@ -143,6 +145,15 @@ pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
         UserRate { user: user.to_string(), is_excessive, ..rate }
     };
     rates.into_iter().map(judged).collect()
+}
+
+/// Who lets how much run, beside what others would have.
+pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<()> {
+    writeln!(out, "overrides by user")?;
+    for UserRate { user, let_run, answered, expected, .. } in users {
+        writeln!(out, "  {:<10}{let_run} of {answered} answers, others about {expected:.0}", visible(user))?;
+    }
+    Ok(())
 }
 
 /// The users who let far more run than others do.

@@ -171,17 +171,6 @@ impl Quarterly {
             writeln!(out, "always together: {} and {}, {both} times", visible(one), visible(other))?;
         }
         writeln!(out, "{} rules never spoke: {}", self.silent.len(), visible(&self.silent.join(", ")))?;
-        writeln!(out, "overrides by user")?;
-        for user in &self.users {
-            writeln!(
-                out,
-                "  {:<10}{} of {} answers, others about {:.0}",
-                visible(&user.user),
-                user.let_run,
-                user.answered,
-                user.expected
-            )?;
-        }
-        Ok(())
+        finding::print_users(out, &self.users)
     }
 }

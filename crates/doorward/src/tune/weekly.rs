@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::finding::{self, ALWAYS, ANSWERS, Drift, Finding, MISHAPS, REGRET, UserRate};
 use super::history::{History, Past};
 use super::rate::{Rate, Trend};
-use crate::screen::visible;
 
 pub const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
@@ -136,17 +135,6 @@ impl Weekly {
                 one.friction_trend.word()
             )?;
         }
-        writeln!(out, "overrides by user")?;
-        for user in &self.users {
-            writeln!(
-                out,
-                "  {:<10}{} of {} answers, others about {:.0}",
-                visible(&user.user),
-                user.let_run,
-                user.answered,
-                user.expected
-            )?;
-        }
-        Ok(())
+        finding::print_users(out, &self.users)
     }
 }
