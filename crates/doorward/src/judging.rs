@@ -9,6 +9,8 @@ use doorward_engine::{
 };
 use doorward_ledger::SnapshotTaken;
 
+use crate::seen::Seen;
+
 /// What the engine made of a call.
 #[derive(Debug)]
 pub struct Considered {
@@ -21,6 +23,8 @@ pub struct Considered {
     pub granted: bool,
     /// The copy of what it would change, if one was made.
     pub snapshot: Option<SnapshotTaken>,
+    /// What the files that it changes held before, where that may be wanted later.
+    pub before: Seen,
     /// The verdict if everything that it loses were copied first, where somebody asked for it.
     pub if_copied: Option<Verdict>,
     /// What a reviewer said, where one was asked.
@@ -51,7 +55,17 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         let (facts, judgement) = broken(call, policy);
         (facts, judgement, took)
     });
-    Considered { facts, judgement, took, observing, granted: false, snapshot: None, if_copied: None, review: None }
+    Considered {
+        facts,
+        judgement,
+        took,
+        observing,
+        granted: false,
+        snapshot: None,
+        before: Seen::new(),
+        if_copied: None,
+        review: None,
+    }
 }
 
 /// The call again, with a doubt that only the edge can have: something about it is not known.

@@ -38,6 +38,7 @@ mod reviewer;
 mod rollout;
 mod rules;
 mod screen;
+mod seen;
 mod serve;
 mod session;
 mod setup;

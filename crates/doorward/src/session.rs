@@ -6,7 +6,6 @@
 use std::cell::{OnceCell, RefCell};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
 use doorward_engine::{Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, left_by};
@@ -20,7 +19,8 @@ use crate::judging::Considered;
 use crate::naming::Names;
 use crate::places::Places;
 use crate::record;
-use crate::screen::time::now_ms;
+use crate::screen::time::{milliseconds, now_ms};
+use crate::seen::{self, Seen};
 use crate::underway::{Course, UnderWay};
 
 /// Clocks of file systems lag behind by a few milliseconds.
@@ -147,6 +147,7 @@ impl Session {
         states.update(&self.id, |state: &mut SessionState| self.change(state, id, considered, mode))?;
         if may_run(considered, mode) {
             self.note_files(states, facts)?;
+            self.note_changes(states, id, considered);
         }
         if considered.judgement.verdict != Verdict::AutoApprove {
             self.note_pattern(states, &facts.pattern, PatternState::decided)?;
@@ -169,14 +170,20 @@ impl Session {
         })
     }
 
-    /// Takes note of the end of a call.
-    pub fn ended(&self, id: &str) {
-        if let Ok(states) = &self.states
-            && matches!(states.find::<UnderWay>(&self.id), Ok(Some(_)))
-        {
-            // A call that stays under way only asks more, for a while.
-            let _ = states.update(&self.id, |state: &mut UnderWay| state.end(id));
+    /// Takes note of the end of a call; yields the files that it was to change, as far as they are watched.
+    pub fn ended(&self, id: &str) -> Vec<String> {
+        match &self.states {
+            Ok(states) if matches!(states.find::<UnderWay>(&self.id), Ok(Some(_))) => {
+                // A call that stays under way only asks more, for a while.
+                states.update(&self.id, |state: &mut UnderWay| state.end(id)).unwrap_or_default()
+            }
+            Ok(_) | Err(_) => Vec::new(),
         }
+    }
+
+    /// What files hold now, as the record keeps it.
+    pub fn seen(&self, paths: &[String]) -> Seen {
+        self.states.as_ref().map(|states| seen::of(paths, states.key())).unwrap_or_default()
     }
 
     /// A name for a call whose agent gives it none, kept for its end.
@@ -348,6 +355,15 @@ impl Session {
         Ok(())
     }
 
+    /// Keeps in mind which files are to be looked at when the call has ended.
+    fn note_changes(&self, states: &States, id: &str, considered: &Considered) {
+        if !considered.before.is_empty() {
+            let paths = considered.before.keys().cloned().collect();
+            // Without the note nobody learns whether the change was undone, and nothing else.
+            let _ = states.update(&self.id, |state: &mut UnderWay| state.watch(id, paths));
+        }
+    }
+
     fn note_pattern(&self, states: &States, pattern: &str, change: fn(&mut PatternState, u64)) -> Result<()> {
         let change = |state: &mut PatternState| change(state, self.now_ms);
         if states.update(pattern, change).is_err() {
@@ -396,7 +412,8 @@ pub fn leaves(considered: &Considered, mode: Mode) -> Vec<String> {
     left_by(&considered.facts).iter().map(|taint| taint.as_str().to_owned()).collect()
 }
 
-fn may_run(considered: &Considered, mode: Mode) -> bool {
+/// The call runs, or a person may let it.
+pub fn may_run(considered: &Considered, mode: Mode) -> bool {
     considered.granted || considered.judgement.verdict != Verdict::Block || matches!(mode, Mode::Shadow | Mode::Off)
 }
 
@@ -404,9 +421,4 @@ fn key(state: &Path) -> Result<StateKey, String> {
     StateKey::load_or_create(&state.join("state.key"))
         .context("the state of sessions cannot be read")
         .map_err(|error| format!("{error:#}"))
-}
-
-fn milliseconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

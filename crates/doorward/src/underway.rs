@@ -16,6 +16,9 @@ const CALLS: usize = 256;
 /// Files of one call; more count as everything.
 const PATHS: usize = 64;
 
+/// Calls whose files are looked at when they end.
+const WATCHED: usize = 64;
+
 /// So long a call may be under way where its agent reports ends.
 const REPORTED_MS: u64 = 120 * 1000;
 
@@ -29,6 +32,8 @@ pub struct UnderWay {
     calls: VecDeque<Course>,
     /// The agent says what became of calls.
     reports: bool,
+    /// Calls, with the files to look at when they have ended.
+    watched: VecDeque<(String, Vec<String>)>,
 }
 
 /// What one call writes and runs.
@@ -83,10 +88,20 @@ impl UnderWay {
         None
     }
 
-    /// The agent reports the end of a call.
-    pub fn end(&mut self, id: &str) {
+    /// The files of a call are to be looked at when it has ended, whoever lets it run.
+    pub fn watch(&mut self, id: &str, paths: Vec<String>) {
+        self.watched.push_back((id.to_owned(), paths));
+        while self.watched.len() > WATCHED {
+            self.watched.pop_front();
+        }
+    }
+
+    /// The agent reports the end of a call; yields its files that were to be looked at.
+    pub fn end(&mut self, id: &str) -> Vec<String> {
         self.reports = true;
         self.calls.retain(|call| call.id != id);
+        let at = self.watched.iter().position(|(watched, _)| watched == id);
+        at.and_then(|at| self.watched.remove(at)).map(|(_, paths)| paths).unwrap_or_default()
     }
 }
 
@@ -139,9 +154,20 @@ mod tests {
         assert!(begun().begin(run(), 1000 + UNREPORTED_MS - 1).is_some());
         assert!(begun().begin(run(), 1000 + UNREPORTED_MS).is_none());
         let mut state = begun();
-        state.end("other");
+        assert!(state.end("other").is_empty());
         assert!(state.begin(run(), 1000 + UNREPORTED_MS).is_some());
-        state.end("a");
+        assert!(state.end("a").is_empty());
         assert!(state.begin(run(), 1001).is_none());
+    }
+
+    #[test]
+    fn the_files_of_a_call_are_looked_at_once_when_it_has_ended() {
+        let mut state = UnderWay::default();
+        for number in 0..=WATCHED {
+            state.watch(&number.to_string(), vec![format!("/p/{number}")]);
+        }
+        assert_eq!(state.end("0"), Vec::<String>::new(), "forgotten");
+        assert_eq!(state.end("1"), ["/p/1"]);
+        assert_eq!(state.end("1"), Vec::<String>::new());
     }
 }

@@ -82,7 +82,7 @@ mod tests {
             let layer1 = Some(Layer1 { outcome: "x".into(), rule: rule.map(Into::into) });
             let judged = DecisionBody { id: id.clone(), verdict, layer1, ..DecisionBody::default() };
             let _receipt = log.append(&judged, 1_000).unwrap();
-            let outcome = OutcomeBody { decision: id.clone(), became, detail: None };
+            let outcome = OutcomeBody::new(id.clone(), became, None);
             let _receipt = log.append(&outcome, 2_000).unwrap();
             let _receipt = log.append(&outcome, 3_000).unwrap();
             let yes = AnswerBody { decision: id, reply: Reply::Approved, by: By::Person, why: None };

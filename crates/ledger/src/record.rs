@@ -143,6 +143,9 @@ pub struct DecisionBody {
     /// The copy of what it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotTaken>,
+    /// What the files it changes held before, as keyed digests.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub before: BTreeMap<String, String>,
     /// Program, rules, thresholds, model, and where the session stands in what is rolled out in stages.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,

@@ -241,8 +241,7 @@ mod tests {
         let (decision, why) = (everyday(7).id, None);
         let answer = AnswerBody { decision, reply: Reply::Approved, by: By::Person, why };
         receipts.push(log.append(&answer, 60 * DAY_MS).unwrap());
-        let (decision, detail) = (everyday(9).id, None);
-        let outcome = OutcomeBody { decision, became: Became::Reverted, detail };
+        let outcome = OutcomeBody::new(everyday(9).id, Became::Reverted, None);
         receipts.push(log.append(&outcome, 60 * DAY_MS).unwrap());
         (sim, log, receipts)
     }

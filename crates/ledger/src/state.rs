@@ -48,6 +48,12 @@ impl States {
         Self { dir: dir.to_owned(), key }
     }
 
+    /// What the files are authenticated with.
+    #[must_use]
+    pub const fn key(&self) -> &StateKey {
+        &self.key
+    }
+
     /// The state of one session or pattern; `None` if there is no file.
     pub fn find<T: State>(&self, of: &str) -> Result<Option<T>, StateError> {
         let name = file_name::<T>(of);

@@ -162,7 +162,7 @@ fn each_kind(log: &mut Log, now_ms: u64) {
     }
     let decision = || "d1".to_owned();
     add(log, &AnswerBody { decision: decision(), reply: Reply::Approved, by: By::Person, why: None }, now_ms);
-    add(log, &OutcomeBody { decision: decision(), became: Became::Ran, detail: None }, now_ms);
+    add(log, &OutcomeBody::new(decision(), Became::Ran, None), now_ms);
     let (of, session) = ("call".to_owned(), None);
     let grant = GrantBody {
         step: GrantStep::Stored,

@@ -21,7 +21,8 @@ use crate::places::Places;
 use crate::record::Recorder;
 use crate::reviewer::{self, Scene};
 use crate::rollout;
-use crate::session::Session;
+use crate::seen;
+use crate::session::{self, Session};
 use crate::snapshots::Keeper;
 use crate::spoken;
 use crate::trust::pin;
@@ -125,6 +126,9 @@ fn settled(
         if considered.judgement.verdict == Verdict::AutoApprove {
             considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
         }
+    }
+    if session::may_run(&considered, mode) {
+        considered.before = session.seen(&seen::changed(&considered.facts, project.as_deref()));
     }
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);

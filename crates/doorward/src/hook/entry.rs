@@ -13,6 +13,7 @@ use doorward_ledger::{
 use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
 use crate::judging::Considered;
 use crate::record::Entry;
+use crate::seen::Seen;
 
 /// Where a call was judged, besides the call itself.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         pattern: Some(facts.pattern.clone()),
         leaves: crate::session::leaves(considered, mode),
         snapshot: considered.snapshot.clone(),
+        before: considered.before.clone(),
         versions: BTreeMap::from([
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
@@ -128,15 +130,15 @@ pub fn yes(decision: &str) -> Result<Entry> {
     Entry::new(&AnswerBody { decision: decision.to_owned(), reply: Reply::Approved, by: By::Client, why: None })
 }
 
-/// The entry of what became of a call.
-pub fn outcome(outcome: Outcome) -> Result<Entry> {
+/// The entry of what became of a call, and of what the files it changes hold since.
+pub fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
     let became = match outcome.result {
         Ended::Ran => Became::Ran,
         Ended::Failed => Became::Failed,
         Ended::Declined => return no(outcome.id, By::Classifier, None),
         Ended::Refused => return no(outcome.id, By::Client, None),
     };
-    Entry::new(&OutcomeBody { decision: outcome.id, became, detail: None })
+    Entry::new(&OutcomeBody { after, ..OutcomeBody::new(outcome.id, became, None) })
 }
 
 /// The entry of a call that ran as another one than a person had said yes to.

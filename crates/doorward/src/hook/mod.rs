@@ -27,6 +27,7 @@ use crate::loading;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::rollout;
+use crate::seen::Seen;
 use crate::session::Session;
 use crate::snapshots;
 use crate::spoken;
@@ -147,7 +148,7 @@ fn named(outcome: Outcome, surroundings: &Surroundings) -> Option<Outcome> {
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
 fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let session = Session::of(&surroundings.places, &outcome.session);
-    session.ended(&outcome.id);
+    let changed = session.ended(&outcome.id);
     let has_run = match outcome.result {
         Ended::Ran | Ended::Failed => true,
         Ended::Declined | Ended::Refused => false,
@@ -174,7 +175,8 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
         // Only a person's yes can be one too many; what fails here is found again by the next one.
         let _ = rollout::watch(&surroundings.places);
     }
-    ledger.append(entry::outcome(outcome)?).map(|_receipt| Reply::default())
+    let after = if has_run { session.seen(&changed) } else { Seen::new() };
+    ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
 }
 
 /// Records how a session went on. At its beginning the agent's model is told what to expect; at its end the record is

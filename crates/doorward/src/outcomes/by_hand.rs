@@ -44,7 +44,7 @@ pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
         let Some(decision) = decision else { return };
         if !aftermath.is_said(&decision) && !aftermath.is_overridden(&decision) {
             let detail = Some("a person ran it by hand".to_owned());
-            found.push(OutcomeBody { decision, became: Became::Friction, detail });
+            found.push(OutcomeBody::new(decision, Became::Friction, detail));
         }
     };
     let _passed = replay::each(&room.log, since_ms, is_typed, fold, |_| {})?;

@@ -6,6 +6,9 @@ mod by_hand;
 mod reverts;
 #[cfg(test)]
 mod tests;
+mod undone;
+#[cfg(test)]
+mod undone_tests;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -49,7 +52,7 @@ pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
     let body = record.body.with_context(|| format!("the body of record {sequence} was dropped by retention"))?;
     let decision: DecisionBody = serde_json::from_slice(&body).context("the record is not a decision")?;
     let became = meant(arguments, decision.verdict, has_run)?;
-    let outcome = OutcomeBody { decision: decision.id, became, detail: arguments.why.clone() };
+    let outcome = OutcomeBody::new(decision.id, became, arguments.why.clone());
     let _receipt = Ledger::of(&room.places).append(Entry::new(&outcome)?)?;
     let _taken_back = crate::rollout::watch(&room.places)?;
     let word = match became {
@@ -64,7 +67,7 @@ pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
 /// Writes down what the record and the transcripts show by now: calls that were taken back, and blocked ones that a person
 /// did by hand. Says how many of each.
 pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
-    let mut found = reverts::found(&room.log, since_ms)?;
+    let mut found = reverts::found(room, since_ms)?;
     let reverted = found.len();
     found.extend(by_hand::found(room, since_ms)?);
     let mut ledger = Ledger::of(&room.places);

@@ -47,7 +47,7 @@ impl Desk {
         };
         self.append(&decision);
         if verdict == Verdict::Approve {
-            self.append(&OutcomeBody { decision: id.to_owned(), became: Became::Ran, detail: None });
+            self.append(&OutcomeBody::new(id.to_owned(), Became::Ran, None));
         }
     }
 }
@@ -74,7 +74,7 @@ fn what_a_later_call_put_back_is_on_record_as_taken_back_once() {
     desk.decided("asked", Verdict::Confirm, effect("", "/p/src/a.rs", &[]));
     desk.decided("restore", Verdict::Approve, effect("git restore", "/p/src/a.rs", &[Mark::DiscardsWork]));
     desk.decided("later", Verdict::Approve, effect("", "/p/src/a.rs", &[]));
-    let found = reverts::found(&desk.room().log, 0).unwrap();
+    let found = reverts::found(&desk.room(), 0).unwrap();
     let ids: Vec<&str> = found.iter().map(|outcome| outcome.decision.as_str()).collect();
     assert_eq!((ids, found[0].became), (vec!["edit"], Became::Reverted));
     assert_eq!(look(&desk.room(), 0).unwrap(), (1, 0));

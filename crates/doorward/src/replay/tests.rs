@@ -178,7 +178,7 @@ fn regret_and_friction_are_what_became_of_the_decisions_that_move() {
     for id in ["kept", "regretted", "fine-after-all"] {
         house.bash(Agent::Claude, id, "ls");
     }
-    let outcome = |decision: &str, became| OutcomeBody { decision: decision.to_owned(), became, detail: None };
+    let outcome = |decision: &str, became| OutcomeBody::new(decision.to_owned(), became, None);
     house.append(&outcome("regretted", Became::Flagged));
     house.append(&outcome("fine-after-all", Became::Reverted));
     house.append(&outcome("fine-after-all", Became::Fine));

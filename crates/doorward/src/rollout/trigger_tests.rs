@@ -72,7 +72,7 @@ impl Story {
     }
 
     fn became(&mut self, decision: String, became: Became, ago_ms: u64) {
-        self.add(&OutcomeBody { decision, became, detail: None }, ago_ms);
+        self.add(&OutcomeBody::new(decision, became, None), ago_ms);
     }
 
     fn stage(&self) -> Stage {

@@ -6,7 +6,12 @@ const DAY: u64 = 24 * 60 * 60;
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    milliseconds(SystemTime::now())
+}
+
+/// Milliseconds from 1970 to a moment.
+pub fn milliseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

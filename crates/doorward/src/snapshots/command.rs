@@ -139,11 +139,8 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
 fn record(places: &Places, undo: &Undo<'_>, id: &str) -> Result<()> {
     let mut ledger = Ledger::of(places);
     for (manifest, _) in &undo.manifests {
-        let body = OutcomeBody {
-            decision: manifest.decision.clone(),
-            became: Became::Reverted,
-            detail: Some(format!("snapshot {} was brought back; snapshot {id} takes that back", manifest.id)),
-        };
+        let detail = format!("snapshot {} was brought back; snapshot {id} takes that back", manifest.id);
+        let body = OutcomeBody::new(manifest.decision.clone(), Became::Reverted, Some(detail));
         let _receipt = ledger.append(Entry::new(&body)?)?;
     }
     crate::rollout::watch(places).map(|_taken_back| ())

@@ -18,7 +18,7 @@ mod take;
 mod undo;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 pub use before::{Keeper, ended, ran};
 pub use command::{SnapshotsArguments, UndoArguments, snapshots, undo};

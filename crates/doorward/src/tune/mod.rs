@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::audit::Room;
 use crate::loading;
+use crate::outcomes;
 use crate::places::Places;
 use crate::record::Ledger;
 use crate::screen::{self, time, visible};
@@ -134,6 +135,7 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
     let policy = in_force(&places)?;
     let room = Room::open(places)?;
     let now_ms = time::now_ms();
+    let _found = outcomes::look(&room, now_ms.saturating_sub(review.reach_ms()))?;
     let judging = (review != Review::Weekly).then_some(&policy);
     let history = History::read(&room, now_ms.saturating_sub(review.reach_ms()), judging, screen::bar())?;
     let reviewed = match review {

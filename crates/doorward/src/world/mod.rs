@@ -16,6 +16,7 @@ mod ignore;
 mod index;
 mod mounts;
 mod program;
+mod reflog;
 mod repository;
 mod session;
 mod shelves;
@@ -24,4 +25,5 @@ mod temporary;
 mod tests;
 
 pub use disk::DiskWorld;
+pub use reflog::commit_changed;
 pub use repository::project_root;

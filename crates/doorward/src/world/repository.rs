@@ -75,6 +75,16 @@ impl Repository {
         })
     }
 
+    /// Where git keeps what belongs to this work tree alone.
+    pub fn git_directory(&self) -> &Path {
+        &self.git_directory
+    }
+
+    /// Where git keeps what all its work trees share.
+    pub fn common(&self) -> &Path {
+        &self.common
+    }
+
     /// What the engine wants to know about it.
     pub fn describe(&self) -> Git {
         let describe = || {

@@ -18,11 +18,13 @@ fn unwrapped(screen: &str) -> String {
     screen.replace('\n', "")
 }
 
+const QUESTION: &str = "let this count? [y/N]";
+
 /// A person answers the question of a command.
-fn answered(home: &Home, line: &str, answer: &str) -> String {
+pub fn answered(home: &Home, line: &str, question: &str, answer: &str) -> String {
     let terminal = Terminal::new(home);
     terminal.run(home, line);
-    terminal.shows("let this count? [y/N]");
+    terminal.shows(question);
     terminal.types(answer);
     unwrapped(&terminal.shows("ended with"))
 }
@@ -55,14 +57,14 @@ fn what_is_accepted_fixes_what_was_planted_and_nothing_else_and_can_be_taken_bac
     assert_eq!(numbers(&retired), (written["fussy"], 0));
     assert!(retired["regret"]["added"].as_u64().unwrap() * 20 < written["fussy"], "{}", retired["regret"]);
     let accept = |proposal: &str| format!("doorward tune accept {}", name(proposal));
-    assert!(answered(&home, &accept(&thresholds), "n").contains("nothing was changed"));
+    assert!(answered(&home, &accept(&thresholds), QUESTION, "n").contains("nothing was changed"));
     assert_eq!(policy(&home), before);
-    assert!(answered(&home, &accept(&thresholds), "y").contains("ended with 0"));
+    assert!(answered(&home, &accept(&thresholds), QUESTION, "y").contains("ended with 0"));
     assert!(home.read(".config/doorward/thresholds.toml").unwrap().contains("execute = 0.89"));
     assert_eq!(review(&home, "monthly"), (Vec::new(), None), "the threshold is fixed");
     let (found, rules_anew) = review(&home, "quarterly");
     assert_eq!(found, pairs(&[("too-strict", STRICT), ("attack", ATTACKED), ("abuse", ABUSER)]));
-    assert!(answered(&home, &accept(&rules_anew.unwrap()), "y").contains("ended with 0"));
+    assert!(answered(&home, &accept(&rules_anew.unwrap()), QUESTION, "y").contains("ended with 0"));
     assert_eq!(
         review(&home, "quarterly"),
         (pairs(&[("attack", ATTACKED), ("abuse", ABUSER)]), None),
@@ -72,7 +74,9 @@ fn what_is_accepted_fixes_what_was_planted_and_nothing_else_and_can_be_taken_bac
     assert!(stale.contains("nothing was changed"), "{stale}");
     let log = home.run(&["audit", "list", "--kind", "policy", "--json"], b"").stdout;
     assert_eq!(log.matches("tuning proposal").count(), 2, "{log}");
-    assert!(answered(&home, &format!("doorward tune revert {}", name(&thresholds)), "y").contains("ended with 0"));
+    assert!(
+        answered(&home, &format!("doorward tune revert {}", name(&thresholds)), QUESTION, "y").contains("ended with 0")
+    );
     assert!(home.read(".config/doorward/thresholds.toml").unwrap().contains("execute = 0.85"));
 }
 

@@ -11,6 +11,7 @@
 mod accepting;
 #[path = "../../../ledger/tests/support/hasty.rs"]
 mod hasty;
+mod learning;
 mod simulated;
 #[path = "../support/mod.rs"]
 mod support;

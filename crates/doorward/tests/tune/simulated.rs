@@ -27,18 +27,27 @@ const PROJECTS: &[&str] = &["/home/ada/api", "/home/ada/site", "/home/ben/engine
 const SESSION: u64 = 40;
 
 /// What is planted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drifts {
     pub strict: bool,
-    pub lax: bool,
     pub attack: bool,
     pub abuse: bool,
+    /// The threshold was raised, and people let run whatever it asks about.
+    pub careful: bool,
+    /// Regretted, of a thousand calls of which layer 2 is not very sure.
+    pub lax: u64,
+    /// Regretted, of a thousand calls that an allow rule approves.
+    pub plain: u64,
 }
 
 impl Drifts {
-    pub const ALL: Drifts = Drifts { strict: true, lax: true, attack: true, abuse: true };
-    pub const NONE: Drifts = Drifts { strict: false, lax: false, attack: false, abuse: false };
+    pub const ALL: Drifts = Drifts { strict: true, attack: true, abuse: true, lax: 150, ..Drifts::NONE };
+    pub const NONE: Drifts =
+        Drifts { strict: false, attack: false, abuse: false, careful: false, lax: CHANCE, plain: CHANCE };
 }
+
+/// Regretted, of a thousand calls that nobody has anything against.
+const CHANCE: u64 = 1;
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +67,7 @@ pub type Written = BTreeMap<&'static str, u64>;
 pub fn write(directory: &Path, plan: Plan) -> Written {
     std::fs::create_dir_all(directory.parent().unwrap()).unwrap();
     drop(Log::create(directory).unwrap());
-    let templates = templates::all();
+    let templates = templates::all(plan.drifts.careful);
     let mut machine = Machine {
         log: Log::on(Hasty(Disk::open(directory).unwrap())),
         chance: Chance(plan.seed),
@@ -148,7 +157,12 @@ impl Machine<'_> {
             Recorded::Block => self.lifted(&id, scene, time_ms),
         };
         if has_run {
-            self.ended(&id, habit, time_ms);
+            let regretted = match habit {
+                Habit::Middling => self.plan.drifts.lax,
+                Habit::Everyday if template.judgement.rule.is_some() => self.plan.drifts.plain,
+                Habit::Everyday | Habit::Fussy | Habit::Asked | Habit::Blocked => CHANCE,
+            };
+            self.ended(&id, regretted, time_ms);
         }
     }
 
@@ -157,6 +171,7 @@ impl Machine<'_> {
         let yes = match habit {
             _ if self.plan.drifts.abuse && scene.user == ABUSER => 990,
             Habit::Fussy if self.plan.drifts.strict => 980,
+            Habit::Middling if self.plan.drifts.careful => 1000,
             Habit::Everyday | Habit::Middling | Habit::Fussy | Habit::Asked | Habit::Blocked => 550,
         };
         if self.chance.below(10) == 0 {
@@ -180,12 +195,8 @@ impl Machine<'_> {
     }
 
     /// What ran has an outcome, and some of it is taken back or flagged.
-    fn ended(&mut self, id: &str, habit: Habit, time_ms: u64) {
-        let regretted = match habit {
-            Habit::Middling if self.plan.drifts.lax => 150,
-            Habit::Everyday | Habit::Middling | Habit::Fussy | Habit::Asked | Habit::Blocked => 1,
-        };
-        let outcome = |became| OutcomeBody { decision: id.to_owned(), became, detail: None };
+    fn ended(&mut self, id: &str, regretted: u64, time_ms: u64) {
+        let outcome = |became| OutcomeBody::new(id.to_owned(), became, None);
         let ran = if self.chance.below(20) == 0 { Became::Failed } else { Became::Ran };
         let _receipt = self.log.append(&outcome(ran), time_ms + 1_000).unwrap();
         if self.chance.below(1000) < regretted {

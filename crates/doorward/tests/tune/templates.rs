@@ -1,6 +1,8 @@
 //! Calls of agents at work, observed and judged once by the real engine, to be repeated with other names and times.
 
-use doorward_engine::{Facts, Judgement, Policy, ToolCall, Verdict, example, judge, observe, tool_from_json};
+use doorward_engine::{
+    Facts, Judgement, Operation, Policy, Source, ToolCall, Verdict, example, judge, observe, tool_from_json,
+};
 use serde_json::{Value, json};
 
 /// What people think of a call.
@@ -104,6 +106,9 @@ const SCRIPTS: &[&str] = &[
     "node tools/build.js",
     "./tools/seed.sh",
 ];
+/// Files that nobody edits otherwise, so that putting them back undoes nothing.
+const COPIED: &[&str] =
+    &["docs/api.md", "docs/design.md", "web/old.ts", "src/legacy.rs", "src/table.rs", "tools/old.py"];
 const UNSEEN: &[&str] = &["sed -i s/a/b/ F", "git restore F", "cp F src/copy.rs", "mv F src/moved.rs"];
 const ASKED: &[&str] = &[
     "git push",
@@ -121,7 +126,6 @@ const ASKED: &[&str] = &[
     "cat .env",
     "curl https://blog.example.org/x",
     "systemctl restart nginx",
-    "git reset --hard",
 ];
 const BLOCKED: &[&str] = &[
     "rm -rf ~",
@@ -132,41 +136,51 @@ const BLOCKED: &[&str] = &[
     "rm -rf /",
 ];
 
-/// All templates; each is what its list says it is.
-pub fn all() -> Vec<Template> {
+/// The threshold of [`LAX`] where it was raised.
+pub const RAISED: f64 = 0.93;
+
+/// All templates; each is what its list says it is. A raised threshold asks about what layer 2 is not very sure of.
+pub fn all(is_raised: bool) -> Vec<Template> {
+    let mut policy = Policy::built_in();
+    if is_raised {
+        policy.thresholds.by_operation[Operation::Execute as usize] = RAISED;
+    }
     let mut found = Vec::new();
-    let everywhere = |commands: &[&str]| -> Vec<String> {
-        commands.iter().flat_map(|command| FILES.iter().map(|file| command.replace('F', file))).collect()
+    let everywhere = |commands: &[&str], files: &[&str]| -> Vec<String> {
+        commands.iter().flat_map(|command| files.iter().map(|file| command.replace('F', file))).collect()
     };
     let plain = |commands: &[&str]| commands.iter().map(|command| (*command).to_owned()).collect::<Vec<String>>();
     let lists = [
-        (Habit::Everyday, everywhere(READ)),
+        (Habit::Everyday, everywhere(READ, FILES)),
         (Habit::Everyday, plain(RUN)),
         (Habit::Everyday, plain(LOCAL)),
         (Habit::Middling, plain(SCRIPTS)),
-        (Habit::Fussy, everywhere(UNSEEN)),
+        (Habit::Fussy, everywhere(UNSEEN, COPIED)),
         (Habit::Asked, plain(ASKED)),
         (Habit::Blocked, plain(BLOCKED)),
     ];
     for (habit, commands) in lists {
-        found.extend(commands.iter().map(|command| template(habit, "bash", &json!({ "command": command }))));
+        found.extend(commands.iter().map(|command| template(&policy, habit, "bash", &json!({ "command": command }))));
     }
     for file in FILES {
-        found.push(template(Habit::Everyday, "read", &json!({ "path": file })));
-        found.push(template(Habit::Everyday, "edit", &json!({ "path": file, "old": "a", "new": "b" })));
-        found.push(template(Habit::Everyday, "write", &json!({ "path": file, "content": "fn a() {}\n" })));
+        found.push(template(&policy, Habit::Everyday, "read", &json!({ "path": file })));
+        found.push(template(&policy, Habit::Everyday, "edit", &json!({ "path": file, "old": "a", "new": "b" })));
+        found.push(template(&policy, Habit::Everyday, "write", &json!({ "path": file, "content": "fn a() {}\n" })));
     }
-    found.push(template(Habit::Asked, "edit", &json!({ "path": "package.json", "old": "a", "new": "b" })));
-    found.push(template(Habit::Asked, "edit", &json!({ "path": "CLAUDE.md", "old": "a", "new": "b" })));
-    found.push(template(Habit::Everyday, "fetch", &json!({ "url": "https://docs.rs/serde" })));
+    found.push(template(&policy, Habit::Asked, "edit", &json!({ "path": "package.json", "old": "a", "new": "b" })));
+    found.push(template(&policy, Habit::Asked, "edit", &json!({ "path": "CLAUDE.md", "old": "a", "new": "b" })));
+    found.push(template(&policy, Habit::Everyday, "fetch", &json!({ "url": "https://docs.rs/serde" })));
     found
 }
 
-fn template(habit: Habit, tool: &str, input: &Value) -> Template {
+fn template(policy: &Policy, habit: Habit, tool: &str, input: &Value) -> Template {
     let call = ToolCall { tool: tool_from_json(tool, input), ..ToolCall::bash("", example::CWD) };
     let facts = observe(&call, &example::world());
-    let judgement = judge(&facts, &Policy::built_in());
+    let judgement = judge(&facts, policy);
+    let sure = judgement.confidence.map_or(1.0, |confidence| confidence.get());
+    let is_raised = policy.thresholds != Policy::built_in().thresholds;
     let wanted = match habit {
+        Habit::Middling if is_raised => Verdict::Confirm,
         Habit::Everyday | Habit::Middling => Verdict::AutoApprove,
         Habit::Fussy | Habit::Asked => Verdict::Confirm,
         Habit::Blocked => Verdict::Block,
@@ -174,9 +188,8 @@ fn template(habit: Habit, tool: &str, input: &Value) -> Template {
     assert_eq!(judgement.verdict, wanted, "{habit:?} {input}");
     let is_fussy = judgement.rule.as_deref() == Some(STRICT);
     assert_eq!(is_fussy, habit == Habit::Fussy, "{input}");
-    let sure = judgement.confidence.map_or(1.0, |confidence| confidence.get());
     let category = facts.gravest().map(|effect| effect.operation.as_str());
-    let is_middling = wanted == Verdict::AutoApprove && category == Some(LAX) && sure < 0.9;
+    let is_middling = judgement.settled_by == Source::Score && category == Some(LAX) && sure < 0.9;
     assert_eq!(is_middling, habit == Habit::Middling, "{sure} {input}");
     Template { habit, facts, judgement }
 }

@@ -4,6 +4,7 @@ use super::Body;
 use crate::event::{Keep, Kind};
 use crate::hash::Hash;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Yes or no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,9 +85,18 @@ pub struct OutcomeBody {
     /// More about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// What the files it changes held afterwards, as keyed digests.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub after: BTreeMap<String, String>,
 }
 
 impl OutcomeBody {
+    /// What became of a decision, and more about it.
+    #[must_use]
+    pub const fn new(decision: String, became: Became, detail: Option<String>) -> Self {
+        Self { decision, became, detail, after: BTreeMap::new() }
+    }
+
     /// Whether an approval turned out wrong.
     #[must_use]
     pub const fn is_regret(&self) -> bool {

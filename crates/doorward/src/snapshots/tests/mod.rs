@@ -3,4 +3,4 @@
 mod behaviour;
 mod chance;
 mod disaster;
-mod room;
+pub mod room;
