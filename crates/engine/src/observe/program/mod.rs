@@ -27,7 +27,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
 use args::Args;
-use conditions::{asks_a_subcommand, asks_anything, happens};
+use conditions::{asks_a_subcommand, asks_anything, flags_are_harmless, happens};
 use naming::{normalised, shown_name, target};
 use positions::{environment_first, match_positions, without_change};
 
@@ -219,7 +219,7 @@ impl Runner<'_, '_> {
             self.out.effect(effect);
         }
         if let Some(word) = invocation.args.unreadable.first()
-            && !invocation.args.chain.iter().all(flags_are_harmless)
+            && !flags_are_harmless(&invocation.args)
         {
             self.out.lower(Degree::Opaque, format!("`{word}` may be a flag of `{name}`"));
         }
@@ -423,19 +423,6 @@ impl Runner<'_, '_> {
             output.origin = output.origin.and(field.origin);
         }
         output
-    }
-}
-
-/// No flag of a program could do anything, whichever it is.
-fn flags_are_harmless(entry: &Entry) -> bool {
-    entry.flags.all().iter().all(|flag| !flag.changes.has_effect() && flag_role_is_harmless(flag.takes))
-}
-
-fn flag_role_is_harmless(takes: crate::knowledge::schema::Takes) -> bool {
-    use crate::knowledge::schema::Takes;
-    match takes {
-        Takes::Nothing => true,
-        Takes::Value(role) | Takes::Glued(role) => matches!(role, Role::Data | Role::Resource),
     }
 }
 

@@ -268,7 +268,7 @@ impl Runner<'_, '_> {
     /// A value that names a file with code in it.
     pub fn script_file(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
         let by = invocation.by.clone();
-        if let Some(text) = &field.process {
+        if let Some(Stream { text, .. }) = &field.process {
             let stream = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
             self.run_stream(&stream, state, &by);
             return;

@@ -144,9 +144,10 @@ impl Runner<'_, '_> {
                 };
                 let output = self.apart(|runner| runner.script(script, &mut inner, input));
                 self.keep_uncertain(state, &inner);
+                let origin = output.origin;
                 Expansion {
-                    value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin: output.origin },
-                    process: Some(if *writes { None } else { output.text }),
+                    value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin },
+                    process: Some(if *writes { Stream::unknown(origin) } else { output }),
                 }
             }
             Part::Arithmetic { arithmetic, .. } => {
@@ -334,11 +335,11 @@ impl Runner<'_, '_> {
     }
 }
 
-/// An expanded value, with the text behind a process substitution.
+/// An expanded value, with what stands behind a process substitution.
 #[derive(Debug)]
 struct Expansion {
     value: Stream,
-    process: Option<Option<String>>,
+    process: Option<Stream>,
 }
 
 impl Expansion {
@@ -384,8 +385,13 @@ fn append(building: &mut Building, expansion: Expansion) {
 
 /// With another `IFS` it is not known where a value is split.
 fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion {
-    if state.variables.contains_key("IFS") && expansion.process.is_none() {
+    if let Some(separators) = state.variables.get("IFS").filter(|_| expansion.process.is_none()) {
+        let is_blank = |text: &str| text.chars().all(char::is_whitespace);
         expansion.value.text = None;
+        // Names that are cut elsewhere are other names.
+        if !separators.value.text.as_deref().is_some_and(is_blank) {
+            expansion.value.shape = Shape::Any;
+        }
     }
     expansion
 }

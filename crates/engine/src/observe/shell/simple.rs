@@ -296,9 +296,9 @@ impl Runner<'_, '_> {
             });
             return;
         }
-        if let Some(text) = &field.process {
+        if let Some(behind) = &field.process {
             if reads {
-                redirected.input = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
+                redirected.input = Stream { origin: behind.origin.and(field.origin), ..behind.clone() };
             }
             return;
         }

@@ -133,7 +133,7 @@ impl Runner<'_, '_> {
         if sub == "config" || sub.starts_with("config ") {
             self.git_config_change(&sub, invocation, state);
         }
-        invocation.output = git_output(&sub, git.as_ref(), invocation);
+        invocation.output = git_output(&sub, git.as_ref(), invocation, self.out.world);
         invocation.passes_input = false;
     }
 

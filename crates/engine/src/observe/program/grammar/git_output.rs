@@ -4,11 +4,12 @@
 use super::super::Invocation;
 use crate::observe::program::args::Args;
 use crate::observe::shell::field::Field;
+use crate::observe::shell::paths::is_free_of_flags;
 use crate::observe::stream::{Shape, Stream};
-use crate::world::Git;
+use crate::world::{Git, World};
 
 /// What the command prints, as far as its form is known.
-pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stream {
+pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> Stream {
     let args = &invocation.args;
     let origin = invocation.output.origin;
     let shape = match sub {
@@ -37,21 +38,48 @@ pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stre
         }
         // Among all other files are those that are ignored.
         "ls-files" if args.has_any(&["-o", "--others"]) && !args.has("--exclude-standard") => Shape::Any,
-        "ls-files" if prints_only(args, LIST_FLAGS) => Shape::ProjectPaths,
+        "ls-files" if prints_only(args, LIST_FLAGS) => names(sub, git, invocation, world),
         "diff" | "diff-tree" | "diff-index" | "diff-files" | "ls-tree"
             if args.has("--name-only") && prints_only(args, DIFF_FLAGS) =>
         {
-            Shape::ProjectPaths
+            names(sub, git, invocation, world)
         }
         "grep"
             if args.has_any(&["--name-only", "-l", "--files-with-matches", "-L"])
                 && prints_only(args, SEARCH_FLAGS) =>
         {
-            Shape::ProjectPaths
+            names(sub, git, invocation, world)
         }
         _ => Shape::Any,
     };
     Stream { shape, origin, ..Stream::default() }
+}
+
+/// The form of listed names: a name that is tracked may look like a flag, unless it begins with a directory that was asked for
+/// or no such file lies where the list begins.
+fn names(sub: &str, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> Shape {
+    let args = &invocation.args;
+    let from = match sub {
+        "ls-files" => 0,
+        "ls-tree" => 1,
+        // What stands before `--` may be a commit or the text that is searched for.
+        _ if args.ended => args.ended_at,
+        _ => args.operands.len(),
+    };
+    let asked = args.operands.get(from..).unwrap_or_default();
+    let begins = |field: &Field| field.prefix().trim_start_matches('.').starts_with(char::is_alphanumeric);
+    let is_begun = !asked.is_empty() && asked.iter().all(|field| begins(field) && !field.text.starts_with("./"));
+    // Only these list what lies there now; other commits had other files.
+    let is_present = match sub {
+        "ls-files" => !args.has_any(&["-d", "--deleted"]),
+        "grep" => !args.has("--cached") && args.operands.len() <= usize::from(!args.has("-e")),
+        _ => false,
+    };
+    let is_free_of_flags = || {
+        let directory = if args.has("--full-name") { git.map(|git| &*git.root) } else { invocation.cwd.as_deref() };
+        directory.is_some_and(|directory| is_free_of_flags(directory, world))
+    };
+    if is_begun || (is_present && is_free_of_flags()) { Shape::ProjectPaths } else { Shape::ProjectNames }
 }
 
 /// Flags under which a commit is printed as one plain word.

@@ -61,7 +61,7 @@ impl Runner<'_, '_> {
             None => self.standard_input(invocation, state),
             Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => self.standard_input(invocation, state),
             Some(file) => {
-                if let Some(text) = &file.process {
+                if let Some(Stream { text, .. }) = &file.process {
                     let stream = Stream { text: text.clone(), ..Stream::unknown(file.origin) };
                     self.code_stream(&stream, invocation, state);
                     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
