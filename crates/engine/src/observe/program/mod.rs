@@ -1,8 +1,10 @@
 //! Programs: who is run, how its arguments read, and what they make happen.
 
 pub mod args;
+mod builds;
 mod conditions;
 pub mod grammar;
+mod handed;
 mod identity;
 mod inner;
 mod listing;
@@ -289,17 +291,20 @@ impl Runner<'_, '_> {
 
     /// `-C dir`: the program works elsewhere.
     fn directory_flags(&mut self, invocation: &mut Invocation) {
+        let operands =
+            invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Cwd);
         let values: Vec<Field> = invocation
             .args
             .given
             .iter()
             .filter(|given| given.role == Role::Cwd)
             .filter_map(|given| given.value.clone())
+            .chain(operands.map(|(field, _)| field.clone()))
             .collect();
         for value in values {
             invocation.cwd = match (value.exact(), &invocation.cwd) {
-                (Some(path), _) if path.starts_with('/') => Some(crate::path::lexical(path)),
-                (Some(path), Some(cwd)) => Some(crate::path::lexical(&crate::path::join(cwd, path))),
+                (Some(path), Some(cwd)) => self.leads_to(&crate::path::join(cwd, path)),
+                (Some(path), None) if path.starts_with('/') => self.leads_to(path),
                 (Some(_), None) => None,
                 (None, _) => {
                     self.out.lower(
@@ -310,6 +315,15 @@ impl Runner<'_, '_> {
                 }
             };
         }
+    }
+
+    /// Where a directory lies, as its links go.
+    fn leads_to(&mut self, directory: &str) -> Option<String> {
+        let resolved = crate::path::resolve(directory, self.out.world, crate::path::Follow::Last);
+        if resolved.lost {
+            self.out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
+        }
+        (!resolved.lost).then_some(resolved.real)
     }
 
     /// Programs that work on the current directory if no path is named.
@@ -329,6 +343,7 @@ impl Runner<'_, '_> {
     fn effects_of(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         note_packages(invocation);
         self.tasks(invocation, state);
+        self.handed_on(invocation, state);
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
             self.recipe(invocation, state);
         }

@@ -155,7 +155,8 @@ impl Runner<'_, '_> {
         let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
         let operands = &invocation.args.operands;
         match program.as_str() {
-            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" => {
+            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" | "tsc"
+            | "swiftc" => {
                 if let Some(file) = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1) {
                     self.out.lower(Degree::Opaque, format!("the arguments in `{}`", file.shown()));
                 }

@@ -3,6 +3,7 @@
 use doorward_code::Language;
 
 use super::Invocation;
+use super::handed::asks_to_destroy;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
 use crate::flow::FlowKind;
@@ -164,7 +165,10 @@ impl Runner<'_, '_> {
         if ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word)) {
             marks.add(Mark::Deploy);
         }
-        if words.iter().any(|word| word.exact().is_some_and(|text| DESTROYING.contains(&text))) {
+        let handed = words.iter().map(|word| word.text.as_str());
+        if words.iter().any(|word| word.exact().is_some_and(|text| DESTROYING.contains(&text)))
+            || asks_to_destroy(path::name(file), handed)
+        {
             marks.add(Mark::Destroys);
         }
         let itself = words.first().filter(|word| path::name(&word.text) == path::name(file));
@@ -191,8 +195,12 @@ impl Runner<'_, '_> {
     /// `./gradlew`, `node_modules/.bin/prisma`: a tool that lies in the project is read by its own table as well.
     fn wrapped_tool(&mut self, file: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) {
         let name = path::name(file);
-        let wraps = matches!(name, "gradlew" | "mvnw") || file.contains("/node_modules/.bin/");
-        if let Some(entry) = self.out.knowledge.entry(name).filter(|_| wraps) {
+        const PLACES: &[&str] = &["/node_modules/.bin/", "/vendor/bin/", "/.venv/bin/", "/venv/bin/"];
+        let wraps = matches!(name, "gradlew" | "mvnw") || PLACES.iter().any(|place| file.contains(place));
+        // A file of the project may have the name of any program, but hardly that of one that works on projects.
+        let is_own = path::name(path::parent(file)) == "bin";
+        let entry = self.out.knowledge.entry(name);
+        if let Some(entry) = entry.filter(|entry| wraps || (is_own && !entry.delegates.is_empty())) {
             let by = By { name: name.to_owned(), part: by.part };
             self.invoke(entry, words, state, input.clone(), by);
         }

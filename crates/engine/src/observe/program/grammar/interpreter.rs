@@ -176,6 +176,7 @@ impl Runner<'_, '_> {
             (_, Some(entry)) => {
                 let words = invocation.args.operands.clone();
                 invocation.done = true;
+                self.flag_values(invocation, state);
                 let by = By { name, part: invocation.by.part };
                 invocation.output = self.invoke(entry, &words, state, invocation.input.clone(), by);
             }
