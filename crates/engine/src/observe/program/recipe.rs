@@ -173,6 +173,10 @@ impl Runner<'_, '_> {
         }
         let itself = words.first().filter(|word| path::name(&word.text) == path::name(file));
         let rest = words.get(usize::from(itself.is_some())..).unwrap_or_default();
+        if path::name(file) == "manage.py" {
+            let changed = self.changed_code(state);
+            self.sources(Language::Python, &changed, by, state);
+        }
         if self.console(path::name(file), rest, state, by) {
             marks.add(Mark::Destroys);
         }
@@ -307,7 +311,7 @@ impl Runner<'_, '_> {
         if resolved.lost {
             self.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));
         }
-        let real = resolved.real;
+        let real = self.loaded_as(resolved.real, role, state);
         if crate::place::classify(&real, self.out.world).sensitivity > crate::effect::Sensitivity::None {
             self.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
         }
@@ -323,6 +327,21 @@ impl Runner<'_, '_> {
         } else {
             self.run_file(&real, state, &input, &by, Mark::OutsideProject, How::Read);
         }
+    }
+
+    /// `-r ./setup` loads `setup.js` or `setup.rb`: the file that was written or changed, if there is one.
+    fn loaded_as(&self, file: String, role: Role, state: &State<'_>) -> String {
+        const ENDINGS: &[&str] =
+            &[".js", ".mjs", ".cjs", ".ts", ".mts", ".json", ".rb", ".py", "/index.js", "/index.ts", "/__init__.py"];
+        if role != Role::Script || code::of_file(&file).is_some() || state.written.contains_key(&file) {
+            return file;
+        }
+        let is_new = |file: &String| {
+            let look = self.out.world.look(file);
+            look.created_this_session || look.changed_since_trust || state.written.contains_key(file)
+        };
+        let mut candidates = ENDINGS.iter().map(|ending| format!("{file}{ending}"));
+        candidates.find(is_new).unwrap_or(file)
     }
 
     fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {
