@@ -5,7 +5,7 @@ use super::args::Args;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::paths::{is_free_of_flags, is_ours, is_plain_inside};
 use crate::observe::stream::Shape;
-use crate::observe::wild::{may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
+use crate::observe::wild::{leaves_odd_names, may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
 use crate::world::World;
 
 /// Filters that leave lines as they are, with the flags under which they do.
@@ -134,9 +134,15 @@ fn filtered(name: &str, invocation: &Invocation, world: &dyn World) -> Option<Sh
     let values = args.given.iter().filter_map(|given| given.value.as_ref());
     let mut searched = args.operands.iter().chain(values);
     let plain = !searches
-        || args.has("-v")
+        || (args.has("-v") && patterns_of(args).all(|field| field.known().is_some_and(|text| !leaves_odd_names(text))))
         || searched.all(|field| field.known().is_some_and(|text| !hunts(text) && !may_filter_sensitive(text, world)));
     (only(args, flags) && args.operands.len() == patterns && plain).then_some(shape)
+}
+
+/// What a search looks for.
+fn patterns_of(args: &Args) -> impl Iterator<Item = &Field> {
+    let flagged = args.given.iter().filter(|given| given.name == "-e").filter_map(|given| given.value.as_ref());
+    args.operands.iter().chain(flagged)
 }
 
 /// The text is one that secrets are looked for with, by name or by content.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use doorward_shell::{Arm, Case, Command, CommandKind, For, Pipeline, Script, Statement, Value};
 
-use super::list::{Exits, Jump};
+use super::list::{Exits, Jump, opens_files};
 use super::state::{State, WrittenFile};
 use super::trap::Trap;
 use crate::coverage::Degree;
@@ -158,7 +158,9 @@ impl<'o, 'w> Runner<'o, 'w> {
             return self.simple(simple, command, state, input);
         }
         let redirected = self.redirects(&command.redirects, state, input);
+        let before = opens_files(&command.redirects).then(|| state.clone());
         let output = self.compound(&command.kind, command, state, redirected.input.clone());
+        unless_refused(before, state);
         self.finish_redirects(redirected, output, state)
     }
 
@@ -409,6 +411,13 @@ impl<'o, 'w> Runner<'o, 'w> {
                 Stream::unknown(origin)
             }
         }
+    }
+}
+
+/// A command whose files cannot be opened is not run, and the shell goes on as it was.
+pub fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
+    if let Some(before) = before.filter(|before| !state.equals(before)) {
+        *state = std::mem::replace(state, State::new(None)).join(&before);
     }
 }
 

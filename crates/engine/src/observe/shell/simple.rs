@@ -5,7 +5,8 @@ use std::rc::Rc;
 use doorward_shell::{Assignment, Command, Redirect, RedirectOperator, RedirectTarget, Simple};
 
 use super::field::Field;
-use super::run::Runner;
+use super::list::opens_files;
+use super::run::{Runner, unless_refused};
 use super::shape::of_lines;
 use super::state::{State, Variable, WrittenFile};
 use crate::coverage::Degree;
@@ -55,9 +56,11 @@ impl Runner<'_, '_> {
         }
         let redirected = self.redirects(&command.redirects, state, input);
         if fields.is_empty() {
+            let before = opens_files(&command.redirects).then(|| state.clone());
             for assignment in &simple.assignments {
                 self.assignment(assignment, state);
             }
+            unless_refused(before, state);
             if simple.words.iter().any(|word| !word.parts.is_empty()) {
                 // `$cmd` that expanded to nothing runs nothing.
                 self.out.spend(1);
@@ -70,6 +73,7 @@ impl Runner<'_, '_> {
             self.prefix_assignment(assignment, &mut inner, &fields);
         }
         let part = self.out.part(command.span);
+        let untouched = opens_files(&command.redirects).then(|| state.clone());
         let output = if changes_state {
             self.run(fields, state, redirected.input.clone(), part)
         } else {
@@ -82,6 +86,7 @@ impl Runner<'_, '_> {
             }
             output
         };
+        unless_refused(untouched, state);
         self.finish_redirects(redirected, output, state)
     }
 

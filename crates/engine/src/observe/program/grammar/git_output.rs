@@ -21,7 +21,7 @@ pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation, world: 
                 Some(_) | None => Stream::unknown(origin),
             };
         }
-        "rev-parse" if !args.operands.iter().all(is_revision) => Shape::Any,
+        "rev-parse" if !args.operands.iter().all(|word| is_revision(word, git, invocation, world)) => Shape::Any,
         "rev-list" if prints_only(args, &[REVISION_FLAGS, CHOICE_FLAGS].concat()) => Shape::Token,
         "rev-parse" | "merge-base" | "symbolic-ref" if prints_only(args, REVISION_FLAGS) => Shape::Token,
         "describe" if prints_only(args, DESCRIBE_FLAGS) => {
@@ -247,7 +247,7 @@ fn prints_only(args: &Args, names: &[&str]) -> bool {
 }
 
 /// Plainly a commit or a branch: a word that git does not know as one is taken for a file, and printed as it is.
-fn is_revision(field: &Field) -> bool {
+fn is_revision(field: &Field, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> bool {
     let Some(text) = field.known().filter(|_| !field.glob) else {
         let begins_inside = !field.prefix().starts_with(['/', '.', '-', '~']);
         return begins_inside && matches!(field.shape, Shape::Token | Shape::Below);
@@ -262,6 +262,29 @@ fn is_revision(field: &Field) -> bool {
         && !text.contains("..")
         && !text.contains("/.")
         && !crate::observe::wild::may_find_sensitive(text)
+        && (invocation.args.has("--verify") || is_named_so(text, git) || !may_lie_there(text, invocation, world))
+}
+
+/// Only a commit has such a name.
+fn is_named_so(text: &str, git: Option<&Git>) -> bool {
+    const BRANCHES: &[&str] = &["main", "master", "develop", "trunk", "HEAD", "FETCH_HEAD", "ORIG_HEAD"];
+    let branch = |git: &Git| [&git.branch, &git.default_branch].into_iter().flatten().any(|branch| branch == text);
+    let remote = text.split_once('/').is_some_and(|(remote, _)| {
+        remote == "origin" || remote == "upstream" || git.is_some_and(|git| git.remotes.contains_key(remote))
+    });
+    let is_hash = text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_version = text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    BRANCHES.contains(&text)
+        || git.is_some_and(branch)
+        || remote
+        || is_hash
+        || is_version
+        || text.contains(['~', '^', '@'])
+}
+
+fn may_lie_there(text: &str, invocation: &Invocation, world: &dyn World) -> bool {
+    let path = invocation.cwd.as_deref().map(|cwd| crate::path::lexical(&crate::path::join(cwd, text)));
+    path.is_none_or(|path| world.look(&path).kind != crate::world::Kind::Missing)
 }
 
 /// The format has nothing but hashes and times, as numbers.
