@@ -11,6 +11,15 @@ use crate::observe::shell::state::State;
 use crate::path;
 
 impl Runner<'_, '_> {
+    /// Where a directory lies, as its links go.
+    pub fn leads_to(&mut self, directory: &str) -> Option<String> {
+        let resolved = path::resolve(directory, self.out.world, path::Follow::Last);
+        if resolved.lost {
+            self.out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
+        }
+        (!resolved.lost).then_some(resolved.real)
+    }
+
     /// Directories with build files: outside the project they are somebody else's code.
     pub fn foreign_sources(&mut self, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
         let foreign = places

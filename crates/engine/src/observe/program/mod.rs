@@ -17,6 +17,7 @@ pub mod recipe;
 pub mod roles;
 mod switches;
 pub mod tasks;
+mod tokens;
 
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};
@@ -195,7 +196,7 @@ impl Runner<'_, '_> {
         if let Some(shape) = listing::shape(&invocation, self.out.world) {
             invocation.output.shape = shape;
         }
-        if notes::prints_a_token(&invocation.args) {
+        if tokens::prints_a_token(&invocation) {
             invocation.output.shape = Shape::Token;
         }
         self.finish(invocation)
@@ -315,15 +316,6 @@ impl Runner<'_, '_> {
                 }
             };
         }
-    }
-
-    /// Where a directory lies, as its links go.
-    fn leads_to(&mut self, directory: &str) -> Option<String> {
-        let resolved = crate::path::resolve(directory, self.out.world, crate::path::Follow::Last);
-        if resolved.lost {
-            self.out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
-        }
-        (!resolved.lost).then_some(resolved.real)
     }
 
     /// Programs that work on the current directory if no path is named.

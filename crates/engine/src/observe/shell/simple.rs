@@ -65,7 +65,11 @@ impl Runner<'_, '_> {
                 // `$cmd` that expanded to nothing runs nothing.
                 self.out.spend(1);
             }
-            return self.finish_redirects(redirected, Stream::empty(), state);
+            // `$(< file)` is what the file holds.
+            let reads = |redirect: &Redirect| redirect.operator == RedirectOperator::Read;
+            let prints = simple.assignments.is_empty() && command.redirects.iter().any(reads);
+            let output = if prints { redirected.input.clone() } else { Stream::empty() };
+            return self.finish_redirects(redirected, output, state);
         }
         let mut inner = state.clone();
         let changes_state = simple.assignments.is_empty();
@@ -101,7 +105,7 @@ impl Runner<'_, '_> {
     /// `name=value` on its own.
     fn assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>) {
         if let Some(subscript) = &assignment.subscript {
-            self.subscript(subscript, state);
+            self.element(&assignment.name, subscript, state);
         }
         let mut value = self.value(&assignment.value, state);
         if assignment.append || assignment.subscript.is_some() {
@@ -120,6 +124,9 @@ impl Runner<'_, '_> {
         }
         if state.stubborn.contains(name) {
             self.evaluates(value.text.as_deref().unwrap_or_default(), state);
+            if value.text.is_none() && !value.shape.is_one_word() && state.numbers.contains(name) {
+                self.reads_as_number();
+            }
         }
         // The shell gives these other values by itself.
         let own = matches!(name, "_" | "PWD" | "OLDPWD" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "DIRSTACK");
