@@ -33,8 +33,16 @@ impl<'t> Reader<'t> {
                 _ => Value::Unknown,
             },
             "call_expression" => self.result(node, steps),
+            "member_expression" | "subscript_expression" if self.is_home(node) => Value::Text(HOME.to_string()),
             _ => Value::Unknown,
         }
+    }
+
+    /// `process.env.HOME`, `process.env['HOME']`.
+    fn is_home(&self, node: Node<'t>) -> bool {
+        let text: String = self.source.of(node).chars().filter(|letter| !"'\"` []?".contains(*letter)).collect();
+        let name = text.strip_prefix("process.env").map(|name| name.trim_start_matches('.'));
+        matches!(name, Some("HOME" | "USERPROFILE")) && matches!(self.names.meaning("process"), Meaning::Free)
     }
 
     fn string(&self, node: Node<'t>, steps: u32) -> Value {

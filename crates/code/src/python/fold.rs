@@ -41,6 +41,11 @@ impl<'t> Reader<'t> {
             },
             "call" => self.result(node, steps),
             "attribute" => self.part_of_path(node, steps),
+            "subscript" => {
+                let name = field(node, "value").and_then(|value| self.dotted(value));
+                let of_environment = name.is_some_and(|name| name == "os.environ");
+                if of_environment { home_variable(&part("subscript")) } else { Value::Unknown }
+            }
             _ => Value::Unknown,
         }
     }
@@ -156,6 +161,7 @@ impl<'t> Reader<'t> {
                     values().reduce(Value::below).unwrap_or(Value::Text(".".into()))
                 }
                 "os.path.expanduser" => values().next().map(with_home).unwrap_or_default(),
+                "os.getenv" | "os.environ.get" => values().next().map(|name| home_variable(&name)).unwrap_or_default(),
                 "pathlib.Path.home" => Value::Text(HOME.to_string()),
                 "pathlib.Path.cwd" | "os.getcwd" => Value::Text(".".into()),
                 "os.listdir" => Value::List(vec![Value::Name]),
@@ -202,6 +208,14 @@ impl<'t> Reader<'t> {
             ("name" | "stem", Value::Text(_) | Value::Matches(_) | Value::Below(_)) => Value::Name,
             _ => Value::Unknown,
         }
+    }
+}
+
+/// The value of the variable of this name, if it is the home directory.
+fn home_variable(name: &Value) -> Value {
+    match name.text() {
+        Some("HOME" | "USERPROFILE") => Value::Text(HOME.to_string()),
+        Some(_) | None => Value::Unknown,
     }
 }
 

@@ -90,6 +90,14 @@ impl Stream {
         Stream { shape, ..Stream::default() }
     }
 
+    /// A number, or another plain word.
+    pub fn is_number(&self) -> bool {
+        match &self.text {
+            Some(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+            None => self.shape == Shape::Token,
+        }
+    }
+
     /// What two commands print one after the other.
     #[must_use]
     pub fn then(mut self, next: Stream) -> Stream {

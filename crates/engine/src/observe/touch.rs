@@ -124,7 +124,7 @@ impl Observer<'_> {
             return self.touch_glob(touch, &absolute, by);
         }
         // Such a file turns the operands of a later command into flags.
-        if touch.operation() == Operation::Write && path::name(&absolute).starts_with('-') {
+        if touch.operation() == Operation::Write && path::looks_like_words(&absolute) {
             self.lower(Degree::Unknown, format!("a file whose name looks like a flag, `{}`", field.shown()));
         }
         self.touch_path(touch, &absolute, by, Marks::default())

@@ -80,23 +80,56 @@ pub fn may_pick_sensitive(pattern: &str, world: &dyn World) -> bool {
 /// The regular expression, searched for in a list of paths, picks names of secrets rather than everything.
 pub fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
     let directory = world.project().unwrap_or("/");
-    // Groups and alternatives are written either way, and no secret has such a character in its name.
-    let lower = expression.to_ascii_lowercase();
-    let expression = lower.replace("\\(", "(").replace("\\)", ")").replace("\\|", "|");
     let is_secret = |name: &str| {
         place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
     };
-    const OPTIONAL: &[&str] = &[")?", ")*", "){", ")\\", "(?"];
-    if OPTIONAL.iter().any(|group| expression.contains(group)) {
-        return true;
-    }
-    let all = matches!(expression.as_str(), "" | "." | ".*");
+    let all = matches!(expression, "" | "." | ".*");
+    let Some(patterns) = searched(expression) else { return true };
     let picks = |pattern: &String| {
         TELLING
             .iter()
             .chain(TELLING_WHOLE)
             .any(|name| is_secret(name) && (matches_any(pattern, name) || matches_any(pattern, &format!("./{name}"))))
     };
+    !all && patterns.iter().any(picks)
+}
+
+/// Files that every project has, of the kinds that a list is mostly made of.
+const ORDINARY: &[&str] = &["src/main.rs", "readme.md", "package.json", "tests/test_a.py", "makefile", "lib/index.ts"];
+
+/// All ordinary files are meant, with one exception at most.
+fn are_most(meant: impl Fn(&str) -> bool) -> bool {
+    ORDINARY.iter().filter(|name| !meant(name)).count() <= 1
+}
+
+/// What the regular expression leaves of a list of paths are no ordinary files.
+pub fn leaves_odd_names(expression: &str) -> bool {
+    let Some(patterns) = searched(expression) else { return true };
+    let hits = |name: &str| patterns.iter().any(|pattern| matches_any(pattern, name));
+    are_most(|name| hits(name) || hits(&format!("./{name}")))
+}
+
+/// Whoever matches none of these patterns of `find` is no ordinary file.
+pub fn bar_ordinary(patterns: &[String]) -> bool {
+    let hits = |name: &str| {
+        let path = format!("./{name}");
+        patterns.iter().map(|pattern| pattern.to_ascii_lowercase()).any(|pattern| {
+            let name = if pattern.contains('/') { path.as_str() } else { crate::path::name(name) };
+            matches_any(&pattern, name)
+        })
+    };
+    !patterns.is_empty() && are_most(hits)
+}
+
+/// Shell patterns for all alternatives of a regular expression; `None` if it may be anything.
+fn searched(expression: &str) -> Option<Vec<String>> {
+    // Groups and alternatives are written either way, and no secret has such a character in its name.
+    let lower = expression.to_ascii_lowercase();
+    let expression = lower.replace("\\(", "(").replace("\\)", ")").replace("\\|", "|");
+    const OPTIONAL: &[&str] = &[")?", ")*", "){", ")\\", "(?"];
+    if OPTIONAL.iter().any(|group| expression.contains(group)) {
+        return None;
+    }
     let group = expression.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?)));
     let expressions: Vec<String> = match group {
         Some((before, (list, after))) if !list.contains('(') && !after.contains('(') => {
@@ -104,8 +137,8 @@ pub fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
         }
         Some(_) | None => vec![expression.clone()],
     };
-    let mut alternatives = expressions.iter().flat_map(|expression| expression.split(['|', '\n']));
-    !all && alternatives.any(|alternative| as_patterns(alternative).iter().any(picks))
+    let alternatives = expressions.iter().flat_map(|expression| expression.split(['|', '\n']));
+    Some(alternatives.flat_map(as_patterns).collect())
 }
 
 /// Shell patterns that together match at least what the regular expression is found in.

@@ -8,7 +8,7 @@ use crate::coverage::Degree;
 use crate::effect::Operation;
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
-use crate::observe::shell::field::Field;
+use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
@@ -35,12 +35,19 @@ impl Runner<'_, '_> {
 
     fn shell_text(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
         match used.argument(0) {
-            Some(Value::Text(_)) if plain_options(used) => {
-                for field in used.argument(0).map(|value| values::fields(value, None)).unwrap_or_default() {
-                    self.role(&field, Role::CodeSh, code.invocation, state);
-                }
-            }
+            Some(value @ Value::Text(_)) if plain_options(used) => self.shell_lines(value, code, state),
             Some(_) | None => self.not_known(used, code),
+        }
+    }
+
+    /// A command line; where parts of it are not known, what the rest says still counts.
+    fn shell_lines(&mut self, value: &Value, code: &mut Code<'_>, state: &mut State<'_>) {
+        for field in values::fields(value, self.out.world.home()) {
+            self.role(&field, Role::CodeSh, code.invocation, state);
+            if field.dynamic {
+                let text = field.text.replace(UNKNOWN, "${_}");
+                self.subshell_text(&text, state, Stream::default(), code.invocation.by.part);
+            }
         }
     }
 
@@ -53,11 +60,7 @@ impl Runner<'_, '_> {
         }
         let home = self.out.world.home().map(str::to_owned);
         match (command, shell) {
-            (Some(Value::Text(_)), true) => {
-                for field in command.map(|value| values::fields(value, None)).unwrap_or_default() {
-                    self.role(&field, Role::CodeSh, code.invocation, state);
-                }
-            }
+            (Some(value @ Value::Text(_)), true) => self.shell_lines(value, code, state),
             (Some(value), false) => match values::words(value, home.as_deref()) {
                 Some(words) => self.starts_words(words, used, code, state),
                 None => self.not_known(used, code),

@@ -53,16 +53,10 @@ pub fn words(value: &Value, home: Option<&str>) -> Option<Vec<Field>> {
 const LIMIT: usize = 64;
 
 fn text_field(text: &str, home: Option<&str>) -> Field {
-    let Some(rest) = text.strip_prefix(HOME) else {
-        // A home in the middle of a text leads nowhere that could be said.
-        if text.contains(HOME) {
-            return unknown();
-        }
-        return Field { dynamic: text.contains(UNKNOWN), ..Field::literal(text, Span::default()) };
-    };
     match home {
-        Some(home) => text_field(&format!("{home}{rest}"), None),
-        None => unknown(),
+        Some(home) if text.contains(HOME) => text_field(&text.replace(HOME, home), None),
+        None if text.contains(HOME) => unknown(),
+        Some(_) | None => Field { dynamic: text.contains(UNKNOWN), ..Field::literal(text, Span::default()) },
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::knowledge::packed::Packed;
 use crate::knowledge::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes};
 use crate::observe::shell::field::Field;
+use crate::observe::stream::Shape;
 
 /// A flag as it was given.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Args {
     pub unknown: Vec<String>,
     /// Words that may be flags but cannot be read.
     pub unreadable: Vec<String>,
+    /// All of these are names of files in the project.
+    pub are_names: bool,
     /// `--` was seen, so what follows are operands for certain.
     pub ended: bool,
     /// How many operands stood before `--`.
@@ -93,7 +96,7 @@ pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
             continue;
         }
         if word.may_be_flag() {
-            args.unreadable.push(word.shown());
+            cannot_read(&mut args, word);
             operand(&mut args, word, knowledge);
             continue;
         }
@@ -119,6 +122,12 @@ pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
         }
     }
     args
+}
+
+/// The word may be a flag, or some of the words that it becomes may be.
+fn cannot_read(args: &mut Args, word: &Field) {
+    args.are_names = word.shape == Shape::ProjectNames && (args.unreadable.is_empty() || args.are_names);
+    args.unreadable.push(word.shown());
 }
 
 /// Takes a word as a subcommand if there is one of that name, otherwise as an operand.
@@ -219,6 +228,10 @@ fn take(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
         }
         Takes::Value(_) => {
             let first = next.first();
+            // Only the first of several words is the value.
+            if let Some(value) = first.filter(|value| value.many && value.may_be_flag()) {
+                cannot_read(args, value);
+            }
             give(args, found, first.cloned());
             usize::from(first.is_some()) + further(args, found, next.get(1..).unwrap_or_default())
         }

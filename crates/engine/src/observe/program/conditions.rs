@@ -1,8 +1,8 @@
-//! When something counts: effects under a condition, and flags that only ask for help.
+//! When something counts: effects under a condition, flags that only ask for help, and flags that nobody can see.
 
 use super::Invocation;
 use super::args::Args;
-use crate::knowledge::schema::{Condition, Entry, Role, Style};
+use crate::knowledge::schema::{Changes, Condition, Entry, Flag, Role, Style, Takes};
 use crate::observe::shell::field::Field;
 
 /// `docker rm x --help`: programs with subcommands read all flags first, wherever they stand.
@@ -53,4 +53,26 @@ pub fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> b
             !word.is_some_and(|word| words.iter().any(|known| known == word))
         }
     }
+}
+
+/// No flag of the program could do anything, whichever of them a word is that cannot be read.
+///
+/// A name in the project that is taken for a flag may at most make the program read another file.
+pub fn flags_are_harmless(args: &Args) -> bool {
+    let reads = |role: Role| args.are_names && matches!(role, Role::Read | Role::ReadTree | Role::List);
+    let role_is_harmless = |takes: Takes| match takes {
+        Takes::Nothing => true,
+        Takes::Value(role) | Takes::Glued(role) => matches!(role, Role::Data | Role::Resource) || reads(role),
+    };
+    let is_harmless = |flag: &Flag| {
+        let operands = flag.changes.operands;
+        let lists = matches!(flag.takes, Takes::Value(Role::Read)) && args.are_names;
+        let changes = Changes {
+            operands: operands.filter(|role| !reads(*role)),
+            opaque: flag.changes.opaque && !lists,
+            ..flag.changes.clone()
+        };
+        !changes.has_effect() && role_is_harmless(flag.takes)
+    };
+    args.chain.iter().all(|entry| entry.flags.all().iter().all(is_harmless))
 }

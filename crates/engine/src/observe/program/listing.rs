@@ -3,9 +3,9 @@
 use super::Invocation;
 use super::args::Args;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::{is_ours, is_plain_inside};
+use crate::observe::shell::paths::{is_free_of_flags, is_ours, is_plain_inside};
 use crate::observe::stream::Shape;
-use crate::observe::wild::{may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
+use crate::observe::wild::{leaves_odd_names, may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
 use crate::world::World;
 
 /// Filters that leave lines as they are, with the flags under which they do.
@@ -32,7 +32,8 @@ pub fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
         "ls" if only(args, &["-1", "-t", "-r", "-S", "-d"]) && args.operands.iter().all(inside) => {
             // Without `-d` a directory that matches is listed, with names that begin as they please.
             let as_given = args.has("-d") && !args.operands.is_empty();
-            Some(if as_given { Shape::ProjectPaths } else { Shape::ProjectNames })
+            let is_free = args.operands.is_empty() && is_free_here(invocation, world);
+            Some(if as_given || is_free { Shape::ProjectPaths } else { Shape::ProjectNames })
         }
         // The directory is taken away, and with it what keeps a name from looking like a flag.
         "basename" if args.given.is_empty() && args.operands.first().is_some_and(is_listed) => {
@@ -40,9 +41,17 @@ pub fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
         }
         // Unlike `rg` it looks into hidden files, so it must be told which files or where.
         "grep" if lists(args) && !args.has("--include") && searches_everything(args) => None,
-        "rg" | "grep" if lists(args) => found(args, &inside, world),
+        "rg" | "grep" if lists(args) => {
+            let shape = found(args, &inside, world)?;
+            Some(if is_free_here(invocation, world) { Shape::ProjectPaths } else { shape })
+        }
         _ => filtered(&name, invocation, world),
     }
+}
+
+/// Names that are listed from here on do not look like flags.
+fn is_free_here(invocation: &Invocation, world: &dyn World) -> bool {
+    invocation.cwd.as_deref().is_some_and(|cwd| is_free_of_flags(cwd, world))
 }
 
 /// Names of files are printed, not lines.
@@ -125,9 +134,15 @@ fn filtered(name: &str, invocation: &Invocation, world: &dyn World) -> Option<Sh
     let values = args.given.iter().filter_map(|given| given.value.as_ref());
     let mut searched = args.operands.iter().chain(values);
     let plain = !searches
-        || args.has("-v")
+        || (args.has("-v") && patterns_of(args).all(|field| field.known().is_some_and(|text| !leaves_odd_names(text))))
         || searched.all(|field| field.known().is_some_and(|text| !hunts(text) && !may_filter_sensitive(text, world)));
     (only(args, flags) && args.operands.len() == patterns && plain).then_some(shape)
+}
+
+/// What a search looks for.
+fn patterns_of(args: &Args) -> impl Iterator<Item = &Field> {
+    let flagged = args.given.iter().filter(|given| given.name == "-e").filter_map(|given| given.value.as_ref());
+    args.operands.iter().chain(flagged)
 }
 
 /// The text is one that secrets are looked for with, by name or by content.

@@ -1,8 +1,10 @@
 //! Programs: who is run, how its arguments read, and what they make happen.
 
 pub mod args;
+mod builds;
 mod conditions;
 pub mod grammar;
+mod handed;
 mod identity;
 mod inner;
 mod listing;
@@ -15,6 +17,7 @@ pub mod recipe;
 pub mod roles;
 mod switches;
 pub mod tasks;
+mod tokens;
 
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Part, Target};
@@ -27,7 +30,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
 use args::Args;
-use conditions::{asks_a_subcommand, asks_anything, happens};
+use conditions::{asks_a_subcommand, asks_anything, flags_are_harmless, happens};
 use naming::{normalised, shown_name, target};
 use positions::{environment_first, match_positions, without_change};
 
@@ -193,7 +196,7 @@ impl Runner<'_, '_> {
         if let Some(shape) = listing::shape(&invocation, self.out.world) {
             invocation.output.shape = shape;
         }
-        if notes::prints_a_token(&invocation.args) {
+        if tokens::prints_a_token(&invocation) {
             invocation.output.shape = Shape::Token;
         }
         self.finish(invocation)
@@ -219,7 +222,7 @@ impl Runner<'_, '_> {
             self.out.effect(effect);
         }
         if let Some(word) = invocation.args.unreadable.first()
-            && !invocation.args.chain.iter().all(flags_are_harmless)
+            && !flags_are_harmless(&invocation.args)
         {
             self.out.lower(Degree::Opaque, format!("`{word}` may be a flag of `{name}`"));
         }
@@ -289,17 +292,20 @@ impl Runner<'_, '_> {
 
     /// `-C dir`: the program works elsewhere.
     fn directory_flags(&mut self, invocation: &mut Invocation) {
+        let operands =
+            invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Cwd);
         let values: Vec<Field> = invocation
             .args
             .given
             .iter()
             .filter(|given| given.role == Role::Cwd)
             .filter_map(|given| given.value.clone())
+            .chain(operands.map(|(field, _)| field.clone()))
             .collect();
         for value in values {
             invocation.cwd = match (value.exact(), &invocation.cwd) {
-                (Some(path), _) if path.starts_with('/') => Some(crate::path::lexical(path)),
-                (Some(path), Some(cwd)) => Some(crate::path::lexical(&crate::path::join(cwd, path))),
+                (Some(path), Some(cwd)) => self.leads_to(&crate::path::join(cwd, path)),
+                (Some(path), None) if path.starts_with('/') => self.leads_to(path),
                 (Some(_), None) => None,
                 (None, _) => {
                     self.out.lower(
@@ -329,6 +335,7 @@ impl Runner<'_, '_> {
     fn effects_of(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         note_packages(invocation);
         self.tasks(invocation, state);
+        self.handed_on(invocation, state);
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
             self.recipe(invocation, state);
         }
@@ -423,19 +430,6 @@ impl Runner<'_, '_> {
             output.origin = output.origin.and(field.origin);
         }
         output
-    }
-}
-
-/// No flag of a program could do anything, whichever it is.
-fn flags_are_harmless(entry: &Entry) -> bool {
-    entry.flags.all().iter().all(|flag| !flag.changes.has_effect() && flag_role_is_harmless(flag.takes))
-}
-
-fn flag_role_is_harmless(takes: crate::knowledge::schema::Takes) -> bool {
-    use crate::knowledge::schema::Takes;
-    match takes {
-        Takes::Nothing => true,
-        Takes::Value(role) | Takes::Glued(role) => matches!(role, Role::Data | Role::Resource),
     }
 }
 

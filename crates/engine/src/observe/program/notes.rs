@@ -1,7 +1,6 @@
 //! What is noticed about a run beyond its flags and operands: the environment, hosts, secrets, doorward itself.
 
 use super::Invocation;
-use super::args::{Args, Given};
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Target};
 use crate::knowledge::schema::{Does, Role};
@@ -155,7 +154,8 @@ impl Runner<'_, '_> {
         let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
         let operands = &invocation.args.operands;
         match program.as_str() {
-            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" => {
+            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" | "tsc"
+            | "swiftc" => {
                 if let Some(file) = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1) {
                     self.out.lower(Degree::Opaque, format!("the arguments in `{}`", file.shown()));
                 }
@@ -260,40 +260,6 @@ impl Runner<'_, '_> {
             self.out.effect(effect);
         }
     }
-}
-
-/// Programs that print one number or name made of letters and digits.
-pub fn prints_a_token(args: &Args) -> bool {
-    let key = args.entry().map(|entry| entry.key.to_string()).unwrap_or_default();
-    let plain = args.unknown.is_empty() && args.unreadable.is_empty();
-    match key.as_str() {
-        "openssl rand" => plain && args.has("-hex") && !args.has("-out"),
-        "nproc" => plain,
-        "seq" => plain && args.given.is_empty() && args.operands.iter().all(is_count),
-        "wc" => plain && args.operands.is_empty() && args.given.len() == 1 && args.has_any(&["-l", "-w", "-c", "-m"]),
-        "date" => {
-            let is_plain = |given: &Given| matches!(given.name.as_str(), "-u" | "--utc" | "+");
-            let format = args.value("+").and_then(Field::exact);
-            plain && args.operands.is_empty() && args.given.iter().all(is_plain) && format.is_some_and(is_stamp)
-        }
-        _ => false,
-    }
-}
-
-fn is_count(field: &Field) -> bool {
-    field.shape == crate::observe::stream::Shape::Token
-        || field.exact().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// A format of `date` that yields digits and what stands between them, never a name.
-fn is_stamp(format: &str) -> bool {
-    let Some(rest) = format.strip_prefix('%') else { return false };
-    let between = ["-", "_", ":", "T", "Z", ""];
-    let field = |piece: &str| {
-        let mut letters = piece.chars();
-        letters.next().is_some_and(|letter| "sYymdHMSjFTNVu".contains(letter)) && between.contains(&letters.as_str())
-    };
-    rest.split('%').all(field)
 }
 
 /// What `printf` prints, if its format is plain text or a single `%s`.

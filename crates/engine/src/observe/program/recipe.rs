@@ -3,6 +3,7 @@
 use doorward_code::Language;
 
 use super::Invocation;
+use super::handed::asks_to_destroy;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
 use crate::flow::FlowKind;
@@ -164,11 +165,18 @@ impl Runner<'_, '_> {
         if ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word)) {
             marks.add(Mark::Deploy);
         }
-        if words.iter().any(|word| word.exact().is_some_and(|text| DESTROYING.contains(&text))) {
+        let handed = words.iter().map(|word| word.text.as_str());
+        if words.iter().any(|word| word.exact().is_some_and(|text| DESTROYING.contains(&text)))
+            || asks_to_destroy(path::name(file), handed)
+        {
             marks.add(Mark::Destroys);
         }
         let itself = words.first().filter(|word| path::name(&word.text) == path::name(file));
         let rest = words.get(usize::from(itself.is_some())..).unwrap_or_default();
+        if path::name(file) == "manage.py" {
+            let changed = self.changed_code(state);
+            self.sources(Language::Python, &changed, by, state);
+        }
         if self.console(path::name(file), rest, state, by) {
             marks.add(Mark::Destroys);
         }
@@ -191,8 +199,12 @@ impl Runner<'_, '_> {
     /// `./gradlew`, `node_modules/.bin/prisma`: a tool that lies in the project is read by its own table as well.
     fn wrapped_tool(&mut self, file: &str, words: &[Field], state: &mut State<'_>, input: &Stream, by: &By) {
         let name = path::name(file);
-        let wraps = matches!(name, "gradlew" | "mvnw") || file.contains("/node_modules/.bin/");
-        if let Some(entry) = self.out.knowledge.entry(name).filter(|_| wraps) {
+        const PLACES: &[&str] = &["/node_modules/.bin/", "/vendor/bin/", "/.venv/bin/", "/venv/bin/"];
+        let wraps = matches!(name, "gradlew" | "mvnw") || PLACES.iter().any(|place| file.contains(place));
+        // A file of the project may have the name of any program, but hardly that of one that works on projects.
+        let is_own = path::name(path::parent(file)) == "bin";
+        let entry = self.out.knowledge.entry(name);
+        if let Some(entry) = entry.filter(|entry| wraps || (is_own && !entry.delegates.is_empty())) {
             let by = By { name: name.to_owned(), part: by.part };
             self.invoke(entry, words, state, input.clone(), by);
         }
@@ -268,7 +280,7 @@ impl Runner<'_, '_> {
     /// A value that names a file with code in it.
     pub fn script_file(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
         let by = invocation.by.clone();
-        if let Some(text) = &field.process {
+        if let Some(Stream { text, .. }) = &field.process {
             let stream = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
             self.run_stream(&stream, state, &by);
             return;
@@ -299,7 +311,7 @@ impl Runner<'_, '_> {
         if resolved.lost {
             self.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));
         }
-        let real = resolved.real;
+        let real = self.loaded_as(resolved.real, role, state);
         if crate::place::classify(&real, self.out.world).sensitivity > crate::effect::Sensitivity::None {
             self.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
         }
@@ -315,6 +327,21 @@ impl Runner<'_, '_> {
         } else {
             self.run_file(&real, state, &input, &by, Mark::OutsideProject, How::Read);
         }
+    }
+
+    /// `-r ./setup` loads `setup.js` or `setup.rb`: the file that was written or changed, if there is one.
+    fn loaded_as(&self, file: String, role: Role, state: &State<'_>) -> String {
+        const ENDINGS: &[&str] =
+            &[".js", ".mjs", ".cjs", ".ts", ".mts", ".json", ".rb", ".py", "/index.js", "/index.ts", "/__init__.py"];
+        if role != Role::Script || code::of_file(&file).is_some() || state.written.contains_key(&file) {
+            return file;
+        }
+        let is_new = |file: &String| {
+            let look = self.out.world.look(file);
+            look.created_this_session || look.changed_since_trust || state.written.contains_key(file)
+        };
+        let mut candidates = ENDINGS.iter().map(|ending| format!("{file}{ending}"));
+        candidates.find(is_new).unwrap_or(file)
     }
 
     fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {

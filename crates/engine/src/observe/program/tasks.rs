@@ -31,7 +31,15 @@ impl Runner<'_, '_> {
             "gradle" | "mvn" => self.named_tasks(true, invocation),
             "sbt" => self.sbt_code(invocation),
             "nix" => self.nix_sources(invocation, state),
+            "tsc" if invocation.args.has_any(&["-b", "--build"]) => {
+                self.foreign_sources(&invocation.args.operands.clone(), invocation, state);
+            }
+            "sphinx-build" => {
+                let source = invocation.args.operands.first().cloned();
+                self.foreign_sources(source.as_slice(), invocation, state);
+            }
             "cmake" => self.cmake_sources(invocation, state),
+            "ninja" => self.installs(&invocation.args.operands.clone(), invocation),
             "meson" => {
                 let places = invocation.args.operands.clone();
                 if invocation.by.name.contains("setup") || invocation.by.name.contains("configure") {
@@ -220,91 +228,6 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// Directories with build files: outside the project they are somebody else's code.
-    fn foreign_sources(&mut self, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
-        let foreign = places
-            .iter()
-            .find(|field| self.lies_outside(field, invocation) || self.was_fetched(field, invocation, state))
-            .map(Field::shown);
-        if let Some(place) = foreign {
-            let name = invocation.by.name.clone();
-            self.out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
-            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
-                does.marks.add(Mark::OutsideProject);
-            }
-        }
-    }
-
-    fn was_fetched(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
-        let place = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &field.text)));
-        self.fetched_here(place.as_deref(), state).is_some()
-    }
-
-    fn lies_outside(&self, field: &Field, invocation: &Invocation) -> bool {
-        let (Some(text), Some(project)) = (field.exact(), self.out.world.project()) else { return true };
-        let absolute = match invocation.cwd.as_deref() {
-            _ if text.starts_with('/') => path::lexical(text),
-            Some(cwd) => path::lexical(&path::join(cwd, text)),
-            None => return true,
-        };
-        let resolved = path::resolve(&absolute, self.out.world, path::Follow::Last);
-        resolved.lost || !path::under(&resolved.real, project)
-    }
-
-    fn cmake_sources(&mut self, invocation: &mut Invocation, state: &State<'_>) {
-        let mut places: Vec<Field> = invocation.args.operands.clone();
-        places.extend(invocation.args.value("-S").cloned());
-        self.foreign_sources(&places, invocation, state);
-        let settings: Vec<Field> = invocation
-            .args
-            .given
-            .iter()
-            .filter(|given| given.name == "-D")
-            .filter_map(|given| given.value.clone())
-            .collect();
-        for setting in settings {
-            let Some((name, value)) = setting.exact().and_then(|text| text.split_once('=')) else {
-                if setting.exact().is_none() {
-                    self.out.lower(Degree::Unknown, format!("the setting `{}` of `cmake`", setting.shown()));
-                }
-                continue;
-            };
-            let name = name.split(':').next().unwrap_or(name);
-            let elsewhere = value.split(';').any(|place| {
-                place.starts_with('~')
-                    || (place.contains('/') && self.lies_outside(&setting.with_text(place), invocation))
-            });
-            let runs = if names_a_program(name) {
-                !is_usual_tool(value)
-            } else {
-                (elsewhere && name != "CMAKE_INSTALL_PREFIX") || (name.contains("_FLAGS") && changes_compiler(value))
-            };
-            if runs {
-                self.out.lower(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
-            }
-        }
-    }
-
-    /// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
-    fn dotnet_words(&mut self, invocation: &mut Invocation, state: &State<'_>) {
-        let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
-        if !matches!(sub.as_str(), "build" | "msbuild" | "pack" | "publish" | "test" | "restore" | "clean") {
-            return;
-        }
-        let before = if invocation.args.ended { invocation.args.ended_at } else { invocation.args.operands.len() };
-        let operands: Vec<Field> = invocation.args.operands.iter().take(before).cloned().collect();
-        let is_switch = |field: &Field| {
-            field.text.starts_with('@')
-                || (field.text.starts_with('/') && !field.text.trim_start_matches('/').contains('/'))
-                || (field.text.starts_with('/') && field.text.contains(':'))
-        };
-        for word in operands.iter().filter(|field| is_switch(field)) {
-            self.out.lower(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
-        }
-        let places: Vec<Field> = operands.into_iter().filter(|field| !is_switch(field)).collect();
-        self.foreign_sources(&places, invocation, state);
-    }
-
     /// `docker compose config` prints the settings with the values of `.env` in them.
     fn composed(&mut self, invocation: &Invocation) {
         let shows = invocation.by.name.contains("compose")
@@ -394,45 +317,6 @@ fn is_ruby_file(word: &Field) -> bool {
     })
 }
 
-/// Settings of CMake whose value is run.
-fn names_a_program(name: &str) -> bool {
-    const PARTS: &[&str] =
-        &["_COMPILER", "_LAUNCHER", "TOOLCHAIN", "_INCLUDE", "_PROGRAM", "EMULATOR", "_COMMAND", "_EXECUTABLE"];
-    PARTS.iter().any(|part| name.contains(part)) || name.ends_with("LINKER") || name.starts_with("CMAKE_RULE_")
-}
-
-/// Flags that make a compiler load or run something else.
-fn changes_compiler(flags: &str) -> bool {
-    const FLAGS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper", "-B", "-fuse-ld=/", "-Xclang", "@", "-load"];
-    flags.split_whitespace().any(|flag| FLAGS.iter().any(|known| flag.starts_with(known)))
-}
-
-fn is_usual_tool(value: &str) -> bool {
-    let stem = value.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '.');
-    let name = ["/usr/bin/", "/usr/local/bin/"].iter().find_map(|place| stem.strip_prefix(place)).unwrap_or(stem);
-    matches!(
-        name,
-        "gcc"
-            | "g++"
-            | "cc"
-            | "c++"
-            | "clang"
-            | "clang++"
-            | "ccache"
-            | "sccache"
-            | "ninja"
-            | "make"
-            | "lld"
-            | "mold"
-            | "ON"
-            | "OFF"
-            | "python"
-            | "nvcc"
-            | "gfortran"
-            | ""
-    )
-}
-
 /// The name of a task says that it destroys the data of an application.
 pub fn destroys_data(task: &str, camel: bool) -> bool {
     if task.starts_with('-') || task.contains(['/', '.', '=', ' ']) {
@@ -454,6 +338,8 @@ pub fn destroys_data(task: &str, camel: bool) -> bool {
         || lower.contains("dropall")
         || (has(&["fresh", "reset", "refresh", "clean", "replant", "empty"])
             && has(&["db", "database", "databases", "migrate", "migration", "migrations", "schema", "flyway"]))
+        || (has(&["db", "migrate", "migration", "schema", "structure", "ecto", "doctrine"])
+            && has(&["load", "setup", "rollback", "down", "redo", "revert", "undo", "downgrade"]))
         || (lower.contains("flyway") && lower.contains("clean"))
 }
 

@@ -88,6 +88,9 @@ impl Runner<'_, '_> {
         match name {
             "shift" => state.positional = None,
             "exit" | "return" | "break" | "continue" => self.leaves(name, words, state),
+            "wait" if words.iter().any(|word| word.text == "-p") && words.iter().any(|word| word.exact().is_none()) => {
+                self.out.lower(Degree::Opaque, "which variable `wait` sets");
+            }
             // `wait -p name` sets a variable.
             "wait" => words.iter().filter(|word| !word.text.starts_with('-')).for_each(|word| {
                 if state.variables.contains_key(&word.text) {
@@ -132,8 +135,15 @@ impl Runner<'_, '_> {
                     state.forget(variable);
                 }
             }
+            if flags.contains('A') {
+                Rc::make_mut(&mut state.keyed).insert(variable.to_owned());
+            }
             if flags.contains('i') {
+                Rc::make_mut(&mut state.numbers).insert(variable.to_owned());
                 self.evaluates(value.unwrap_or_default(), state);
+                if value.is_some_and(|value| value.contains(super::field::UNKNOWN)) && !word.shape.is_one_word() {
+                    self.reads_as_number();
+                }
             }
             if flags.contains(['i', 'l', 'u', 'c']) {
                 Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
@@ -422,6 +432,7 @@ impl Runner<'_, '_> {
             if text.contains(['$', '`', '[']) {
                 self.out.lower(Degree::Opaque, "what `let` evaluates");
             }
+            self.evaluates(text, state);
             let variable = text
                 .split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
                 .next()

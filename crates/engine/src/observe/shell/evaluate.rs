@@ -1,40 +1,51 @@
 //! Text that the shell reads as arithmetic, and what such text runs.
 
+use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 use crate::coverage::Degree;
+use crate::observe::stream::{Shape, Stream};
+
+/// Values that name other values are followed this far.
+const STEPS: u32 = 4;
 
 impl Runner<'_, '_> {
     /// Arithmetic evaluates the values of the variables it names, subscripts in them included.
     pub fn arithmetic<'a>(&mut self, arithmetic: &'a doorward_shell::Arithmetic, state: &mut State<'a>) {
-        let field = self.text(&arithmetic.word, state);
-        self.evaluates(&field.text, state);
+        self.subscript(&arithmetic.word, state);
+    }
+
+    /// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
+    pub fn reads_as_number(&mut self) {
+        self.out.lower(Degree::Opaque, "unknown data that is read as arithmetic, which may run text");
     }
 
     /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
     pub fn evaluates(&mut self, text: &str, state: &mut State<'_>) {
-        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
-        for name in text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_') {
-            if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
-                continue;
+        let assigned = assigned(text);
+        let is_certain = !text.contains(['?', '&', '|']);
+        for name in names(text) {
+            match is_harmless(name, state, STEPS) {
+                Harm::None => {}
+                Harm::Unseen => self.reads_as_number(),
+                Harm::Runs => self
+                    .out
+                    .lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text")),
             }
-            let value = state.variables.get(name).and_then(|variable| variable.value.text.as_deref());
-            if value.is_some_and(runs_in_arithmetic) {
-                self.out
-                    .lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"));
-            }
-            if assigns && crate::observe::names::is_poison(name) {
+        }
+        for name in assigned {
+            if crate::observe::names::is_poison(name) {
                 self.poison(name, state);
-            } else if assigns && state.variables.contains_key(name) {
-                state.forget(name);
             }
+            let value = if is_certain { Stream::shaped(Shape::Token) } else { Stream::default() };
+            state.set(name, value);
         }
         if runs_in_arithmetic(text) {
             self.out.lower(Degree::Opaque, "arithmetic that runs text");
         }
     }
 
-    /// `[[ … ]]`: what stands beside an operator for numbers is arithmetic.
+    /// `[[ … ]]`: what stands beside an operator for numbers is arithmetic, and so is the subscript of a variable.
     pub fn double_bracket<'a>(&mut self, test: &'a doorward_shell::Test, state: &mut State<'a>) {
         let fields: Vec<_> = test.words.iter().map(|word| self.text(word, state)).collect();
         for field in &fields {
@@ -43,15 +54,72 @@ impl Runner<'_, '_> {
             }
         }
         let is_number = |text: &str| matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+        let is_free = |field: &Field| field.dynamic && !field.shape.is_one_word();
         for triple in fields.windows(3) {
             if let [left, operator, right] = triple
                 && is_number(&operator.text)
             {
+                if is_free(left) || is_free(right) {
+                    self.reads_as_number();
+                }
                 self.evaluates(&left.text, state);
                 self.evaluates(&right.text, state);
             }
         }
+        let asks = |pair: &[Field]| matches!(pair, [flag, name] if flag.text == "-v" && is_free(name));
+        if fields.windows(2).any(asks) {
+            self.reads_as_number();
+        }
     }
+}
+
+/// What the value of a variable does in arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Harm {
+    None,
+    /// Nobody has seen it.
+    Unseen,
+    Runs,
+}
+
+fn is_harmless(name: &str, state: &State<'_>, steps: u32) -> Harm {
+    let Some(variable) = state.variables.get(name) else { return Harm::None };
+    match (&variable.value.text, steps.checked_sub(1)) {
+        (Some(text), _) if runs_in_arithmetic(text) => Harm::Runs,
+        (Some(text), Some(steps)) => {
+            let others = names(text).filter(|other| *other != name);
+            others.map(|other| is_harmless(other, state, steps)).find(|harm| *harm != Harm::None).unwrap_or(Harm::None)
+        }
+        (Some(_), None) => Harm::Unseen,
+        (None, _) if variable.value.shape.is_one_word() => Harm::None,
+        (None, _) => Harm::Unseen,
+    }
+}
+
+/// The names in a text that is arithmetic.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+        .filter(|name| !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// The variables that arithmetic sets.
+fn assigned(text: &str) -> Vec<&str> {
+    let is_set = |name: &&str| {
+        let at = name.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        let before = text.get(..at).unwrap_or_default().trim_end();
+        let after = text.get(at.saturating_add(name.len())..).unwrap_or_default();
+        // `a[1]=2` sets the array.
+        let after = after.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(after, |(_, rest)| rest);
+        let after = after.trim_start();
+        let rest = after.trim_start_matches(['+', '-', '*', '/', '%', '&', '^', '|', '<', '>']);
+        let compares = after.starts_with("==") || after.starts_with("<=") || after.starts_with(">=");
+        before.ends_with("++")
+            || before.ends_with("--")
+            || after.starts_with("++")
+            || after.starts_with("--")
+            || (rest.starts_with('=') && !rest.starts_with("==") && !compares)
+    };
+    names(text).filter(is_set).collect()
 }
 
 /// A subscript with a substitution in it.

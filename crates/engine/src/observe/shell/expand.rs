@@ -51,6 +51,26 @@ impl Runner<'_, '_> {
         self.settled(building, state)
     }
 
+    /// The text of a word that is read as arithmetic, and whether what is not known of it may be more than a number.
+    pub fn number_text<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> (Field, bool) {
+        let mut building = Building { field: Field { span: word.span, ..Field::default() }, ..Building::default() };
+        let mut is_free = false;
+        for part in &word.parts {
+            match part {
+                Part::Text { text, .. } | Part::Glob(text) | Part::Range(text) | Part::Tilde(text) => {
+                    building.field.text.push_str(text);
+                }
+                Part::Alternatives(_) => unknown(&mut building, Stream::default()),
+                Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } | Part::Arithmetic { .. } => {
+                    let value = self.dynamic(part, state);
+                    is_free |= value.value.text.is_none() && !value.value.shape.is_one_word();
+                    append(&mut building, value);
+                }
+            }
+        }
+        (building.field, is_free)
+    }
+
     /// Writes out brace alternatives: each combination as a list of parts.
     fn braces<'a>(&mut self, word: &'a Word) -> Vec<Vec<&'a Part>> {
         let mut lists: Vec<Vec<&'a Part>> = vec![Vec::with_capacity(word.parts.len())];
@@ -144,9 +164,10 @@ impl Runner<'_, '_> {
                 };
                 let output = self.apart(|runner| runner.script(script, &mut inner, input));
                 self.keep_uncertain(state, &inner);
+                let origin = output.origin;
                 Expansion {
-                    value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin: output.origin },
-                    process: Some(if *writes { None } else { output.text }),
+                    value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin },
+                    process: Some(if *writes { Stream::unknown(origin) } else { output }),
                 }
             }
             Part::Arithmetic { arithmetic, .. } => {
@@ -179,12 +200,15 @@ impl Runner<'_, '_> {
 
     fn parameter<'a>(&mut self, parameter: &'a Parameter, state: &mut State<'a>) -> Stream {
         if let Some(subscript) = &parameter.subscript {
-            self.subscript(subscript, state);
+            self.element(&parameter.name, subscript, state);
         }
         let operand = parameter.operation.as_ref().map(|operation| self.parameter_operands(operation, state));
         let value = self.variable(&parameter.name, state);
         if parameter.indirect && parameter.subscript.is_none() {
             let named = value.as_ref().and_then(|value| value.text.clone());
+            if value.as_ref().is_some_and(|value| value.text.is_none() && !value.shape.is_one_word()) {
+                self.out.lower(Degree::Opaque, format!("which variable `${{!{}}}` names", parameter.name));
+            }
             if let Some(name) = named {
                 let origin = self.variable(&name, state).unwrap_or_else(|| self.unset(&name)).origin;
                 return Stream::unknown(origin);
@@ -206,9 +230,21 @@ impl Runner<'_, '_> {
 
     /// A word that is read as arithmetic.
     pub fn subscript<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
-        let field = self.text(word, state);
+        let (field, is_free) = self.number_text(word, state);
+        if is_free {
+            self.reads_as_number();
+        }
         self.evaluates(&field.text, state);
         field
+    }
+
+    /// The subscript of an array; one whose elements have names takes any text.
+    pub fn element<'a>(&mut self, array: &str, subscript: &'a Word, state: &mut State<'a>) {
+        if state.keyed.contains(array) {
+            self.text(subscript, state);
+        } else {
+            self.subscript(subscript, state);
+        }
     }
 
     /// Expands every operand for its effects; yields the first one's text.
@@ -334,11 +370,11 @@ impl Runner<'_, '_> {
     }
 }
 
-/// An expanded value, with the text behind a process substitution.
+/// An expanded value, with what stands behind a process substitution.
 #[derive(Debug)]
 struct Expansion {
     value: Stream,
-    process: Option<Option<String>>,
+    process: Option<Stream>,
 }
 
 impl Expansion {
@@ -384,8 +420,13 @@ fn append(building: &mut Building, expansion: Expansion) {
 
 /// With another `IFS` it is not known where a value is split.
 fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion {
-    if state.variables.contains_key("IFS") && expansion.process.is_none() {
+    if let Some(separators) = state.variables.get("IFS").filter(|_| expansion.process.is_none()) {
+        let is_blank = |text: &str| text.chars().all(char::is_whitespace);
         expansion.value.text = None;
+        // Names that are cut elsewhere are other names.
+        if !separators.value.text.as_deref().is_some_and(is_blank) {
+            expansion.value.shape = Shape::Any;
+        }
     }
     expansion
 }

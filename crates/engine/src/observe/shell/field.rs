@@ -2,7 +2,7 @@
 
 use doorward_shell::Span;
 
-use crate::observe::stream::{Origin, Shape};
+use crate::observe::stream::{Origin, Shape, Stream};
 
 /// One argument. What is not known stands as [`UNKNOWN`] in the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct Field {
     /// What the unknown part can look like, if the whole field is unknown.
     pub shape: Shape,
     pub origin: Origin,
-    /// A process substitution: the text that can be read from it, if it is known.
-    pub process: Option<Option<String>>,
+    /// A process substitution: what can be read from it.
+    pub process: Option<Stream>,
     pub span: Span,
 }
 

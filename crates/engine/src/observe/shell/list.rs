@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use doorward_shell::{CommandKind, Connector, Pipeline, Redirect, Simple, Statement};
+use doorward_shell::{
+    CommandKind, Connector, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement,
+};
 
 use super::field::Field;
 use super::run::Runner;
@@ -206,11 +208,15 @@ fn either<'a>(one: Option<State<'a>>, other: Option<State<'a>>) -> Option<State<
     }
 }
 
-/// A file that cannot be opened makes any command fail.
-fn opens_files(redirects: &[Redirect]) -> bool {
-    redirects.iter().any(|redirect| {
-        !matches!(&redirect.target, doorward_shell::RedirectTarget::Word(word)
-            if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == "/dev/null" || text.len() == 1))
+/// A file that cannot be opened makes any command fail, before it has done anything.
+pub fn opens_files(redirects: &[Redirect]) -> bool {
+    redirects.iter().any(|redirect| match (&redirect.target, redirect.operator) {
+        (RedirectTarget::Document(_), _) | (_, RedirectOperator::HereString) => false,
+        (RedirectTarget::Word(word), _) => match word.parts.as_slice() {
+            [doorward_shell::Part::Text { text, .. }] => !matches!(text.as_str(), "/dev/null" | "0" | "1" | "2" | "-"),
+            [doorward_shell::Part::Process { .. }] => false,
+            [] | [..] => true,
+        },
     })
 }
 

@@ -17,6 +17,11 @@ pub fn is_ours(directory: Option<&str>, world: &dyn World) -> bool {
     !resolved.lost && (world.project().is_some_and(holds) || world.scratch().iter().any(|scratch| holds(scratch)))
 }
 
+/// The directory can be listed, and no name in it looks like a flag.
+pub fn is_free_of_flags(directory: &str, world: &dyn World) -> bool {
+    world.entries(directory).is_some_and(|names| !names.iter().any(|name| name.starts_with('-')))
+}
+
 /// What stands before the first wildcard leads to a directory of ours, as the links go.
 fn begins_inside(field: &Field, cwd: &str, world: &dyn World) -> bool {
     let at = field.text.find(['*', '?', '[', '(', '{']).filter(|_| field.glob).unwrap_or(field.text.len());

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use doorward_shell::{Arm, Case, Command, CommandKind, For, Pipeline, Script, Statement, Value};
 
-use super::list::{Exits, Jump};
+use super::list::{Exits, Jump, opens_files};
 use super::state::{State, WrittenFile};
 use super::trap::Trap;
 use crate::coverage::Degree;
 use crate::marks::Mark;
 use crate::observe::observer::Observer;
-use crate::observe::stream::{Origin, Stream};
+use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::Kind;
 
 /// Functions and nested code deeper than this are not followed.
@@ -158,7 +158,9 @@ impl<'o, 'w> Runner<'o, 'w> {
             return self.simple(simple, command, state, input);
         }
         let redirected = self.redirects(&command.redirects, state, input);
+        let before = opens_files(&command.redirects).then(|| state.clone());
         let output = self.compound(&command.kind, command, state, redirected.input.clone());
+        unless_refused(before, state);
         self.finish_redirects(redirected, output, state)
     }
 
@@ -318,7 +320,6 @@ impl<'o, 'w> Runner<'o, 'w> {
 
     /// What a loop variable can be: globs inside the project yield paths of the project.
     fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin, cwd: Option<&str>) -> Stream {
-        use crate::observe::stream::Shape;
         let is_inside = |field: &super::field::Field| {
             super::paths::is_plain_inside(field, cwd, self.out.world)
                 || (field.dynamic && field.shape == Shape::ProjectPaths && field.prefix().is_empty())
@@ -353,12 +354,15 @@ impl<'o, 'w> Runner<'o, 'w> {
         Stream::unknown(origin)
     }
 
-    /// Variables that a loop body sets are not known on its second round.
+    /// Variables that a loop body sets are not known on its second round, except that a count stays a count.
     fn forget_assigned<'a>(&mut self, script: &'a Script, state: &mut State<'a>) {
-        let mut names = Vec::new();
+        let (mut names, mut counts) = (Vec::new(), Vec::new());
         doorward_shell::walk(script, &mut |command: &Command| {
             if let CommandKind::Simple(simple) = &command.kind {
-                names.extend(simple.assignments.iter().map(|assignment| assignment.name.clone()));
+                for assignment in &simple.assignments {
+                    let counted = is_count(&assignment.value) && !assignment.append && assignment.subscript.is_none();
+                    if counted { &mut counts } else { &mut names }.push(assignment.name.clone());
+                }
                 let mut words = simple.words.iter().filter_map(|word| match word.parts.as_slice() {
                     [doorward_shell::Part::Text { text, .. }] => Some(text.as_str()),
                     [] | [..] => None,
@@ -375,10 +379,15 @@ impl<'o, 'w> Runner<'o, 'w> {
                 names.push(inner.name.clone());
             }
         });
-        for name in names {
-            if state.variables.contains_key(&name) {
-                state.forget(&name);
+        for name in &names {
+            if state.variables.contains_key(name) {
+                state.forget(name);
             }
+        }
+        for name in counts.iter().filter(|name| !names.contains(name)) {
+            let Some(variable) = state.variables.get(name) else { continue };
+            let value = if variable.value.is_number() { Stream::shaped(Shape::Token) } else { Stream::default() };
+            state.set(name, value);
         }
     }
 
@@ -412,12 +421,29 @@ impl<'o, 'w> Runner<'o, 'w> {
     }
 }
 
+/// A command whose files cannot be opened is not run, and the shell goes on as it was.
+pub fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
+    if let Some(before) = before.filter(|before| !state.equals(before)) {
+        *state = std::mem::replace(state, State::new(None)).join(&before);
+    }
+}
+
 /// `while :`, `while true`.
 fn is_endless(condition: &Script) -> bool {
     let [statement] = condition.statements.as_slice() else { return false };
     let [command] = statement.first.commands.as_slice() else { return false };
     matches!(&command.kind, CommandKind::Simple(simple) if matches!(simple.words.as_slice(), [word]
         if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == ":" || text == "true")))
+}
+
+/// Digits, or the result of arithmetic.
+fn is_count(value: &Value) -> bool {
+    let Value::Scalar(word) = value else { return false };
+    match word.parts.as_slice() {
+        [doorward_shell::Part::Arithmetic { .. }] => true,
+        [doorward_shell::Part::Text { text, .. }] => text.bytes().all(|byte| byte.is_ascii_digit()),
+        [] | [..] => false,
+    }
 }
 
 /// Something in the script is started and not waited for.

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use doorward_shell::{Assignment, Command, Redirect, RedirectOperator, RedirectTarget, Simple};
 
 use super::field::Field;
-use super::run::Runner;
+use super::list::opens_files;
+use super::run::{Runner, unless_refused};
 use super::shape::of_lines;
 use super::state::{State, Variable, WrittenFile};
 use crate::coverage::Degree;
@@ -55,14 +56,20 @@ impl Runner<'_, '_> {
         }
         let redirected = self.redirects(&command.redirects, state, input);
         if fields.is_empty() {
+            let before = opens_files(&command.redirects).then(|| state.clone());
             for assignment in &simple.assignments {
                 self.assignment(assignment, state);
             }
+            unless_refused(before, state);
             if simple.words.iter().any(|word| !word.parts.is_empty()) {
                 // `$cmd` that expanded to nothing runs nothing.
                 self.out.spend(1);
             }
-            return self.finish_redirects(redirected, Stream::empty(), state);
+            // `$(< file)` is what the file holds.
+            let reads = |redirect: &Redirect| redirect.operator == RedirectOperator::Read;
+            let prints = simple.assignments.is_empty() && command.redirects.iter().any(reads);
+            let output = if prints { redirected.input.clone() } else { Stream::empty() };
+            return self.finish_redirects(redirected, output, state);
         }
         let mut inner = state.clone();
         let changes_state = simple.assignments.is_empty();
@@ -70,6 +77,7 @@ impl Runner<'_, '_> {
             self.prefix_assignment(assignment, &mut inner, &fields);
         }
         let part = self.out.part(command.span);
+        let untouched = opens_files(&command.redirects).then(|| state.clone());
         let output = if changes_state {
             self.run(fields, state, redirected.input.clone(), part)
         } else {
@@ -82,6 +90,7 @@ impl Runner<'_, '_> {
             }
             output
         };
+        unless_refused(untouched, state);
         self.finish_redirects(redirected, output, state)
     }
 
@@ -96,7 +105,7 @@ impl Runner<'_, '_> {
     /// `name=value` on its own.
     fn assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>) {
         if let Some(subscript) = &assignment.subscript {
-            self.subscript(subscript, state);
+            self.element(&assignment.name, subscript, state);
         }
         let mut value = self.value(&assignment.value, state);
         if assignment.append || assignment.subscript.is_some() {
@@ -115,6 +124,9 @@ impl Runner<'_, '_> {
         }
         if state.stubborn.contains(name) {
             self.evaluates(value.text.as_deref().unwrap_or_default(), state);
+            if value.text.is_none() && !value.shape.is_one_word() && state.numbers.contains(name) {
+                self.reads_as_number();
+            }
         }
         // The shell gives these other values by itself.
         let own = matches!(name, "_" | "PWD" | "OLDPWD" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "DIRSTACK");
@@ -296,9 +308,9 @@ impl Runner<'_, '_> {
             });
             return;
         }
-        if let Some(text) = &field.process {
+        if let Some(behind) = &field.process {
             if reads {
-                redirected.input = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
+                redirected.input = Stream { origin: behind.origin.and(field.origin), ..behind.clone() };
             }
             return;
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use doorward_shell as ast;
 
-use crate::observe::stream::{Origin, Stream};
+use crate::observe::stream::{Origin, Shape, Stream};
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,10 @@ pub struct State<'a> {
     pub written: Rc<BTreeMap<String, WrittenFile>>,
     /// Variables that do not simply take what is assigned: read-only, numbers, changed by a trap.
     pub stubborn: Rc<BTreeSet<String>>,
+    /// Variables whose value is arithmetic.
+    pub numbers: Rc<BTreeSet<String>>,
+    /// Arrays whose elements have names.
+    pub keyed: Rc<BTreeSet<String>>,
     /// Variables that the running function keeps for itself, with what they were before.
     pub locals: Rc<Vec<(String, Option<Variable>)>>,
     /// Names no longer stand for the programs that the world resolves.
@@ -70,6 +74,8 @@ impl<'a> State<'a> {
             positional: Some(Rc::default()),
             written: Rc::default(),
             stubborn: Rc::default(),
+            numbers: Rc::default(),
+            keyed: Rc::default(),
             locals: Rc::default(),
             path_changed: false,
             odd_shell: false,
@@ -89,6 +95,8 @@ impl<'a> State<'a> {
             positional: self.positional.clone(),
             written: Rc::clone(&self.written),
             stubborn: Rc::clone(&self.stubborn),
+            numbers: Rc::clone(&self.numbers),
+            keyed: Rc::clone(&self.keyed),
             locals: Rc::clone(&self.locals),
             path_changed: self.path_changed,
             odd_shell: self.odd_shell,
@@ -129,6 +137,8 @@ impl<'a> State<'a> {
         self.shadowed = Rc::clone(&after.shadowed);
         self.positional.clone_from(&after.positional);
         self.stubborn = Rc::clone(&after.stubborn);
+        self.numbers = Rc::clone(&after.numbers);
+        self.keyed = Rc::clone(&after.keyed);
         self.locals = Rc::clone(&after.locals);
         self.odd_shell |= after.odd_shell;
         if Rc::ptr_eq(&before.variables, &after.variables) {
@@ -165,6 +175,12 @@ impl<'a> State<'a> {
         self.poisoned |= other.poisoned;
         if !Rc::ptr_eq(&self.stubborn, &other.stubborn) {
             Rc::make_mut(&mut self.stubborn).extend(other.stubborn.iter().cloned());
+        }
+        if !Rc::ptr_eq(&self.numbers, &other.numbers) {
+            Rc::make_mut(&mut self.numbers).extend(other.numbers.iter().cloned());
+        }
+        if !Rc::ptr_eq(&self.keyed, &other.keyed) {
+            Rc::make_mut(&mut self.keyed).retain(|name| other.keyed.contains(name));
         }
         if !Rc::ptr_eq(&self.locals, &other.locals) {
             let mine = Rc::make_mut(&mut self.locals);
@@ -217,7 +233,10 @@ impl<'a> State<'a> {
                 Some(variable) if variable.value == theirs.value => variable.exported |= theirs.exported,
                 Some(variable) => {
                     variable.exported |= theirs.exported;
-                    variable.value = Stream::unknown(variable.value.origin.and(theirs.value.origin));
+                    let origin = variable.value.origin.and(theirs.value.origin);
+                    let are_numbers = variable.value.is_number() && theirs.value.is_number();
+                    let shape = if are_numbers { Shape::Token } else { Shape::Any };
+                    variable.value = Stream { shape, ..Stream::unknown(origin) };
                 }
                 None => {
                     let value = Stream::unknown(theirs.value.origin);

@@ -188,7 +188,13 @@ impl Runner<'_, '_> {
             let files = Files { world: self.out.world, state, directory: &cwd };
             task.text(invocation, &files)
         };
-        let Some(text) = text else { return };
+        let Some(text) = text else {
+            // Whatever the script is, it runs code of the project.
+            if task == Task::Package {
+                self.sources(doorward_code::Language::JavaScript, &changed, &invocation.by, state);
+            }
+            return;
+        };
         for language in sources::tested_in(&text) {
             self.sources(language, &changed, &invocation.by, state);
         }

@@ -51,7 +51,12 @@ pub fn loaded_by(invocation: &Invocation) -> Option<Language> {
     let key = invocation.args.chain.first().map(|entry| entry.key.to_string())?;
     let runs = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Test, Mark::RunsProject]));
     match key.as_str() {
-        "pytest" | "py.test" | "tox" | "nox" | "coverage" => Some(Language::Python),
+        "pytest" | "py.test" | "tox" | "nox" | "coverage" | "sphinx-build" | "mkdocs" | "alembic" | "django-admin"
+        | "invoke" | "flask" | "uvicorn" | "gunicorn" | "celery" => Some(Language::Python),
+        "pylint" if invocation.args.has("--load-plugins") => Some(Language::Python),
+        "eslint" | "eslint_d" if invocation.args.has_any(&["--rulesdir", "--resolve-plugins-relative-to"]) => {
+            Some(Language::JavaScript)
+        }
         "jest" | "vitest" | "mocha" | "ava" | "playwright" | "cypress" | "tap" | "nyc" => Some(Language::JavaScript),
         _ if runs && key.starts_with("python") => Some(Language::Python),
         _ if runs && code::of_program(&key) == Some(Language::JavaScript) => Some(Language::JavaScript),

@@ -46,6 +46,11 @@ impl Runner<'_, '_> {
         if invocation.args.operands.iter().any(runs) {
             self.out.lower(Degree::Opaque, "a subscript that is evaluated");
         }
+        let is_free = |field: &Field| field.dynamic && !field.shape.is_one_word();
+        let asks = |pair: &[Field]| matches!(pair, [flag, name] if flag.text == "-v" && is_free(name));
+        if invocation.args.operands.windows(2).any(asks) {
+            self.reads_as_number();
+        }
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
         invocation.passes_input = false;
     }

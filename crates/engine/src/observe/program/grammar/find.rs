@@ -1,6 +1,7 @@
 //! Expressions of `find`: where it starts, what it tests, what its actions do to what is found.
 
 use super::super::Invocation;
+use super::find_words::{BARE, COMPARED, RUNNERS, VALUED, WRITERS};
 use crate::coverage::Degree;
 use crate::effect::Scope;
 use crate::marks::Mark;
@@ -10,101 +11,8 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
-use crate::observe::wild::{is_sensitive, may_pick_sensitive};
+use crate::observe::wild::{bar_ordinary, is_sensitive, may_pick_sensitive};
 use crate::path;
-
-/// Tests, options and operators without a value.
-const BARE: &[&str] = &[
-    "-print",
-    "-print0",
-    "-ls",
-    "-prune",
-    "-quit",
-    "-depth",
-    "-d",
-    "-daystart",
-    "-follow",
-    "-mount",
-    "-xdev",
-    "-x",
-    "-noleaf",
-    "-true",
-    "-false",
-    "-empty",
-    "-executable",
-    "-readable",
-    "-writable",
-    "-nouser",
-    "-nogroup",
-    "-not",
-    "-a",
-    "-and",
-    "-o",
-    "-or",
-    "!",
-    "(",
-    ")",
-    ",",
-    "-warn",
-    "-nowarn",
-    "-ignore_readdir_race",
-    "-noignore_readdir_race",
-    "-help",
-    "--help",
-    "-version",
-    "--version",
-];
-
-/// Tests and options with a value that has no effect.
-const VALUED: &[&str] = &[
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-lname",
-    "-ilname",
-    "-type",
-    "-xtype",
-    "-size",
-    "-mtime",
-    "-atime",
-    "-ctime",
-    "-mmin",
-    "-amin",
-    "-cmin",
-    "-perm",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-links",
-    "-inum",
-    "-maxdepth",
-    "-mindepth",
-    "-fstype",
-    "-printf",
-    "-regextype",
-    "-used",
-    "-context",
-    "-flags",
-    "-newermt",
-    "-newerat",
-    "-newerct",
-    "-newerBt",
-    "-Btime",
-    "-Bmin",
-];
-
-/// Tests against another file.
-const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
-
-const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
-
-const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// An expression, read.
 #[derive(Debug, Default)]
@@ -119,6 +27,10 @@ struct Expression {
     names: Vec<Vec<String>>,
     /// Patterns as they are given, also those that say little.
     picks: Vec<String>,
+    /// Patterns that nothing that is found may match.
+    barred: Vec<String>,
+    /// What is found is picked by who may read it.
+    by_mode: bool,
     /// What is found is not said by names, or lies wherever links lead.
     roams: bool,
     prints_freely: bool,
@@ -214,7 +126,9 @@ impl Runner<'_, '_> {
     /// Some pattern picks the names of secrets out of all that is there.
     fn picks_secrets(&self, expression: &Expression) -> bool {
         let all = |pattern: &str| path::name(pattern).chars().all(|letter| letter == '*');
-        expression.picks.iter().any(|pattern| !all(pattern) && may_pick_sensitive(pattern, self.out.world))
+        expression.by_mode
+            || bar_ordinary(&expression.barred)
+            || expression.picks.iter().any(|pattern| !all(pattern) && may_pick_sensitive(pattern, self.out.world))
     }
 
     /// What is printed are paths of the project, unless it may be a secret that somebody asked for by name.
@@ -324,6 +238,10 @@ fn read(words: &[Field]) -> Expression {
                 alternative.extend(words.get(at).and_then(pattern));
                 expression.picks.extend(words.get(at).map(|word| word.text.clone()));
             }
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" => {
+                expression.barred.extend(words.get(at).map(|word| word.text.clone()));
+            }
+            "-perm" => expression.by_mode |= !words.get(at).is_some_and(asks_for_programs),
             "-regex" | "-iregex" | "-follow" | "-lname" | "-ilname" | "-inum" | "-samefile" => expression.roams = true,
             _ => {}
         }
@@ -332,6 +250,15 @@ fn read(words: &[Field]) -> Expression {
     }
     expression.names.push(alternative);
     expression
+}
+
+/// `-perm -111`, `-perm /u+x`: what may be run.
+fn asks_for_programs(mode: &Field) -> bool {
+    mode.exact().is_some_and(|text| {
+        let digits = text.trim_start_matches(['-', '/', '+']);
+        let is_octal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if is_octal { digits.contains(['1', '5', '7']) } else { text.contains('x') }
+    })
 }
 
 /// A name pattern that says something about what is found.

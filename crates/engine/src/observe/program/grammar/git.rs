@@ -133,7 +133,7 @@ impl Runner<'_, '_> {
         if sub == "config" || sub.starts_with("config ") {
             self.git_config_change(&sub, invocation, state);
         }
-        invocation.output = git_output(&sub, git.as_ref(), invocation);
+        invocation.output = git_output(&sub, git.as_ref(), invocation, self.out.world);
         invocation.passes_input = false;
     }
 
@@ -253,6 +253,7 @@ impl Runner<'_, '_> {
         for hook in changed {
             self.git_hook(&hook, &git.root, state);
         }
+        self.hook_settings(&directory, hooks.is_some(), &git.root, state);
         if hooks.is_none() {
             return;
         }
@@ -261,6 +262,30 @@ impl Runner<'_, '_> {
         } else {
             self.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
             self.out.call_mark(Mark::UnsafeGitConfig);
+        }
+    }
+
+    /// Hooks that only start what a file of the project lists run what that file says now.
+    fn hook_settings(&mut self, directory: &str, chosen: bool, root: &str, state: &State<'_>) {
+        const SETTINGS: &[&str] = &[
+            ".pre-commit-config.yaml",
+            "lefthook.yml",
+            "lefthook.yaml",
+            ".lefthook.yml",
+            ".lintstagedrc",
+            ".lintstagedrc.json",
+            ".lintstagedrc.js",
+            "lint-staged.config.js",
+            "lint-staged.config.mjs",
+        ];
+        let mut changed = self.out.world.changed_files();
+        changed.extend(state.written.keys().cloned());
+        let lists = |file: &&String| path::parent(file) == root && SETTINGS.contains(&path::name(file));
+        let Some(file) = changed.iter().find(lists) else { return };
+        let is_hook = |name: &String| !name.ends_with(".sample");
+        let has_hooks = || self.out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
+        if chosen || has_hooks() {
+            self.out.lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
         }
     }
 

@@ -4,11 +4,12 @@
 use super::super::Invocation;
 use crate::observe::program::args::Args;
 use crate::observe::shell::field::Field;
+use crate::observe::shell::paths::is_free_of_flags;
 use crate::observe::stream::{Shape, Stream};
-use crate::world::Git;
+use crate::world::{Git, World};
 
 /// What the command prints, as far as its form is known.
-pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stream {
+pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> Stream {
     let args = &invocation.args;
     let origin = invocation.output.origin;
     let shape = match sub {
@@ -20,7 +21,7 @@ pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stre
                 Some(_) | None => Stream::unknown(origin),
             };
         }
-        "rev-parse" if !args.operands.iter().all(is_revision) => Shape::Any,
+        "rev-parse" if !args.operands.iter().all(|word| is_revision(word, git, invocation, world)) => Shape::Any,
         "rev-list" if prints_only(args, &[REVISION_FLAGS, CHOICE_FLAGS].concat()) => Shape::Token,
         "rev-parse" | "merge-base" | "symbolic-ref" if prints_only(args, REVISION_FLAGS) => Shape::Token,
         "describe" if prints_only(args, DESCRIBE_FLAGS) => {
@@ -37,21 +38,48 @@ pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Stre
         }
         // Among all other files are those that are ignored.
         "ls-files" if args.has_any(&["-o", "--others"]) && !args.has("--exclude-standard") => Shape::Any,
-        "ls-files" if prints_only(args, LIST_FLAGS) => Shape::ProjectPaths,
+        "ls-files" if prints_only(args, LIST_FLAGS) => names(sub, git, invocation, world),
         "diff" | "diff-tree" | "diff-index" | "diff-files" | "ls-tree"
             if args.has("--name-only") && prints_only(args, DIFF_FLAGS) =>
         {
-            Shape::ProjectPaths
+            names(sub, git, invocation, world)
         }
         "grep"
             if args.has_any(&["--name-only", "-l", "--files-with-matches", "-L"])
                 && prints_only(args, SEARCH_FLAGS) =>
         {
-            Shape::ProjectPaths
+            names(sub, git, invocation, world)
         }
         _ => Shape::Any,
     };
     Stream { shape, origin, ..Stream::default() }
+}
+
+/// The form of listed names: a name that is tracked may look like a flag, unless it begins with a directory that was asked for
+/// or no such file lies where the list begins.
+fn names(sub: &str, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> Shape {
+    let args = &invocation.args;
+    let from = match sub {
+        "ls-files" => 0,
+        "ls-tree" => 1,
+        // What stands before `--` may be a commit or the text that is searched for.
+        _ if args.ended => args.ended_at,
+        _ => args.operands.len(),
+    };
+    let asked = args.operands.get(from..).unwrap_or_default();
+    let begins = |field: &Field| field.prefix().trim_start_matches('.').starts_with(char::is_alphanumeric);
+    let is_begun = !asked.is_empty() && asked.iter().all(|field| begins(field) && !field.text.starts_with("./"));
+    // Only these list what lies there now; other commits had other files.
+    let is_present = match sub {
+        "ls-files" => !args.has_any(&["-d", "--deleted"]),
+        "grep" => !args.has("--cached") && args.operands.len() <= usize::from(!args.has("-e")),
+        _ => false,
+    };
+    let is_free_of_flags = || {
+        let directory = if args.has("--full-name") { git.map(|git| &*git.root) } else { invocation.cwd.as_deref() };
+        directory.is_some_and(|directory| is_free_of_flags(directory, world))
+    };
+    if is_begun || (is_present && is_free_of_flags()) { Shape::ProjectPaths } else { Shape::ProjectNames }
 }
 
 /// Flags under which a commit is printed as one plain word.
@@ -219,7 +247,7 @@ fn prints_only(args: &Args, names: &[&str]) -> bool {
 }
 
 /// Plainly a commit or a branch: a word that git does not know as one is taken for a file, and printed as it is.
-fn is_revision(field: &Field) -> bool {
+fn is_revision(field: &Field, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> bool {
     let Some(text) = field.known().filter(|_| !field.glob) else {
         let begins_inside = !field.prefix().starts_with(['/', '.', '-', '~']);
         return begins_inside && matches!(field.shape, Shape::Token | Shape::Below);
@@ -234,6 +262,29 @@ fn is_revision(field: &Field) -> bool {
         && !text.contains("..")
         && !text.contains("/.")
         && !crate::observe::wild::may_find_sensitive(text)
+        && (invocation.args.has("--verify") || is_named_so(text, git) || !may_lie_there(text, invocation, world))
+}
+
+/// Only a commit has such a name.
+fn is_named_so(text: &str, git: Option<&Git>) -> bool {
+    const BRANCHES: &[&str] = &["main", "master", "develop", "trunk", "HEAD", "FETCH_HEAD", "ORIG_HEAD"];
+    let branch = |git: &Git| [&git.branch, &git.default_branch].into_iter().flatten().any(|branch| branch == text);
+    let remote = text.split_once('/').is_some_and(|(remote, _)| {
+        remote == "origin" || remote == "upstream" || git.is_some_and(|git| git.remotes.contains_key(remote))
+    });
+    let is_hash = text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_version = text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    BRANCHES.contains(&text)
+        || git.is_some_and(branch)
+        || remote
+        || is_hash
+        || is_version
+        || text.contains(['~', '^', '@'])
+}
+
+fn may_lie_there(text: &str, invocation: &Invocation, world: &dyn World) -> bool {
+    let path = invocation.cwd.as_deref().map(|cwd| crate::path::lexical(&crate::path::join(cwd, text)));
+    path.is_none_or(|path| world.look(&path).kind != crate::world::Kind::Missing)
 }
 
 /// The format has nothing but hashes and times, as numbers.

@@ -115,7 +115,7 @@ impl Runner<'_, '_> {
         let mut paths = args.operands.get(from..).unwrap_or_default().to_vec();
         if let (false, Some(first)) = (args.ended, args.operands.first()) {
             let certain = first.known().is_some_and(|text| self.is_work_tree_path(text, invocation))
-                || first.shape == Shape::ProjectPaths;
+                || matches!(first.shape, Shape::ProjectPaths | Shape::ProjectNames);
             if certain {
                 paths.insert(0, first.clone());
             }

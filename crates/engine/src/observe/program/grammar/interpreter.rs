@@ -61,7 +61,7 @@ impl Runner<'_, '_> {
             None => self.standard_input(invocation, state),
             Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => self.standard_input(invocation, state),
             Some(file) => {
-                if let Some(text) = &file.process {
+                if let Some(Stream { text, .. }) = &file.process {
                     let stream = Stream { text: text.clone(), ..Stream::unknown(file.origin) };
                     self.code_stream(&stream, invocation, state);
                     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
@@ -176,6 +176,7 @@ impl Runner<'_, '_> {
             (_, Some(entry)) => {
                 let words = invocation.args.operands.clone();
                 invocation.done = true;
+                self.flag_values(invocation, state);
                 let by = By { name, part: invocation.by.part };
                 invocation.output = self.invoke(entry, &words, state, invocation.input.clone(), by);
             }

@@ -10,6 +10,7 @@ mod curl;
 mod dd;
 mod echo;
 mod find;
+mod find_words;
 mod fzf;
 mod gh_api;
 mod git;

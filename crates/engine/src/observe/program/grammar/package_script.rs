@@ -57,7 +57,7 @@ impl Runner<'_, '_> {
     fn system_program(&mut self, script: &str, invocation: &mut Invocation, state: &mut State<'_>) {
         const SCRIPTS: &[&str] =
             &["test", "build", "check", "lint", "format", "watch", "start", "dev", "clean", "docs"];
-        let looks = invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "pnpm" | "yarn" | "bun"));
+        let looks = invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "npm" | "pnpm" | "yarn" | "bun"));
         if !looks || SCRIPTS.contains(&script) || self.is_written_down(invocation, state) {
             return;
         }
@@ -65,6 +65,11 @@ impl Runner<'_, '_> {
         let knowledge = self.out.knowledge;
         let Some(entry) = knowledge.entry(script) else { return };
         let subs = entry.subs.all();
+        let is_npm = invocation.args.chain.first().is_some_and(|entry| entry.key == "npm");
+        // npm runs nothing but scripts, and one with the name of a tool is that tool if a word of the tool follows.
+        if is_npm && !invocation.operand(1).and_then(Field::exact).is_some_and(|word| entry.subs.has(word)) {
+            return;
+        }
         let mut parts = subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
         if of_packages(&entry) || parts.any(|part| of_packages(&part)) {
             let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
@@ -72,8 +77,10 @@ impl Runner<'_, '_> {
             self.invoke(entry, &words, state, invocation.input.clone(), by);
             return;
         }
-        let words = invocation.args.operands.clone();
-        self.inner_command(words, invocation, state);
+        if !is_npm {
+            let words = invocation.args.operands.clone();
+            self.inner_command(words, invocation, state);
+        }
     }
 
     /// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.

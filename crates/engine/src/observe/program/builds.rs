@@ -1,0 +1,174 @@
+//! Builds: sources that are not the project's, settings that name programs, targets that install.
+
+use super::Invocation;
+use crate::coverage::Degree;
+use crate::effect::{Operation, Reach, Reversibility, Scope};
+use crate::knowledge::schema::Does;
+use crate::marks::Mark;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::path;
+
+impl Runner<'_, '_> {
+    /// Where a directory lies, as its links go.
+    pub fn leads_to(&mut self, directory: &str) -> Option<String> {
+        let resolved = path::resolve(directory, self.out.world, path::Follow::Last);
+        if resolved.lost {
+            self.out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
+        }
+        (!resolved.lost).then_some(resolved.real)
+    }
+
+    /// Directories with build files: outside the project they are somebody else's code.
+    pub fn foreign_sources(&mut self, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
+        let foreign = places
+            .iter()
+            .find(|field| self.lies_outside(field, invocation) || self.was_fetched(field, invocation, state))
+            .map(Field::shown);
+        if let Some(place) = foreign {
+            let name = invocation.by.name.clone();
+            self.out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
+            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+                does.marks.add(Mark::OutsideProject);
+            }
+        }
+    }
+
+    fn was_fetched(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
+        let place = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &field.text)));
+        self.fetched_here(place.as_deref(), state).is_some()
+    }
+
+    pub fn lies_outside(&self, field: &Field, invocation: &Invocation) -> bool {
+        let (Some(text), Some(project)) = (field.exact(), self.out.world.project()) else { return true };
+        let absolute = match invocation.cwd.as_deref() {
+            _ if text.starts_with('/') => path::lexical(text),
+            Some(cwd) => path::lexical(&path::join(cwd, text)),
+            None => return true,
+        };
+        let resolved = path::resolve(&absolute, self.out.world, path::Follow::Last);
+        resolved.lost || !path::under(&resolved.real, project)
+    }
+
+    pub fn cmake_sources(&mut self, invocation: &mut Invocation, state: &State<'_>) {
+        let mut places: Vec<Field> = invocation.args.operands.clone();
+        places.extend(invocation.args.value("-S").cloned());
+        self.foreign_sources(&places, invocation, state);
+        let targets: Vec<Field> = ["-t", "--target"].iter().filter_map(|flag| invocation.args.value(flag)).cloned().collect();
+        self.installs(&targets, invocation);
+        if invocation.args.has("--install") && !invocation.args.has("--prefix") {
+            invocation.does.push(installation());
+        }
+        let settings: Vec<Field> = invocation
+            .args
+            .given
+            .iter()
+            .filter(|given| given.name == "-D")
+            .filter_map(|given| given.value.clone())
+            .collect();
+        for setting in settings {
+            let Some((name, value)) = setting.exact().and_then(|text| text.split_once('=')) else {
+                if setting.exact().is_none() {
+                    self.out.lower(Degree::Unknown, format!("the setting `{}` of `cmake`", setting.shown()));
+                }
+                continue;
+            };
+            let name = name.split(':').next().unwrap_or(name);
+            let elsewhere = value.split(';').any(|place| {
+                place.starts_with('~')
+                    || (place.contains('/') && self.lies_outside(&setting.with_text(place), invocation))
+            });
+            let runs = if names_a_program(name) {
+                !is_usual_tool(value)
+            } else {
+                (elsewhere && name != "CMAKE_INSTALL_PREFIX") || (name.contains("_FLAGS") && changes_compiler(value))
+            };
+            if runs {
+                self.out.lower(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
+            }
+        }
+    }
+
+    /// A target of this name puts files into the system.
+    pub fn installs(&mut self, targets: &[Field], invocation: &mut Invocation) {
+        let installs = |field: &Field| field.exact().is_none_or(|text| matches!(text.split('/').next(), Some("install")));
+        if targets.iter().any(installs) {
+            invocation.does.push(installation());
+        }
+    }
+
+    /// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
+    pub fn dotnet_words(&mut self, invocation: &mut Invocation, state: &State<'_>) {
+        let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
+        if matches!(sub.as_str(), "run" | "watch") {
+            let first = invocation.operand(0).filter(|word| !invocation.args.ended && word.text.starts_with('@'));
+            if let Some(file) = first.map(Field::shown) {
+                self.out.lower(Degree::Opaque, format!("the arguments in `{file}`"));
+            }
+        }
+        if !matches!(sub.as_str(), "build" | "msbuild" | "pack" | "publish" | "test" | "restore" | "clean") {
+            return;
+        }
+        let before = if invocation.args.ended { invocation.args.ended_at } else { invocation.args.operands.len() };
+        let operands: Vec<Field> = invocation.args.operands.iter().take(before).cloned().collect();
+        let is_switch = |field: &Field| {
+            field.text.starts_with('@')
+                || (field.text.starts_with('/') && !field.text.trim_start_matches('/').contains('/'))
+                || (field.text.starts_with('/') && field.text.contains(':'))
+        };
+        for word in operands.iter().filter(|field| is_switch(field)) {
+            self.out.lower(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
+        }
+        let places: Vec<Field> = operands.into_iter().filter(|field| !is_switch(field)).collect();
+        self.foreign_sources(&places, invocation, state);
+    }
+}
+
+/// Files are put where the system keeps its programs.
+fn installation() -> Does {
+    let mut does = Does::usual(Operation::Mutate);
+    does.scope = Scope::System;
+    does.reach = Reach::Machine;
+    does.reversibility = Reversibility::Irreversible;
+    does
+}
+
+/// Settings of CMake whose value is run.
+fn names_a_program(name: &str) -> bool {
+    const PARTS: &[&str] =
+        &["_COMPILER", "_LAUNCHER", "TOOLCHAIN", "_INCLUDE", "_PROGRAM", "EMULATOR", "_COMMAND", "_EXECUTABLE"];
+    PARTS.iter().any(|part| name.contains(part)) || name.ends_with("LINKER") || name.starts_with("CMAKE_RULE_")
+}
+
+/// Flags that make a compiler load or run something else.
+fn changes_compiler(flags: &str) -> bool {
+    const FLAGS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper", "-B", "-fuse-ld=/", "-Xclang", "@", "-load"];
+    flags.split_whitespace().any(|flag| FLAGS.iter().any(|known| flag.starts_with(known)))
+}
+
+fn is_usual_tool(value: &str) -> bool {
+    let stem = value.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '.');
+    let name = ["/usr/bin/", "/usr/local/bin/"].iter().find_map(|place| stem.strip_prefix(place)).unwrap_or(stem);
+    matches!(
+        name,
+        "gcc"
+            | "g++"
+            | "cc"
+            | "c++"
+            | "clang"
+            | "clang++"
+            | "ccache"
+            | "sccache"
+            | "ninja"
+            | "make"
+            | "lld"
+            | "mold"
+            | "ON"
+            | "OFF"
+            | "python"
+            | "nvcc"
+            | "gfortran"
+            | ""
+    )
+}

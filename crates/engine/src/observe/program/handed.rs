@@ -1,0 +1,185 @@
+//! Words that are handed on to code of the project: what they ask it to destroy, and which files they make it load.
+
+use super::Invocation;
+use super::tasks::destroys_data;
+use crate::coverage::Degree;
+use crate::effect::Operation;
+use crate::knowledge::schema::{Grammar, Role};
+use crate::marks::Mark;
+use crate::observe::code;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+
+/// Words that take back what a database holds.
+const UNDOING: &[&str] = &[
+    "reset", "fresh", "refresh", "rollback", "revert", "undo", "downgrade", "down", "redo", "zero", "clean", "recreate",
+    "restore", "replace",
+];
+
+/// Words that say that it is about a database.
+const DATABASES: &[&str] = &[
+    "db", "database", "databases", "migrate", "migrator", "migration", "migrations", "schema", "prisma", "typeorm",
+    "sequelize", "knex", "drizzle", "mikro", "orm", "alembic", "flyway", "liquibase", "phinx", "ecto", "sqlx", "diesel",
+    "dbmate", "supabase", "doctrine", "postgres", "mysql", "mongo", "sqlite", "redis",
+];
+
+/// Words that destroy wherever they stand.
+const DESTROYING: &[&str] = &["teardown", "destroy", "droptables", "dropschema", "drop_db", "reset_db"];
+
+/// Scripts whose words choose what is tested or built, and never act on data.
+const CHOOSING: &[&str] =
+    &["test", "build", "lint", "check", "format", "typecheck", "spec", "e2e", "unit", "bench", "coverage", "docs"];
+
+/// Flags of the tools behind scripts whose value is loaded as code.
+const LOADING: &[&str] = &[
+    "config", "configfile", "setupfiles", "setupfilesafterenv", "globalsetup", "globalteardown", "reporter", "reporters",
+    "require", "import", "loader", "experimentalloader", "plugin", "plugins", "rulesdir", "resolver", "transform",
+    "testrunner", "runner", "environment", "testenvironment", "preset", "formatter", "format", "parser", "customsyntax",
+    "customformatter", "initscript", "bootstrap", "loadplugins", "testreporter", "execargv", "nodeoptions", "exec", "c",
+    "r", "p", "f", "i", "u", "ui", "b", "pool", "project", "projects", "roots", "diff", "snapshotenvironment",
+    "coveragereporter", "coverageprovider", "modulepaths", "watchplugins",
+];
+
+impl Runner<'_, '_> {
+    /// Judges the words behind the name of a task.
+    pub fn handed_on(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let of_project = [Mark::RunsProject, Mark::Test, Mark::Build, Mark::Lint];
+        let runs = |invocation: &Invocation, marks: &[Mark]| {
+            invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(marks))
+        };
+        if !runs(invocation, &of_project) {
+            return;
+        }
+        let operands = invocation.args.operands.clone();
+        let task = operands.first().and_then(Field::exact).unwrap_or_default().to_owned();
+        let chooses = task.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| CHOOSING.contains(&word));
+        if runs(invocation, &[Mark::RunsProject]) && !chooses {
+            let values = invocation.args.given.iter().filter(|given| given.role == Role::Data);
+            let words = values.filter_map(|given| given.value.as_ref()).chain(&operands).map(|word| word.text.as_str());
+            if asks_to_destroy("", words) {
+                let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
+                executes.for_each(|does| does.marks.add(Mark::Destroys));
+            }
+        }
+        self.loaded_by_flags(invocation, state);
+        let named = invocation.args.entry().is_some_and(|entry| entry.grammar == Some(Grammar::PackageScript));
+        let roles = invocation.roles.clone();
+        let tests = runs(invocation, &[Mark::Test]);
+        let is_handed = |role: &Role| *role == Role::Data || (tests && *role == Role::Read);
+        let handed = operands.iter().zip(&roles).skip(usize::from(named)).filter(|(_, role)| is_handed(role));
+        let words: Vec<Field> = handed.map(|(word, _)| word.clone()).collect();
+        self.handed_files(&words, invocation, state);
+    }
+
+    /// Values of flags that are a name that the tool knows, or a file that it loads.
+    fn loaded_by_flags(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let given: Vec<(String, Field, Role)> = invocation
+            .args
+            .given
+            .iter()
+            .filter_map(|given| Some((given.name.clone(), given.value.clone()?, given.role)))
+            .collect();
+        for (flag, value, role) in given {
+            if value.text.trim_start().starts_with(['{', '[']) && value.text.contains('/') {
+                let name = &invocation.by.name;
+                self.out.lower(Degree::Opaque, format!("the settings that `{flag}` gives to `{name}`"));
+            } else if matches!(role, Role::Data | Role::Read) {
+                self.loaded(&flag, &value, invocation, state);
+            }
+        }
+    }
+
+    /// Files that the tool behind a script is told to load.
+    fn handed_files(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+        let mut before = "";
+        for word in words {
+            let (flag, value) = match word.text.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
+                Some((flag, value)) => (flag, value),
+                None => (std::mem::replace(&mut before, &word.text), word.text.as_str()),
+            };
+            self.loaded(flag, &word.with_text(value), invocation, state);
+        }
+    }
+
+    /// A file of others that is loaded, or one that was written before, is judged as the code it is.
+    fn loaded(&mut self, flag: &str, value: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        let text = value.text.as_str();
+        let is_file = (text.contains('/') || text.contains('.')) && !text.contains("://");
+        if text.starts_with('-') || !is_file || text.contains(char::is_whitespace) {
+            return;
+        }
+        let loads = flag.starts_with('-') && LOADING.contains(&plain(flag).as_str());
+        let is_foreign = (loads || code::of_file(text).is_some()) && self.lies_outside(value, invocation);
+        if is_foreign || (loads && self.is_of_session(value, invocation, state)) {
+            self.script_file(value, Role::Script, invocation, state);
+        }
+    }
+
+    /// The file was written or changed since the project was trusted.
+    fn is_of_session(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
+        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return true };
+        let path = crate::path::lexical(&crate::path::join(cwd, text));
+        let look = self.out.world.look(&path);
+        look.created_this_session || look.changed_since_trust || state.written.contains_key(&path)
+    }
+}
+
+/// The words together ask a script of this name to destroy the data of an application.
+pub fn asks_to_destroy<'w>(script: &str, words: impl Iterator<Item = &'w str>) -> bool {
+    // A file that is named is what the script works on, not what it does.
+    let words: Vec<&str> = words.filter(|word| !word.contains('/')).collect();
+    let split = |word: &str| -> Vec<String> {
+        word.split(|letter: char| !letter.is_ascii_alphanumeric()).map(str::to_ascii_lowercase).collect()
+    };
+    let pieces: Vec<String> = words.iter().flat_map(|word| split(word)).collect();
+    let has = |known: &[&str]| pieces.iter().any(|piece| known.contains(&piece.as_str()));
+    let is_about_data = has(DATABASES) || split(script).iter().any(|piece| DATABASES.contains(&piece.as_str()));
+    let loses = has(&["loss"]) && has(&["data"]);
+    let forced = has(&["push"]) && has(&["force"]);
+    // To an earlier version the way leads back.
+    let goes_back = words.iter().any(|word| word.starts_with("VERSION="));
+    words.iter().any(|word| destroys_data(word.trim_start_matches('-'), true))
+        || has(DESTROYING)
+        || (is_about_data && (has(UNDOING) || loses || forced || goes_back))
+        || (has(&["load", "setup"]) && has(&["schema", "structure"]))
+}
+
+/// The letters of a flag.
+fn plain(flag: &str) -> String {
+    flag.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_to_destroy;
+
+    #[test]
+    fn scripts_are_told_apart_from_the_files_they_work_on() {
+        assert!(asks_to_destroy("db.py", ["reset"].into_iter()));
+        assert!(!asks_to_destroy("db_reset_spec.rb", ["spec/db_reset_spec.rb", "--format"].into_iter()));
+        assert!(!asks_to_destroy("report.py", ["reset"].into_iter()));
+    }
+
+    #[test]
+    fn words_that_ask_to_destroy() {
+        let asks = |line: &str| asks_to_destroy("", line.split(' '));
+        for line in [
+            "prisma migrate reset",
+            "prisma db push --accept-data-loss",
+            "db drop",
+            "typeorm schema:drop",
+            "knex migrate:rollback",
+            "drizzle push --force",
+            "db:schema:load",
+            "migration fresh",
+            "serve --drop-tables",
+        ] {
+            assert!(asks(line), "{line}");
+        }
+        for line in ["dev --port 3000", "reset", "db:migrate", "serve --force", "generate schema", "dropdown", "push --force"]
+        {
+            assert!(!asks(line), "{line}");
+        }
+    }
+}
