@@ -6,6 +6,7 @@ use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 use crate::effect::{Operation, Target};
+use crate::marks::Mark;
 use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};
 use crate::world::Kind;
@@ -31,13 +32,42 @@ impl Runner<'_, '_> {
             }
             Some(word) => self.named_directory(word, physical, state),
         };
-        state.previous_cwd = state.cwd.take();
+        // Where it leads from depends on whether the last one succeeded.
+        let wavers = state.otherwise.take().is_some() && target.is_some_and(|word| !word.text.starts_with('/'));
+        let stayed = state.cwd.take();
+        state.previous_cwd.clone_from(&stayed);
         state.logical = None;
-        if let Some((real, logical)) = next.and_then(|next| self.arrives(&next, physical, state)) {
-            state.logical = (logical != real).then(|| Rc::from(logical));
-            state.cwd = Some(Rc::from(real));
+        let arrived = next.filter(|_| !wavers).and_then(|next| self.arrives(&next, physical, state));
+        if let Some((real, logical)) = arrived {
+            let is_sure = !self.may_be_gone(&real);
+            if is_sure || stayed.is_some() {
+                state.logical = (logical != real).then(|| Rc::from(logical));
+                state.cwd = Some(Rc::from(real));
+            }
+            if !is_sure && stayed != state.cwd {
+                state.otherwise = stayed;
+            }
         }
         Some(Stream::empty())
+    }
+
+    /// Something that this call ran, or git, may have taken the directory away, or closed it.
+    fn may_be_gone(&self, directory: &str) -> bool {
+        const STAYS: &[&str] =
+            &["git add", "git commit", "git fetch", "git push", "git tag", "git branch", "git config"];
+        let holds = |inner: &str| path::under(inner, directory);
+        if self.out.world.project().is_some_and(holds) || self.out.world.home().is_some_and(holds) {
+            return false;
+        }
+        self.out.effects.iter().any(|effect| match effect.operation {
+            Operation::Execute => true,
+            Operation::Write | Operation::Delete | Operation::Mutate => {
+                let closes = effect.marks.has(Mark::PermissionChange);
+                let is_anywhere = effect.operation == Operation::Delete && !matches!(effect.target, Target::Path(_));
+                closes || is_anywhere || (effect.by.starts_with("git ") && !STAYS.contains(&effect.by.as_str()))
+            }
+            Operation::Read | Operation::Network => false,
+        })
     }
 
     fn home_of(&self, state: &State<'_>) -> Option<String> {

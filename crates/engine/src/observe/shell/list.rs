@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use doorward_shell::{
-    CommandKind, Connector, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement,
-};
+use doorward_shell::{CommandKind, Connector, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement};
 
 use super::field::Field;
 use super::run::Runner;
@@ -40,6 +38,8 @@ impl Runner<'_, '_> {
         let before = state.clone();
         let mut output = self.pipeline(&statement.first, state, input.clone());
         let mut failed = self.failure(&statement.first, before, state);
+        // What follows `&&` runs where a `cd` has led to, and nowhere else.
+        let mut stayed = state.otherwise.take();
         for (connector, pipeline) in &statement.rest {
             let returns = !self.never_returns(pipeline);
             match connector {
@@ -48,7 +48,12 @@ impl Runner<'_, '_> {
                     let printed = self.pipeline(pipeline, state, input.clone());
                     output = output.then(if sure { printed } else { perhaps(printed) });
                     if returns {
-                        failed = either(failed, self.failure(pipeline, before, state));
+                        let mut other = self.failure(pipeline, before, state);
+                        if let (Some(other), Some(_)) = (&mut other, &stayed) {
+                            other.otherwise.clone_from(&stayed);
+                        }
+                        failed = either(failed, other);
+                        stayed = state.otherwise.take().or(stayed);
                     } else if let Some(failed) = &failed {
                         state.clone_from(failed);
                     }
@@ -65,16 +70,17 @@ impl Runner<'_, '_> {
                         let before = other.clone();
                         let printed = self.pipeline(pipeline, &mut other, input.clone());
                         output = output.then(perhaps(printed));
+                        let stayed = stayed.take();
                         if returns {
                             failed = self.failure(pipeline, before, &other);
-                            *state = std::mem::replace(state, State::new(None)).join(&other);
+                            join_failed(state, &other, stayed);
                         }
                     }
                 },
             }
         }
         if let Some(failed) = failed {
-            *state = std::mem::replace(state, State::new(None)).join(&failed);
+            join_failed(state, &failed, stayed);
         }
         output
     }
@@ -93,9 +99,10 @@ impl Runner<'_, '_> {
             Some(name) if before.functions.contains_key(name) || before.shadowed.iter().any(|known| known == name) => {
                 Some(before.join(after))
             }
-            Some("cd" | "pushd") if after.cwd.is_some() => None,
+            Some("cd" | "pushd") if after.cwd.is_some() && after.otherwise.is_none() => None,
             Some("cd" | "pushd") => Some(before),
-            Some(":" | "true" | "echo" | "printf" | "export" | "set" | "mkdir" | "pwd") => None,
+            // What prints may fail to, and what is named may not be a name.
+            Some(":" | "true") => None,
             Some(_) | None => Some(before.join(after)),
         }
     }
@@ -194,6 +201,14 @@ fn arrive(jump: &Jump, state: &mut State<'_>) {
 /// Tells two bodies apart.
 fn place(body: &doorward_shell::Command) -> usize {
     std::ptr::from_ref(body).addr()
+}
+
+/// After a list that may have failed, in a directory where it then stayed.
+fn join_failed<'a>(state: &mut State<'a>, failed: &State<'a>, stayed: Option<Rc<str>>) {
+    if state.cwd.is_some() && stayed.is_some() {
+        state.otherwise = stayed;
+    }
+    *state = std::mem::replace(state, State::new(None)).join(failed);
 }
 
 /// What is printed only on some ways through the script.

@@ -9,6 +9,7 @@ use super::list::{Exits, Jump, opens_files};
 use super::state::{State, WrittenFile};
 use super::trap::Trap;
 use crate::coverage::Degree;
+use crate::effect::Operation;
 use crate::marks::Mark;
 use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
@@ -155,13 +156,24 @@ impl<'o, 'w> Runner<'o, 'w> {
             return Stream::default();
         }
         if let CommandKind::Simple(simple) = &command.kind {
-            return self.simple(simple, command, state, input);
+            let (at, elsewhere) = (self.out.effects.len(), state.elsewhere().map(|state| (state, input.clone())));
+            let output = self.simple(simple, command, state, input);
+            if let Some((mut elsewhere, input)) = elsewhere.filter(|_| self.has_changed_since(at)) {
+                self.simple(simple, command, &mut elsewhere, input);
+            }
+            return output;
         }
         let redirected = self.redirects(&command.redirects, state, input);
         let before = opens_files(&command.redirects).then(|| state.clone());
         let output = self.compound(&command.kind, command, state, redirected.input.clone());
         unless_refused(before, state);
         self.finish_redirects(redirected, output, state)
+    }
+
+    /// Files were changed: where they lie then matters.
+    fn has_changed_since(&self, at: usize) -> bool {
+        let changes = |operation| matches!(operation, Operation::Write | Operation::Delete);
+        self.out.effects.iter().skip(at).any(|effect| changes(effect.operation))
     }
 
     fn compound<'a>(

@@ -39,6 +39,8 @@ pub struct State<'a> {
     /// What the shell calls its directory if it came there through a link.
     pub logical: Option<Rc<str>>,
     pub previous_cwd: Option<Rc<str>>,
+    /// Where the shell is instead if the `cd` that led here failed, as it may have.
+    pub otherwise: Option<Rc<str>>,
     pub variables: Rc<BTreeMap<String, Variable>>,
     pub functions: Rc<BTreeMap<String, &'a ast::Command>>,
     /// Names whose meaning an alias, a hash entry or another trick changed.
@@ -68,6 +70,7 @@ impl<'a> State<'a> {
             cwd: cwd.map(Rc::from),
             logical: None,
             previous_cwd: None,
+            otherwise: None,
             variables: Rc::default(),
             functions: Rc::default(),
             shadowed: Rc::default(),
@@ -89,6 +92,7 @@ impl<'a> State<'a> {
             cwd: self.cwd.clone(),
             logical: self.logical.clone(),
             previous_cwd: self.previous_cwd.clone(),
+            otherwise: self.otherwise.clone(),
             variables: Rc::clone(&self.variables),
             functions: Rc::default(),
             shadowed: Rc::clone(&self.shadowed),
@@ -128,9 +132,10 @@ impl<'a> State<'a> {
     /// Takes over what a command changed that ran with variables of its own, but not those.
     pub fn keep_changes<'n>(&mut self, before: &State<'a>, after: &State<'a>, own: impl Iterator<Item = &'n str>) {
         self.written = Rc::clone(&after.written);
-        if after.cwd != before.cwd || after.logical != before.logical {
+        if after.cwd != before.cwd || after.logical != before.logical || after.otherwise != before.otherwise {
             self.cwd.clone_from(&after.cwd);
             self.logical.clone_from(&after.logical);
+            self.otherwise.clone_from(&after.otherwise);
             self.previous_cwd.clone_from(&after.previous_cwd);
         }
         self.functions = Rc::clone(&after.functions);
@@ -160,10 +165,7 @@ impl<'a> State<'a> {
     /// What may hold after either of two ways through a script.
     #[must_use]
     pub fn join(mut self, other: &State<'a>) -> State<'a> {
-        if self.cwd != other.cwd || self.logical != other.logical {
-            self.cwd = None;
-            self.logical = None;
-        }
+        self.join_directories(other);
         if self.previous_cwd != other.previous_cwd {
             self.previous_cwd = None;
         }
@@ -191,6 +193,33 @@ impl<'a> State<'a> {
         self
     }
 
+    /// Of two directories only one can be kept, unless one is where the shell stayed when it did not get to the other.
+    fn join_directories(&mut self, other: &State<'a>) {
+        let is_same = self.cwd == other.cwd && self.logical == other.logical;
+        match (&self.otherwise, &other.otherwise) {
+            (mine, theirs) if is_same && mine == theirs => {}
+            (Some(_), None) if is_same => {}
+            (None, Some(_)) if is_same => self.otherwise.clone_from(&other.otherwise),
+            (Some(_), None) if self.otherwise == other.cwd => {}
+            (None, Some(_)) if other.otherwise == self.cwd => {
+                self.cwd.clone_from(&other.cwd);
+                self.logical.clone_from(&other.logical);
+                self.otherwise.clone_from(&other.otherwise);
+            }
+            (_, _) => {
+                self.cwd = None;
+                self.logical = None;
+                self.otherwise = None;
+            }
+        }
+    }
+
+    /// The state if the `cd` that led here failed.
+    pub fn elsewhere(&self) -> Option<State<'a>> {
+        let stayed = self.otherwise.clone()?;
+        Some(State { cwd: Some(stayed), logical: None, otherwise: None, ..self.clone() })
+    }
+
     /// Nothing that later commands could notice is different.
     pub fn equals(&self, other: &State<'a>) -> bool {
         let same_functions = Rc::ptr_eq(&self.functions, &other.functions)
@@ -204,6 +233,7 @@ impl<'a> State<'a> {
             && self.cwd == other.cwd
             && self.logical == other.logical
             && self.previous_cwd == other.previous_cwd
+            && self.otherwise == other.otherwise
             && self.positional == other.positional
             && self.variables == other.variables
             && self.shadowed == other.shadowed
