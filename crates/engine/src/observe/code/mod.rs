@@ -178,8 +178,10 @@ impl Runner<'_, '_> {
                 self.not_known(used, code);
             }
             Some(Act::Roles(roles)) => {
+                let is_lost = self.throws_away(used, roles, code);
                 for (at, role) in roles {
-                    self.on(used, *at, *role, code, state);
+                    let role = if is_lost && *role == Role::Move { Role::DeleteTree } else { *role };
+                    self.on(used, *at, role, code, state);
                 }
             }
             Some(Act::Open(path, mode)) => {
@@ -212,6 +214,16 @@ impl Runner<'_, '_> {
         for field in values::fields(value, self.out.world.home()) {
             self.role(&field, role, code.invocation, state);
         }
+    }
+
+    /// Something is moved to where it is as good as deleted.
+    fn throws_away(&self, used: &Use, roles: &[(At, Role)], code: &Code<'_>) -> bool {
+        let [(_, Role::Move), (at, _)] = roles else { return false };
+        let destination = value_at(used, *at).or_else(|| path_by_name(used, *at));
+        destination.is_some_and(|value| {
+            let fields = values::fields(value, self.out.world.home());
+            fields.iter().any(|field| self.is_disposable(field, code.invocation))
+        })
     }
 
     fn looks_up(&mut self, used: &Use, code: &mut Code<'_>) {

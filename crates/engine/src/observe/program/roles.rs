@@ -17,7 +17,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
 use crate::path;
-use crate::world::Kind;
+use crate::world::{Kind, Tracking};
 
 impl Runner<'_, '_> {
     /// Effects of the values that flags took.
@@ -248,7 +248,7 @@ impl Runner<'_, '_> {
             self.writes(Touch::Create, field, invocation, state);
             return;
         }
-        if field.exact().is_some_and(crate::place::is_harmless_device) && invocation.roles.contains(&Role::Move) {
+        if invocation.roles.contains(&Role::Move) && self.is_disposable(field, invocation) {
             for source in &sources {
                 self.plain(Touch::DeleteTree, source, invocation);
             }
@@ -277,6 +277,18 @@ impl Runner<'_, '_> {
         if let Some(file) = source.exact().and_then(absolute).and_then(|path| state.written.get(&path).cloned()) {
             self.store(destination, file.content, file.origin, state);
         }
+    }
+
+    /// Whatever is moved there is as good as deleted: nobody asks before that place is cleared.
+    pub fn is_disposable(&self, field: &Field, invocation: &Invocation) -> bool {
+        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+        if crate::place::is_harmless_device(text) {
+            return true;
+        }
+        let world = self.out.world;
+        let real = path::resolve(&path::join(cwd, text), world, path::Follow::Last).real;
+        world.scratch().iter().any(|scratch| path::under(&real, scratch))
+            || world.tracking(&real) == Tracking::Rebuildable
     }
 
     fn is_directory(&self, field: &Field, invocation: &Invocation) -> bool {
