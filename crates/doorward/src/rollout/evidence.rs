@@ -36,6 +36,8 @@ pub struct Seen {
     pub overridden_ms: Option<u64>,
     /// When somebody was sorry that it ran.
     pub regretted_ms: Option<u64>,
+    /// A person said so, and it was not only taken back.
+    pub is_flagged: bool,
 }
 
 /// What a person wanted.
@@ -184,10 +186,11 @@ impl Reading<'_> {
         let Some(seen) = self.about(&body.decision) else { return };
         match body.became {
             Became::Ran | Became::Failed => seen.answer = seen.answer.or(Some(Answer::LetRun)),
-            Became::Reverted | Became::Flagged => seen.regretted_ms = Some(time_ms),
+            Became::Reverted => seen.regretted_ms = Some(time_ms),
+            Became::Flagged => (seen.regretted_ms, seen.is_flagged) = (Some(time_ms), true),
             Became::Friction => {}
             // A person takes back what was said before.
-            Became::Fine => seen.regretted_ms = None,
+            Became::Fine => (seen.regretted_ms, seen.is_flagged) = (None, false),
         }
     }
 }

@@ -24,6 +24,9 @@ pub const WINDOW_MS: u64 = 24 * HOUR_MS;
 /// So many regretted approvals in a window are a spike.
 const REGRETS: usize = 2;
 
+/// Fewer than this share of the approvals are not, unless a person flagged them: people undo edits that were fine to make.
+const REGRET_RATE: f64 = 0.01;
+
 /// So many overrides …
 const OVERRIDES: usize = 10;
 
@@ -42,7 +45,11 @@ pub fn stated() -> Vec<(&'static str, String)> {
     vec![
         (
             "regret",
-            format!("{REGRETS} approved calls or more were undone, reverted or flagged in {hours} hours, in a session that got what is new"),
+            format!(
+                "{REGRETS} approved calls or more were flagged in {hours} hours, or undone and reverted and more than {:.0} % of the \
+                 approvals, in sessions that got what is new",
+                REGRET_RATE * 100.0
+            ),
         ),
         (
             "overrides",
@@ -65,9 +72,13 @@ pub fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) ->
     let since = now_ms.saturating_sub(WINDOW_MS);
     let (hours, is_recent) = (WINDOW_MS / HOUR_MS, |at: &u64| *at >= since);
     let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
-    let sorry = mine.iter().filter(|seen| seen.verdict == Verdict::Approve && seen.regretted_ms.iter().any(is_recent));
-    let regrets = sorry.count();
-    if regrets >= REGRETS && is_laxer {
+    let approved = || mine.iter().filter(|seen| seen.verdict == Verdict::Approve);
+    let sorry: Vec<&&Seen> = approved().filter(|seen| seen.regretted_ms.iter().any(is_recent)).collect();
+    let regrets = sorry.len();
+    let approvals = approved().filter(|seen| is_recent(&seen.time_ms)).count();
+    let is_spike = sorry.iter().filter(|seen| seen.is_flagged).count() >= REGRETS
+        || regrets as f64 > REGRET_RATE * approvals as f64;
+    if regrets >= REGRETS && is_spike && is_laxer {
         return Some(format!("{regrets} approved calls were regretted in {hours} hours"));
     }
     let recent = mine.iter().filter(|seen| is_recent(&seen.time_ms)).count();

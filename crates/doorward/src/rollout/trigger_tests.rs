@@ -129,6 +129,14 @@ fn a_burst_of_regret_takes_the_agent_back_within_one_window_and_quiet_days_do_no
         }
     };
     check("sorry today about yesterday", late, Some("2 approved calls were regretted"));
+    let among_many = |became: Became| {
+        move |story: &mut Story| {
+            let ids: Vec<String> = (0..200).map(|_| story.decide("work", Verdict::Approve, 60 * MINUTE)).collect();
+            ids.into_iter().take(2).for_each(|id| story.became(id, became, MINUTE));
+        }
+    };
+    check("two edits undone among hundreds", among_many(Became::Reverted), None);
+    check("two flagged among hundreds", among_many(Became::Flagged), Some("2 approved calls were regretted"));
 }
 
 #[test]
