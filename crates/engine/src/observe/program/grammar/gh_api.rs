@@ -106,7 +106,7 @@ write = "network external irreversible beyond +external-write"
             ("gh api --method=HEAD repos/a/b", "full", READ),
             ("gh api -X get repos/a/b", "full", WRITE),
             ("gh api -X GET -X DELETE repos/a/b", "full", WRITE),
-            ("gh api -X $M repos/a/b", "full", WRITE),
+            ("gh api -X $M repos/a/b", "opaque", WRITE),
             ("gh api repos/a/b/issues -f title=x", "full", WRITE),
             ("gh api graphql -f query='query { viewer { login } }'", "full", READ),
             ("gh api graphql -F n=3 -f query='{ viewer { login } }'", "full", READ),
