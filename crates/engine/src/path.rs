@@ -148,7 +148,7 @@ fn step_at(path: &str, world: &dyn World) -> Step {
 /// Some part of the path is a flag to whoever lists it, or becomes a flag or another path when it is split at its blanks.
 pub fn looks_like_words(path: &str) -> bool {
     let blank = |character: char| character.is_whitespace();
-    path.split('/').any(|part| part.starts_with('-') || part.split(blank).skip(1).any(|word| word.len() > 1 && word.starts_with('-')))
-        || path.split(blank).skip(1).any(|word| word.starts_with(['/', '~']))
+    path.split('/').any(|part| {
+        part.starts_with('-') || part.split(blank).skip(1).any(|word| word.len() > 1 && word.starts_with('-'))
+    }) || path.split(blank).skip(1).any(|word| word.starts_with(['/', '~']))
 }
-

@@ -55,7 +55,8 @@ impl Runner<'_, '_> {
         let mut places: Vec<Field> = invocation.args.operands.clone();
         places.extend(invocation.args.value("-S").cloned());
         self.foreign_sources(&places, invocation, state);
-        let targets: Vec<Field> = ["-t", "--target"].iter().filter_map(|flag| invocation.args.value(flag)).cloned().collect();
+        let targets: Vec<Field> =
+            ["-t", "--target"].iter().filter_map(|flag| invocation.args.value(flag)).cloned().collect();
         self.installs(&targets, invocation);
         if invocation.args.has("--install") && !invocation.args.has("--prefix") {
             invocation.does.push(installation());
@@ -92,7 +93,8 @@ impl Runner<'_, '_> {
 
     /// A target of this name puts files into the system.
     pub fn installs(&mut self, targets: &[Field], invocation: &mut Invocation) {
-        let installs = |field: &Field| field.exact().is_none_or(|text| matches!(text.split('/').next(), Some("install")));
+        let installs =
+            |field: &Field| field.exact().is_none_or(|text| matches!(text.split('/').next(), Some("install")));
         if targets.iter().any(installs) {
             invocation.does.push(installation());
         }

@@ -13,15 +13,54 @@ use crate::observe::shell::state::State;
 
 /// Words that take back what a database holds.
 const UNDOING: &[&str] = &[
-    "reset", "fresh", "refresh", "rollback", "revert", "undo", "downgrade", "down", "redo", "zero", "clean", "recreate",
-    "restore", "replace",
+    "reset",
+    "fresh",
+    "refresh",
+    "rollback",
+    "revert",
+    "undo",
+    "downgrade",
+    "down",
+    "redo",
+    "zero",
+    "clean",
+    "recreate",
+    "restore",
+    "replace",
 ];
 
 /// Words that say that it is about a database.
 const DATABASES: &[&str] = &[
-    "db", "database", "databases", "migrate", "migrator", "migration", "migrations", "schema", "prisma", "typeorm",
-    "sequelize", "knex", "drizzle", "mikro", "orm", "alembic", "flyway", "liquibase", "phinx", "ecto", "sqlx", "diesel",
-    "dbmate", "supabase", "doctrine", "postgres", "mysql", "mongo", "sqlite", "redis",
+    "db",
+    "database",
+    "databases",
+    "migrate",
+    "migrator",
+    "migration",
+    "migrations",
+    "schema",
+    "prisma",
+    "typeorm",
+    "sequelize",
+    "knex",
+    "drizzle",
+    "mikro",
+    "orm",
+    "alembic",
+    "flyway",
+    "liquibase",
+    "phinx",
+    "ecto",
+    "sqlx",
+    "diesel",
+    "dbmate",
+    "supabase",
+    "doctrine",
+    "postgres",
+    "mysql",
+    "mongo",
+    "sqlite",
+    "redis",
 ];
 
 /// Words that destroy wherever they stand.
@@ -33,12 +72,58 @@ const CHOOSING: &[&str] =
 
 /// Flags of the tools behind scripts whose value is loaded as code.
 const LOADING: &[&str] = &[
-    "config", "configfile", "setupfiles", "setupfilesafterenv", "globalsetup", "globalteardown", "reporter", "reporters",
-    "require", "import", "loader", "experimentalloader", "plugin", "plugins", "rulesdir", "resolver", "transform",
-    "testrunner", "runner", "environment", "testenvironment", "preset", "formatter", "format", "parser", "customsyntax",
-    "customformatter", "initscript", "bootstrap", "loadplugins", "testreporter", "execargv", "nodeoptions", "exec", "c",
-    "r", "p", "f", "i", "u", "ui", "b", "pool", "project", "projects", "roots", "diff", "snapshotenvironment",
-    "coveragereporter", "coverageprovider", "modulepaths", "watchplugins",
+    "config",
+    "configfile",
+    "setupfiles",
+    "setupfilesafterenv",
+    "globalsetup",
+    "globalteardown",
+    "reporter",
+    "reporters",
+    "require",
+    "import",
+    "loader",
+    "experimentalloader",
+    "plugin",
+    "plugins",
+    "rulesdir",
+    "resolver",
+    "transform",
+    "testrunner",
+    "runner",
+    "environment",
+    "testenvironment",
+    "preset",
+    "formatter",
+    "format",
+    "parser",
+    "customsyntax",
+    "customformatter",
+    "initscript",
+    "bootstrap",
+    "loadplugins",
+    "testreporter",
+    "execargv",
+    "nodeoptions",
+    "exec",
+    "c",
+    "r",
+    "p",
+    "f",
+    "i",
+    "u",
+    "ui",
+    "b",
+    "pool",
+    "project",
+    "projects",
+    "roots",
+    "diff",
+    "snapshotenvironment",
+    "coveragereporter",
+    "coverageprovider",
+    "modulepaths",
+    "watchplugins",
 ];
 
 impl Runner<'_, '_> {
@@ -177,7 +262,8 @@ mod tests {
         ] {
             assert!(asks(line), "{line}");
         }
-        for line in ["dev --port 3000", "reset", "db:migrate", "serve --force", "generate schema", "dropdown", "push --force"]
+        for line in
+            ["dev --port 3000", "reset", "db:migrate", "serve --force", "generate schema", "dropdown", "push --force"]
         {
             assert!(!asks(line), "{line}");
         }

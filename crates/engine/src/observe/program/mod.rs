@@ -292,8 +292,7 @@ impl Runner<'_, '_> {
 
     /// `-C dir`: the program works elsewhere.
     fn directory_flags(&mut self, invocation: &mut Invocation) {
-        let operands =
-            invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Cwd);
+        let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Cwd);
         let values: Vec<Field> = invocation
             .args
             .given

@@ -24,7 +24,9 @@ pub fn prints_a_token(invocation: &Invocation) -> bool {
         "stat" => {
             let formats = ["-c", "--format", "-f"].iter().filter_map(|flag| args.value(flag));
             let mut formats = formats.map(|field| field.exact().unwrap_or_default()).peekable();
-            plain && formats.peek().is_some() && formats.all(|format| matches!(format, "%s" | "%Y" | "%a" | "%z" | "%m"))
+            plain
+                && formats.peek().is_some()
+                && formats.all(|format| matches!(format, "%s" | "%Y" | "%a" | "%z" | "%m"))
         }
         "id" => plain && args.has_any(&["-u", "-g"]) && !args.has_any(&["-n", "-un", "-G"]),
         "pgrep" => plain && !args.has_any(&["-l", "-a", "--list-name", "--list-full", "-d"]),

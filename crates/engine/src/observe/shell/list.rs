@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use doorward_shell::{
-    CommandKind, Connector, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement,
-};
+use doorward_shell::{CommandKind, Connector, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement};
 
 use super::field::Field;
 use super::run::Runner;

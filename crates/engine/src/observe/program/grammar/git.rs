@@ -285,7 +285,8 @@ impl Runner<'_, '_> {
         let is_hook = |name: &String| !name.ends_with(".sample");
         let has_hooks = || self.out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
         if chosen || has_hooks() {
-            self.out.lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
+            self.out
+                .lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
         }
     }
 

@@ -57,7 +57,8 @@ impl Runner<'_, '_> {
     fn system_program(&mut self, script: &str, invocation: &mut Invocation, state: &mut State<'_>) {
         const SCRIPTS: &[&str] =
             &["test", "build", "check", "lint", "format", "watch", "start", "dev", "clean", "docs"];
-        let looks = invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "npm" | "pnpm" | "yarn" | "bun"));
+        let looks =
+            invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "npm" | "pnpm" | "yarn" | "bun"));
         if !looks || SCRIPTS.contains(&script) || self.is_written_down(invocation, state) {
             return;
         }
