@@ -45,7 +45,8 @@ impl Runner<'_, '_> {
         for field in values::fields(value, self.out.world.home()) {
             self.role(&field, Role::CodeSh, code.invocation, state);
             if field.dynamic {
-                let text = field.text.replace(UNKNOWN, "${_}");
+                // Some plain word stands there: it is what surrounds it that is looked at.
+                let text = field.text.replace(UNKNOWN, "…");
                 self.subshell_text(&text, state, Stream::default(), code.invocation.by.part);
             }
         }

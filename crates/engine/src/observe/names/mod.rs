@@ -37,9 +37,27 @@ pub fn is_poison(name: &str) -> bool {
         || (POISON_PREFIXES.iter().any(|prefix| base.starts_with(prefix)) && !HARMLESS.contains(&base))
 }
 
-/// The variable is known to change nothing that matters.
-pub fn is_harmless(name: &str) -> bool {
-    HARMLESS.contains(&name) || name.starts_with("LC_")
+/// The variable is known to change nothing that matters, with this value.
+pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
+    (HARMLESS.contains(&name) || name.starts_with("LC_")) && !leads_elsewhere(name, value)
+}
+
+/// The value of a variable that is harmless otherwise leads to a file, a host or a command.
+pub fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
+    const LEADING: &[&str] = &[
+        "ASAN_OPTIONS",
+        "UBSAN_OPTIONS",
+        "TSAN_OPTIONS",
+        "MSAN_OPTIONS",
+        "MIRIFLAGS",
+        "CYPRESS_INSTALL_BINARY",
+        "SYSTEMD_LESS",
+        "SENTRY_DSN",
+        "DJANGO_SETTINGS_MODULE",
+    ];
+    let leads = |value: Option<&str>| value.is_none_or(|value| value.contains(['/', '!', '|']));
+    let is_here = |value: Option<&str>| matches!(value, Some("localhost" | "127.0.0.1" | "::1" | "db" | "postgres" | ""));
+    (LEADING.contains(&name) && leads(value)) || (name == "PGHOST" && !is_here(value))
 }
 
 /// A value that makes a poisonous variable harmless.

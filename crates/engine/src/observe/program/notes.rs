@@ -165,6 +165,21 @@ impl Runner<'_, '_> {
                     self.out.lower(Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown()));
                 }
             }
+            "npm" | "yarn" | "pnpm" | "bun" | "pip" | "poetry" | "composer" | "gem" | "bundle" | "conda" => {
+                let asks = invocation.by.name.contains("config");
+                let secret = |field: &Field| {
+                    let lower = field.text.to_ascii_lowercase();
+                    ["_auth", "authtoken", "password", "http-basic", "pypi-token"].iter().any(|word| lower.contains(word))
+                };
+                if asks && operands.iter().any(secret) {
+                    let mut effect = Effect::new(Operation::Read, Target::Resource(invocation.by.name.clone()));
+                    effect.sensitivity = crate::effect::Sensitivity::Credential;
+                    effect.marks.add(Mark::SecretReturning);
+                    effect.by.clone_from(&invocation.by.name);
+                    effect.part = invocation.by.part;
+                    self.out.effect(effect);
+                }
+            }
             "gh" => self.note_clone_flags(invocation),
             // `html:directory`, `xml:file`
             "pytest" => {

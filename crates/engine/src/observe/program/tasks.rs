@@ -228,8 +228,16 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// `docker compose config` prints the settings with the values of `.env` in them.
-    fn composed(&mut self, invocation: &Invocation) {
+    /// `docker compose config` prints the settings with the values of `.env` in them, `docker inspect` those of a container.
+    fn composed(&mut self, invocation: &mut Invocation) {
+        let formats = ["-f", "--format"].iter().filter_map(|flag| invocation.args.value(flag));
+        let mut words = formats.chain(&invocation.args.operands);
+        if invocation.by.name.contains("inspect") && words.any(|word| word.text.contains(".Env")) {
+            let mut does = Does::usual(Operation::Read);
+            does.sensitivity = Sensitivity::Credential;
+            does.marks.add(Mark::SecretReturning);
+            invocation.does.push(does);
+        }
         let shows = invocation.by.name.contains("compose")
             && (invocation.by.name.ends_with(" config") || invocation.by.name.ends_with(" convert"));
         let names_only = ["-q", "--quiet", "--services", "--volumes", "--images", "--profiles", "--networks"];

@@ -153,7 +153,7 @@ impl Runner<'_, '_> {
                 let text = is_known.then(|| value.to_owned());
                 let stream = Stream { text, ..Stream::unknown(word.origin) };
                 if exports && !crate::observe::names::is_poison(variable) {
-                    self.exported_quietly(variable);
+                    self.exported_quietly(variable, stream.text.as_deref());
                 }
                 self.assign(variable, stream, state);
             }
@@ -168,7 +168,11 @@ impl Runner<'_, '_> {
     }
 
     /// An exported variable that no table knows changes later programs in ways nobody can say, but rarely does.
-    fn exported_quietly(&mut self, _variable: &str) {}
+    fn exported_quietly(&mut self, variable: &str, value: Option<&str>) {
+        if crate::observe::names::leads_elsewhere(variable, value) {
+            self.out.lower(Degree::Unknown, format!("the variable `{variable}` in the environment"));
+        }
+    }
 
     fn unset_names(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
         match name {

@@ -15,7 +15,7 @@ use crate::flow::FlowKind;
 use crate::marks::{Mark, Marks};
 use crate::observe::names;
 use crate::observe::observer::By;
-use crate::observe::stream::{Origin, Stream};
+use crate::observe::stream::{Origin, Shape, Stream};
 use crate::observe::touch::Touch;
 
 /// What redirects do to the streams of a command.
@@ -130,7 +130,11 @@ impl Runner<'_, '_> {
         }
         // The shell gives these other values by itself.
         let own = matches!(name, "_" | "PWD" | "OLDPWD" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "DIRSTACK");
-        let value = if own || state.stubborn.contains(name) { Stream::unknown(value.origin) } else { value };
+        let value = match (own || state.stubborn.contains(name), state.numbers.contains(name)) {
+            (_, true) => Stream { shape: Shape::Token, ..Stream::unknown(value.origin) },
+            (true, false) => Stream::unknown(value.origin),
+            (false, false) => value,
+        };
         state.set(name, value);
         // What the environment holds already stays in it.
         if self.out.world.environment(name).is_some() {
@@ -164,7 +168,7 @@ impl Runner<'_, '_> {
         if names::is_history(name) {
             return self.hides_history(name);
         }
-        if names::is_harmless(name) || self.program_listens(program, name) {
+        if names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name) {
             return;
         }
         // A pattern that allows the program says nothing about this variable, so it stands beside the commands.

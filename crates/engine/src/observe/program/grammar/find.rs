@@ -34,6 +34,8 @@ struct Expression {
     /// What is found is not said by names, or lies wherever links lead.
     roams: bool,
     prints_freely: bool,
+    /// Links are followed, wherever they lead.
+    follows: bool,
     /// What cannot be read, and how badly.
     trouble: Vec<(Degree, String)>,
 }
@@ -111,6 +113,9 @@ impl Runner<'_, '_> {
         }
         if in_directory {
             invocation.cwd = None;
+        }
+        if expression.follows {
+            self.out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
         }
         if self.picks_secrets(expression) {
             self.out.lower(Degree::Opaque, "what `find` picks may be secrets");
@@ -273,7 +278,7 @@ fn start_paths(words: &[Field], expression: &mut Expression) -> usize {
     while let Some(word) = words.get(at) {
         let text = word.text.as_str();
         match text {
-            "-L" => expression.roams = true,
+            "-L" => (expression.roams, expression.follows) = (true, true),
             "-H" | "-P" | "-E" | "-X" | "-s" | "--" => {}
             "-D" | "-f" => at += 1,
             _ if text.starts_with("-O") => {}

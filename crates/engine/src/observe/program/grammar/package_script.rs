@@ -34,6 +34,11 @@ impl Runner<'_, '_> {
             does.marks.add(Mark::RunsProject);
             invocation.does.push(does);
         }
+        if script == "env" && !self.is_written_down(invocation, state) {
+            let mut does = Does::usual(Operation::Read);
+            does.marks.add(Mark::EnvironmentDump);
+            invocation.does.push(does);
+        }
         if let Some(mark) = deployment(&script) {
             for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
                 does.marks.add(mark);

@@ -26,6 +26,7 @@ impl Runner<'_, '_> {
                 None => Field { dynamic: true, origin: invocation.input.origin, ..Field::default() },
             });
         }
+        self.variables_in_sql(invocation);
         let mut worst = Sql::Nothing;
         for text in &texts {
             match text.known() {
@@ -55,6 +56,20 @@ impl Runner<'_, '_> {
         }
         if texts.is_empty() && !has_script && !invocation.args.has_any(&["-l", "--list"]) {
             invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive));
+        }
+    }
+
+    /// `psql -v name=value`: the value is put into the text as it is.
+    fn variables_in_sql(&mut self, invocation: &Invocation) {
+        let is_set = |name: &str| matches!(name, "-v" | "--set" | "--variable");
+        let values = invocation.args.given.iter().filter(|given| is_set(&given.name));
+        let is_plain = |field: &Field| {
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.-=@:".contains(letter);
+            field.exact().is_some_and(|text| text.chars().all(plain))
+        };
+        let odd = values.filter_map(|given| given.value.as_ref()).find(|field| !is_plain(field));
+        if let Some(value) = odd.filter(|_| invocation.args.chain.first().is_some_and(|entry| &*entry.key == "psql")) {
+            self.out.lower(Degree::Opaque, format!("the variable `{}`, which becomes SQL", value.shown()));
         }
     }
 
