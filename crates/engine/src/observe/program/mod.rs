@@ -474,8 +474,16 @@ fn note_packages(invocation: &mut Invocation) {
         .iter()
         .filter(|given| given.role == Role::Package)
         .filter_map(|given| given.value.as_ref());
-    if operands.chain(values).all(is_project) || invocation.does.iter().any(|does| does.marks.has(Mark::InstallChosen))
-    {
+    let named: Vec<&Field> = operands.chain(values).collect();
+    let builds_project = named.iter().any(|field| is_project(field));
+    let is_all = named.iter().all(|field| is_project(field));
+    // The project itself is built by its own recipe.
+    if builds_project && !invocation.does.iter().any(|does| does.operation == Operation::Execute) {
+        let mut does = Does::usual(Operation::Execute);
+        does.marks.add(Mark::InstallDeclared);
+        invocation.does.push(does);
+    }
+    if is_all || invocation.does.iter().any(|does| does.marks.has(Mark::InstallChosen)) {
         return;
     }
     let mut converted = false;

@@ -50,6 +50,7 @@ impl Runner<'_, '_> {
         } else {
             self.follow_mentioned(invocation, state);
         }
+        self.unread_sources(invocation, state);
         if let Some(place) = self.fetched_here(invocation.cwd.as_deref(), state) {
             marks.add(Mark::ChangedRecipe);
             self.out.lower(
@@ -181,6 +182,7 @@ impl Runner<'_, '_> {
             marks.add(Mark::Destroys);
         }
         self.wrapped_tool(file, rest, state, input, by);
+        self.names_stores(by, state);
         match tracking {
             Tracking::Clean | Tracking::Rebuildable if self.out.world.project_trusted() => {
                 self.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
@@ -203,8 +205,13 @@ impl Runner<'_, '_> {
         let wraps = matches!(name, "gradlew" | "mvnw") || PLACES.iter().any(|place| file.contains(place));
         // A file of the project may have the name of any program, but hardly that of one that works on projects.
         let is_own = path::name(path::parent(file)) == "bin";
+        let task = words.first().map(|word| format!("{name} {}", word.text)).unwrap_or_default();
+        let works_on_projects = [name, &task]
+            .iter()
+            .filter_map(|key| self.out.knowledge.entry(key))
+            .any(|entry| !entry.delegates.is_empty());
         let entry = self.out.knowledge.entry(name);
-        if let Some(entry) = entry.filter(|entry| wraps || (is_own && !entry.delegates.is_empty())) {
+        if let Some(entry) = entry.filter(|_| wraps || (is_own && works_on_projects)) {
             let by = By { name: name.to_owned(), part: by.part };
             self.invoke(entry, words, state, input.clone(), by);
         }

@@ -12,6 +12,7 @@ mod runner;
 mod settings;
 mod sources;
 mod tasks;
+mod unread;
 mod yaml;
 
 pub use files::Files;

@@ -11,6 +11,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 use crate::observe::touch::Touch;
+use crate::path;
 use crate::world::Git;
 
 impl Runner<'_, '_> {
@@ -44,6 +45,17 @@ impl Runner<'_, '_> {
             }
             "clone" => self.git_clone(invocation, state),
             "submodule add" => self.git_address_at(0, invocation, state),
+            "submodule update" | "submodule sync" | "submodule init" => {
+                let list = git.map(|git| path::join(&git.root, ".gitmodules"));
+                let is_new = |file: &String| {
+                    let look = self.out.world.look(file);
+                    look.created_this_session || look.changed_since_trust || state.written.contains_key(file)
+                };
+                if list.is_none_or(|list| is_new(&list)) {
+                    let what = "where `.gitmodules`, which changed, has submodules fetched from";
+                    self.out.lower(Degree::Unknown, what);
+                }
+            }
             "remote add" | "remote set-url" | "submodule set-url"
                 if invocation.args.operands.iter().any(|field| field.text.contains("::")) =>
             {

@@ -1,0 +1,80 @@
+//! Changed sources in languages that are not read: they run unread as the project's own, unless they name what no program of a
+//! project needs by name: the places where a user keeps keys and passwords.
+
+use crate::coverage::Degree;
+use crate::effect::Operation;
+use crate::marks::{Mark, Marks};
+use crate::observe::observer::By;
+use crate::observe::program::Invocation;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::path;
+
+/// More changed sources than this are a new state of the project, which is for its trust to say.
+const FILES: usize = 48;
+
+/// Endings of such sources.
+const ENDINGS: &[&str] = &[
+    "c", "cc", "clj", "cljs", "cpp", "cr", "cs", "cxx", "dart", "erl", "ex", "exs", "fs", "go", "groovy", "h", "hpp",
+    "hs", "java", "jl", "kt", "kts", "lua", "m", "ml", "mm", "nim", "php", "pl", "pm", "r", "rake", "rb", "rs",
+    "scala", "swift", "vb", "zig",
+];
+
+/// Where keys and passwords lie, as a text would name it.
+const STORES: &[&str] = &[
+    "/.ssh",
+    ".ssh/",
+    "\".ssh\"",
+    "'.ssh'",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    "authorized_keys",
+    "/.aws",
+    ".aws/",
+    "\".aws\"",
+    "/.gnupg",
+    ".gnupg/",
+    "/.netrc",
+    "\".netrc\"",
+    "/.git-credentials",
+    ".kube/config",
+    ".docker/config.json",
+    ".config/gcloud",
+    ".config/gh/hosts",
+    "/etc/shadow",
+    "Login Data",
+    "login.keychain",
+];
+
+impl Runner<'_, '_> {
+    /// A command that runs code of the project: a changed source of it names where secrets are kept.
+    pub fn unread_sources(&mut self, invocation: &Invocation, state: &State<'_>) {
+        let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject]);
+        if invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
+            self.names_stores(&invocation.by.clone(), state);
+        }
+    }
+
+    /// The same for a file of the project that is run itself.
+    pub fn names_stores(&mut self, by: &By, state: &State<'_>) {
+        let Some(project) = self.out.world.project().map(str::to_owned) else { return };
+        let mut files = self.out.world.changed_files();
+        files.extend(state.written.keys().cloned());
+        files.retain(|file| path::under(file, &project) && is_unread(file));
+        files.sort_unstable();
+        files.dedup();
+        for file in files.iter().take(FILES) {
+            let Some(text) = super::files::text(file, self.out.world, state) else { continue };
+            if let Some(store) = STORES.iter().find(|store| text.contains(**store)) {
+                let name = path::name(file);
+                self.out.lower(Degree::Opaque, format!("what `{name}`, which changed, does with `{store}`"));
+                self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
+            }
+        }
+    }
+}
+
+fn is_unread(file: &str) -> bool {
+    path::name(file).rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+}
