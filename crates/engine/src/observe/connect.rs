@@ -4,8 +4,10 @@ use super::observer::{By, Observer};
 use super::shell::field::Field;
 use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::flow::FlowKind;
 use crate::marks::{Mark, Marks};
 use crate::network::{self, Address};
+use crate::secret;
 
 /// Which way data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,9 @@ impl Observer<'_> {
         let text = if field.dynamic { field.prefix() } else { &field.text };
         let address = network::url(text, self.world);
         self.contact(&address, exchange, by);
+        if !address.marks.has(Mark::Loopback) && secret::holds(&field.text) {
+            self.flow(FlowKind::SecretToNetwork, by.part, by.part);
+        }
     }
 
     /// Writes down an exchange with a bare host.

@@ -19,9 +19,6 @@ impl Observer<'_> {
         let reads =
             method.is_none_or(|method| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
         self.connect(&field, if reads { Exchange::Fetch } else { Exchange::Send }, &By::default());
-        if secret::holds(url) {
-            self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
-        }
     }
 
     /// The web search tool: the query leaves this machine.

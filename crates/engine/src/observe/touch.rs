@@ -271,15 +271,6 @@ impl Observer<'_> {
         touched
     }
 
-    /// What is deleted in the home may be a person's own, or a cache.
-    fn mark_home(&self, real: &str, effect: &mut Effect) {
-        let Some(home) = self.world.home().filter(|home| path::under(real, home)) else { return };
-        effect.marks.add(Mark::BelowHome);
-        if place::is_cache(real, Some(home)) {
-            effect.marks.add(Mark::Cache);
-        }
-    }
-
     /// Writes down what happens to an absolute path.
     pub fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         let resolved = path::resolve(absolute, self.world, touch.follow());
@@ -313,9 +304,7 @@ impl Observer<'_> {
                 format!("`{}`: it is not known where the links of this path end", resolved.lexical),
             );
         }
-        if effect.operation == Operation::Delete && effect.scope >= Scope::OtherRepo {
-            self.mark_home(&real, &mut effect);
-        }
+        self.mark_standing(touch, &real, &mut effect);
         if touch.is_tree() {
             effect.marks.add(Mark::Recursive);
             if effect.scope == Scope::File {

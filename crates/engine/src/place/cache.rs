@@ -18,6 +18,26 @@ const CACHES: &[&str] = &[
     ".bun/install/cache",
 ];
 
+/// Directories of a project that hold packages of others, with what follows them.
+const INSTALLED: &[(&str, &[&str])] = &[
+    ("node_modules", &[]),
+    (".venv", &["lib", "lib64"]),
+    ("venv", &["lib", "lib64"]),
+    ("site-packages", &[]),
+    ("vendor", &["autoload.php", "bundle", "composer"]),
+];
+
+/// Inside an installed package, but not in what tools keep beside them.
+pub fn is_installed(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    parts.windows(2).any(|pair| match pair {
+        [directory, next] => INSTALLED.iter().any(|(name, inner)| {
+            name == directory && !next.starts_with('.') && (inner.is_empty() || inner.contains(next))
+        }),
+        [] | [..] => false,
+    })
+}
+
 /// Inside a cache of the home, or what a build made somewhere in it; not the caches as a whole.
 pub fn is_cache(path: &str, home: Option<&str>) -> bool {
     let Some(rest) = home.and_then(|home| path.strip_prefix(home)).and_then(|rest| rest.strip_prefix('/')) else {

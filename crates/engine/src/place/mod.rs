@@ -18,7 +18,7 @@ pub use system::is_harmless_device;
 use crate::effect::{Reach, Scope, Sensitivity};
 use crate::marks::{Mark, Marks};
 use crate::world::World;
-pub use cache::is_cache;
+pub use cache::{is_cache, is_installed};
 use class::{Class, Holds};
 use location::{Ground, Location, locate};
 

@@ -392,6 +392,7 @@ pub static NAMES: Table<Class> = Table::new(&[
             "gems.rb",
             "go.mod",
             "go.work",
+            "gradle-wrapper.jar",
             "gradle-wrapper.properties",
             "gradle.properties",
             "gradlew",
