@@ -56,7 +56,8 @@ pub fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
         "DJANGO_SETTINGS_MODULE",
     ];
     let leads = |value: Option<&str>| value.is_none_or(|value| value.contains(['/', '!', '|']));
-    let is_here = |value: Option<&str>| matches!(value, Some("localhost" | "127.0.0.1" | "::1" | "db" | "postgres" | ""));
+    let is_here =
+        |value: Option<&str>| matches!(value, Some("localhost" | "127.0.0.1" | "::1" | "db" | "postgres" | ""));
     (LEADING.contains(&name) && leads(value)) || (name == "PGHOST" && !is_here(value))
 }
 

@@ -169,7 +169,9 @@ impl Runner<'_, '_> {
                 let asks = invocation.by.name.contains("config");
                 let secret = |field: &Field| {
                     let lower = field.text.to_ascii_lowercase();
-                    ["_auth", "authtoken", "password", "http-basic", "pypi-token"].iter().any(|word| lower.contains(word))
+                    ["_auth", "authtoken", "password", "http-basic", "pypi-token"]
+                        .iter()
+                        .any(|word| lower.contains(word))
                 };
                 if asks && operands.iter().any(secret) {
                     let mut effect = Effect::new(Operation::Read, Target::Resource(invocation.by.name.clone()));
