@@ -158,6 +158,10 @@ impl Runner<'_, '_> {
             Role::Edit => self.writes(Touch::Edit, field, invocation, state),
             Role::Delete => self.plain(Touch::Delete, field, invocation),
             Role::DeleteTree => self.plain(Touch::DeleteTree, field, invocation),
+            // What is moved to scratch can be deleted there without a question.
+            Role::Move if !self.lies_outside(field, invocation) && self.moves_to_scratch(invocation) => {
+                self.plain(Touch::DeleteTree, field, invocation)
+            }
             Role::Move => self.plain(Touch::Move, field, invocation),
             Role::Metadata => self.plain(Touch::Metadata, field, invocation),
             Role::MetadataTree => self.plain(Touch::MetadataTree, field, invocation),
@@ -244,6 +248,19 @@ impl Runner<'_, '_> {
             self.plain(Touch::DeleteTree, field, invocation);
         }
         self.writes(Touch::Create, field, invocation, state);
+    }
+
+    fn moves_to_scratch(&self, invocation: &Invocation) -> bool {
+        let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Into);
+        let flags = invocation.args.given.iter().filter(|given| given.role == Role::Into);
+        let mut places = operands.map(|(field, _)| field).chain(flags.filter_map(|given| given.value.as_ref()));
+        places.any(|place| {
+            let path = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &place.text)));
+            path.is_none_or(|path| {
+                self.out.world.scratch().iter().any(|scratch| path::under(&path, scratch))
+                    || self.out.world.tracking(&path) == Tracking::Rebuildable
+            })
+        })
     }
 
     fn plain(&mut self, touch: Touch, field: &Field, invocation: &Invocation) {
