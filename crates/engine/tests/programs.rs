@@ -73,6 +73,7 @@ fn value_for(role: Role) -> &'static str {
         | Role::Write
         | Role::Append
         | Role::Create
+        | Role::Empty
         | Role::Edit
         | Role::Delete
         | Role::DeleteTree

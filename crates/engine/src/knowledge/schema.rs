@@ -16,6 +16,7 @@ words! {
         Write = "write" : "a file whose old content is replaced",
         Append = "append" : "a file that grows",
         Create = "create" : "a file or directory that is made if it is not there, and otherwise kept",
+        Empty = "empty" : "a directory for output that is emptied first",
         Edit = "edit" : "a file that is changed in place",
         Delete = "delete" : "a file that is removed",
         DeleteTree = "delete-tree" : "a path that is removed with everything below it",

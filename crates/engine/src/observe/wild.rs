@@ -279,7 +279,7 @@ pub fn is_narrow(pattern: &str) -> bool {
 
 /// All files of a kind that is rarely secret in a project, which a search of the project would read as well.
 fn is_data(component: &str) -> bool {
-    matches!(component, "*.json" | "*.yaml" | "*.yml" | "*.toml")
+    matches!(component, "*.json" | "*.json*" | "*.yaml" | "*.yml" | "*.toml")
 }
 
 fn literal_letters(component: &str) -> usize {

@@ -41,6 +41,11 @@ impl Runner<'_, '_> {
             self.out.unknown(Operation::Execute, &by, Marks::default());
             return Stream::default();
         }
+        if name.contains("://") {
+            self.out.lower(Degree::Opaque, format!("`{name}`, fetched and run"));
+            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
+            return Stream::unknown(input.origin);
+        }
         let identity = self.identity(name, state);
         let Some(known) = self.judge_identity(identity, name, words, state, &input, &by) else {
             // Wherever it lies, what only a person may do stays so.

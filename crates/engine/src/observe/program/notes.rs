@@ -253,7 +253,12 @@ impl Runner<'_, '_> {
         let picks = invocation.args.given.iter().filter(|given| FLAGS.contains(&given.name.as_str()));
         let cwd = invocation.cwd.as_deref().unwrap_or("/");
         for value in picks.filter_map(|given| given.value.as_ref()) {
-            if crate::observe::wild::picks_sensitive(&value.text, cwd, self.out.world) {
+            let name = crate::path::name(&value.text);
+            let is_all = name.chars().all(|letter| matches!(letter, '*' | '?' | '.')) && !name.starts_with('.');
+            let is_barred = value.text.starts_with('!') || is_all;
+            if crate::observe::wild::picks_sensitive(&value.text, cwd, self.out.world)
+                || (!is_barred && crate::observe::wild::may_pick_sensitive(&value.text, self.out.world))
+            {
                 self.out
                     .lower(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
             }

@@ -77,6 +77,7 @@ pub fn without_change(role: Role) -> Role {
         Role::Write
         | Role::Append
         | Role::Create
+        | Role::Empty
         | Role::Delete
         | Role::DeleteTree
         | Role::Into

@@ -62,7 +62,11 @@ impl Runner<'_, '_> {
         for (index, (field, role)) in operands.iter().zip(&roles).enumerate() {
             match role {
                 Role::Command => {
-                    let rest = operands.get(index..).unwrap_or_default().to_vec();
+                    let mut rest = operands.get(index..).unwrap_or_default().to_vec();
+                    // `uv run tool.py`: such a file is given to Python, not started.
+                    if invocation.by.name == "uv run" && field.exact().is_some_and(|text| text.ends_with(".py")) {
+                        rest.insert(0, Field::literal("python", field.span));
+                    }
                     self.inner_command(rest, invocation, state);
                     return;
                 }
@@ -87,6 +91,7 @@ impl Runner<'_, '_> {
                 | Role::Write
                 | Role::Append
                 | Role::Create
+                | Role::Empty
                 | Role::Edit
                 | Role::Delete
                 | Role::DeleteTree
@@ -149,6 +154,7 @@ impl Runner<'_, '_> {
             Role::Write => self.writes(Touch::Write, field, invocation, state),
             Role::Append => self.writes(Touch::Append, field, invocation, state),
             Role::Create => self.writes(Touch::Create, field, invocation, state),
+            Role::Empty => self.empties(field, invocation, state),
             Role::Edit => self.writes(Touch::Edit, field, invocation, state),
             Role::Delete => self.plain(Touch::Delete, field, invocation),
             Role::DeleteTree => self.plain(Touch::DeleteTree, field, invocation),
@@ -221,6 +227,23 @@ impl Runner<'_, '_> {
             invocation.stored.push(path.clone());
             self.store(path, content, origin, state);
         }
+    }
+
+    /// What lies there is lost, unless it is plainly output of an earlier run.
+    fn empties(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        let path = field.exact().zip(invocation.cwd.as_deref());
+        let path = path.map(|(text, cwd)| path::lexical(&path::join(cwd, text)));
+        let is_output = path.is_some_and(|path| {
+            let is_there = self.out.world.look(&path).kind != Kind::Missing;
+            let tracking = self.out.world.tracking(&path);
+            let is_own = self.out.world.scratch().iter().any(|scratch| path::under(&path, scratch));
+            let is_named_so = crate::world::REBUILDABLE.contains(&path::name(&path));
+            !is_there || is_own || is_named_so || matches!(tracking, Tracking::Rebuildable | Tracking::Ignored)
+        });
+        if !is_output {
+            self.plain(Touch::DeleteTree, field, invocation);
+        }
+        self.writes(Touch::Create, field, invocation, state);
     }
 
     fn plain(&mut self, touch: Touch, field: &Field, invocation: &Invocation) {

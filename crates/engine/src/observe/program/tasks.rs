@@ -34,6 +34,7 @@ impl Runner<'_, '_> {
             "tsc" if invocation.args.has_any(&["-b", "--build"]) => {
                 self.foreign_sources(&invocation.args.operands.clone(), invocation, state);
             }
+            "uv" => self.runs_module(invocation, state),
             "sphinx-build" => {
                 let source = invocation.args.operands.first().cloned();
                 self.foreign_sources(source.as_slice(), invocation, state);
@@ -69,6 +70,17 @@ impl Runner<'_, '_> {
             let words = all_words(invocation);
             self.console(&program, &words, state, &invocation.by.clone());
             self.console_input(&program, &words, &invocation.input, &invocation.by);
+        }
+    }
+
+    /// `uv run -m module`.
+    fn runs_module(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let module = ["-m", "--module"].iter().find_map(|flag| invocation.args.value(flag)).cloned();
+        if let Some(module) = module.filter(|_| invocation.by.name == "uv run") {
+            let word = |text: &str| Field::literal(text, doorward_shell::Span::default());
+            let mut words = vec![word("python"), word("-m"), module];
+            words.extend(invocation.args.operands.iter().cloned());
+            self.inner_command(words, invocation, state);
         }
     }
 

@@ -40,13 +40,15 @@ pub fn prints_a_token(invocation: &Invocation) -> bool {
             let code = args.operands.first().and_then(Field::exact).unwrap_or_default();
             plain && args.given.is_empty() && code.replace(' ', "") == "END{printNR}"
         }
-        // A number that is trimmed or passed on is still that number.
+        // A word that is trimmed or passed on is still that word; with other letters taken away it may be a path.
         "tr" => {
-            let removes = args.has("-d") && args.given.len() == 1;
-            plain && invocation.input.shape == Shape::Token && removes
+            const BLANKS: &[&str] = &[" ", "\\n", "[:space:]", "[:blank:]", " \\n", "\\r", "\\t", " \\t", "\\r\\n"];
+            let trims = args.operands.iter().all(|word| word.exact().is_some_and(|text| BLANKS.contains(&text)));
+            plain && invocation.input.shape == Shape::Token && args.has("-d") && args.given.len() == 1 && trims
         }
         "cat" | "head" | "tail" | "sort" | "xargs" => {
-            plain && invocation.input.shape == Shape::Token && args.operands.is_empty()
+            let whole = args.given.iter().all(|given| given.name == "-n");
+            plain && invocation.input.shape == Shape::Token && args.operands.is_empty() && whole
         }
         _ => false,
     }

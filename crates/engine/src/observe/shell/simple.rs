@@ -48,6 +48,12 @@ impl Runner<'_, '_> {
     ) -> Stream {
         let mut fields: Vec<Field> = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
+            // A declaration takes its values whole.
+            if fields.first().is_some_and(declares) && is_assignment(word) {
+                let field = self.text(word, state);
+                fields.push(field);
+                continue;
+            }
             let expanded = self.expand(word, state);
             fields.extend(expanded);
         }
@@ -398,6 +404,20 @@ impl Runner<'_, '_> {
         }
         rest
     }
+}
+
+fn declares(field: &Field) -> bool {
+    matches!(field.exact(), Some("export" | "declare" | "typeset" | "local" | "readonly"))
+}
+
+/// `name=…`, with its name written out.
+fn is_assignment(word: &doorward_shell::Word) -> bool {
+    let Some(doorward_shell::Part::Text { text, .. }) = word.parts.first() else { return false };
+    let is_name = |name: &str| {
+        let name = name.trim_end_matches('+');
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    };
+    text.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
 fn is_descriptor(field: &Field) -> bool {

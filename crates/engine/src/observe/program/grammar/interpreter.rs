@@ -149,6 +149,8 @@ impl Runner<'_, '_> {
             })
         });
         let entry = self.out.knowledge.entry(&name).or_else(|| self.out.knowledge.entry(&name.replace('_', "-")));
+        // Modules of Python that have nothing to do with the programs of that name.
+        let entry = entry.filter(|_| !matches!(name.as_str(), "code" | "test" | "time" | "stat" | "http"));
         match (name.as_str(), entry) {
             _ if hides => {
                 invocation.does.push(executes(Mark::RunsProject));

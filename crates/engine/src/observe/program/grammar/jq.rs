@@ -2,10 +2,13 @@
 
 use super::super::Invocation;
 use crate::coverage::Degree;
-use crate::effect::Operation;
+use crate::effect::{Operation, Sensitivity};
 use crate::knowledge::schema::Does;
 use crate::marks::Mark;
 use crate::observe::shell::run::Runner;
+use crate::observe::touch::Touch;
+use crate::world::Kind;
+use crate::{path, place};
 
 /// Words that read the environment.
 const ENVIRONMENT: &[&str] = &["env", "$ENV", "strenv", "envsubst"];
@@ -32,6 +35,18 @@ impl Runner<'_, '_> {
             let mut does = Does::usual(Operation::Read);
             does.marks.add(Mark::EnvironmentDump);
             invocation.does.push(does);
+        }
+        // `yq` takes a single word for a file if there is one of that name.
+        if let ([only], true) = (invocation.args.operands.as_slice(), invocation.by.name.starts_with("yq")) {
+            let path = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &only.text)));
+            let is_secret = |path: &String| {
+                let kind = self.out.world.look(path).kind;
+                (matches!(kind, Kind::File | Kind::Link) || only.text.starts_with(".env"))
+                    && place::classify(path, self.out.world).sensitivity > Sensitivity::None
+            };
+            if path.as_ref().is_some_and(is_secret) {
+                self.out.touch(Touch::Read, only, invocation.cwd.as_deref(), &invocation.by);
+            }
         }
         if let Some(word) = words.iter().find(|word| FILES.contains(&word.as_str())) {
             self.out.lower(Degree::Opaque, format!("`{word}` in a filter of `{}`", invocation.by.name));

@@ -126,8 +126,12 @@ impl Runner<'_, '_> {
             }
             (Some(_) | None, Some(_) | None) => words.push(unknown),
         }
+        let trims = invocation.args.operands.is_empty() && shape == crate::observe::stream::Shape::Token;
         invocation.input = Stream::empty();
         self.inner_command(words, invocation, state);
+        if trims {
+            invocation.output = Stream::shaped(shape);
+        }
         invocation.done = true;
     }
 }
