@@ -6,6 +6,7 @@ use crate::effect::{Effect, Operation, Scope};
 use crate::marks::Mark;
 use crate::path;
 use crate::place;
+use crate::world::Tracking;
 
 impl Observer<'_> {
     /// Marks what is special about a change at this place.
@@ -13,10 +14,15 @@ impl Observer<'_> {
         if effect.operation == Operation::Delete && effect.scope >= Scope::OtherRepo {
             self.mark_home(real, effect);
         }
-        // Code that others wrote is loaded by every run of the project, and nobody reads it.
-        if matches!(touch, Touch::Write | Touch::Append | Touch::Edit) && place::is_installed(real) {
+        // Code that others wrote, and what a build made to be run, is run unread.
+        let puts_there = matches!(touch, Touch::Write | Touch::Append | Touch::Edit);
+        if puts_there && (place::is_installed(real) || self.is_built_program(real)) {
             effect.marks.add(Mark::RunsOnLoad);
         }
+    }
+
+    fn is_built_program(&self, real: &str) -> bool {
+        self.world.look(real).executable && self.world.tracking(real) == Tracking::Rebuildable
     }
 
     /// What is deleted in the home may be a person's own, or a cache.
