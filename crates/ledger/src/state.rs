@@ -81,9 +81,15 @@ impl States {
         Ok(result)
     }
 
-    /// Replaces a file, whatever it holds.
+    /// Replaces a file, whatever it holds. One that is the user's own is changed in place, because some file systems write
+    /// a new file out at once when it takes the name of an old one.
     pub fn replace<T: State>(&self, of: &str, state: &T) -> Result<(), StateError> {
-        self.put(of, state, Existing::Replace)
+        let name = file_name::<T>(of);
+        let path = self.dir.join(&name);
+        match Hold::exclusive(&path) {
+            Ok(held) => Ok(held.replace(&self.sealed(&path, &name, state)?)?),
+            Err(_) => self.put(of, state, Existing::Replace),
+        }
     }
 
     /// All states of one kind that were written with the key; others are passed over.
