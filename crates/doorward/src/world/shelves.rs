@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// After so many names in vain a directory is listed.
-const PATIENCE: usize = 3;
+/// After so many names in vain a directory is listed, which takes as long as some dozen looks.
+const PATIENCE: usize = 40;
 
 /// Larger directories are not.
 const NAMES: usize = 2_000;
