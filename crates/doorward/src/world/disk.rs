@@ -50,6 +50,7 @@ pub struct DiskWorld {
     /// Mounts that may hang and that nobody works on.
     distant: OnceCell<Vec<PathBuf>>,
     session: Option<Rc<Session>>,
+    environment: OnceCell<BTreeMap<String, String>>,
 }
 
 impl DiskWorld {
@@ -73,7 +74,7 @@ impl DiskWorld {
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
         // Not when the file was last written: whoever touches it would otherwise renew what it trusts.
-        let accepted = || loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
+        let accepted = loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
@@ -82,8 +83,8 @@ impl DiskWorld {
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            listed_at: accepted(),
-            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(accepted),
+            listed_at: accepted,
+            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
             trust: trust.clone(),
             inventory: Inventory::of(places),
             key: OnceCell::new(),
@@ -99,6 +100,7 @@ impl DiskWorld {
             changed: OnceCell::new(),
             distant: OnceCell::new(),
             session: None,
+            environment: OnceCell::new(),
             project,
             home,
         }
@@ -112,6 +114,10 @@ impl DiskWorld {
 
     /// Whoever answers for the path may never answer, so nobody is asked.
     fn is_distant(&self, path: &str) -> bool {
+        // Most paths lie in the project, which the text alone tells.
+        if self.project.as_deref().is_some_and(|project| lies_in(path, project)) {
+            return false;
+        }
         let path = Path::new(path);
         let is_near = |near: &str| path.starts_with(near);
         // Whatever holds a directory in use is in use itself.
@@ -194,6 +200,10 @@ impl DiskWorld {
     }
 }
 
+fn lies_in(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// When an administrator last wrote the configuration of the machine.
 fn managed_at() -> Option<SystemTime> {
     std::fs::symlink_metadata(crate::loading::MANAGED).ok().map(|found| files::changed(&found))
@@ -221,7 +231,15 @@ impl World for DiskWorld {
     }
 
     fn environment(&self, name: &str) -> Option<Cow<'_, str>> {
-        std::env::var_os(name).map(|value| Cow::Owned(value.to_string_lossy().into_owned()))
+        let known = self.environment.get_or_init(|| {
+            let mut known = BTreeMap::new();
+            for (name, value) in self.environment_all() {
+                // Of two values a program sees the first.
+                known.entry(name.into_owned()).or_insert_with(|| value.into_owned());
+            }
+            known
+        });
+        known.get(name).map(|value| Cow::Borrowed(value.as_str()))
     }
 
     fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -55,20 +56,20 @@ pub struct Known<'a> {
 /// Which directories belong to the system, and what those of the search path hold, asked once each.
 #[derive(Debug, Default)]
 pub struct SystemDirectories {
-    known: RefCell<BTreeMap<PathBuf, bool>>,
+    known: RefCell<BTreeMap<OsString, bool>>,
     shelves: Shelves,
 }
 
 impl SystemDirectories {
     /// Reached without any link, a directory of the system, and nobody else can change it.
     fn include(&self, directory: &Path) -> bool {
-        if let Some(known) = self.known.borrow().get(directory) {
+        if let Some(known) = self.known.borrow().get(directory.as_os_str()) {
             return *known;
         }
         let includes = SYSTEM.iter().any(|system| directory.starts_with(system))
             && directory.canonicalize().is_ok_and(|real| real == directory)
             && belongs_to_system(directory);
-        self.known.borrow_mut().insert(directory.to_owned(), includes);
+        self.known.borrow_mut().insert(directory.as_os_str().to_owned(), includes);
         includes
     }
 }
