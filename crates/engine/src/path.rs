@@ -23,6 +23,10 @@ pub fn join(directory: &str, path: &str) -> String {
 
 /// Resolves `.`, `..` and repeated slashes by text alone. The result has no trailing slash.
 pub fn lexical(path: &str) -> String {
+    let has_dots = || path.as_bytes().windows(2).any(|pair| matches!(pair, [b'/', b'/' | b'.']));
+    if path.starts_with('/') && !path.ends_with('/') && !has_dots() {
+        return path.to_owned();
+    }
     let mut kept: Vec<&str> = Vec::new();
     for component in path.split('/') {
         match component {

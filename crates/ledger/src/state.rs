@@ -216,6 +216,34 @@ mod tests {
     }
 
     #[test]
+    fn whatever_has_the_name_is_replaced_and_no_link_is_followed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let (dir, states) = room();
+        let mut state = SessionState::default();
+        state.taint("web");
+        let path = states.dir.join(file_name::<SessionState>("s"));
+        let other = dir.path().join("other");
+        std::fs::write(&other, "other").unwrap();
+        let check = |about: &str, spoil: &dyn Fn()| {
+            spoil();
+            states.replace("s", &state).unwrap();
+            assert_eq!(states.load::<SessionState>("s").unwrap(), state, "{about}");
+            let found = path.symlink_metadata().unwrap();
+            assert_eq!((found.is_file(), found.permissions().mode() & 0o777), (true, 0o600), "{about}");
+        };
+        check("nothing", &|| {});
+        check("a sound file", &|| {});
+        check("a longer file", &|| std::fs::write(&path, "x".repeat(9000)).unwrap());
+        check("an empty file", &|| std::fs::write(&path, "").unwrap());
+        check("open to others", &|| std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap());
+        check("a link", &|| {
+            std::fs::remove_file(&path).unwrap();
+            symlink(&other, &path).unwrap();
+        });
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "other");
+    }
+
+    #[test]
     fn no_change_is_lost_when_many_write_at_once() {
         let (dir, states) = room();
         std::thread::scope(|scope| {

@@ -182,12 +182,9 @@ impl Here {
     /// Some file may be meant: a path that begins elsewhere, or a name that is there, however it is spelled.
     fn may_have(&self, word: &str) -> bool {
         let Here(Some(names)) = self else { return true };
-        let is_there = || {
-            let first = word.split('/').next().unwrap_or(word);
-            let small = || first.bytes().map(|byte| byte.to_ascii_lowercase());
-            names.binary_search_by(|name| name.bytes().cmp(small())).is_ok()
-        };
-        !word.is_ascii() || word.starts_with(['/', '~', '.']) || is_there()
+        let first = || word.bytes().take_while(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase());
+        let is_there = || names.binary_search_by(|name| name.bytes().cmp(first())).is_ok();
+        !word.is_ascii() || matches!(word.as_bytes(), [b'/' | b'~' | b'.', ..]) || is_there()
     }
 }
 

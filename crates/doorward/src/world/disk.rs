@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -41,7 +41,7 @@ pub struct DiskWorld {
     repositories: RefCell<BTreeMap<String, Option<Rc<Repository>>>>,
     tallies: RefCell<BTreeMap<String, Tally>>,
     programs: RefCell<BTreeMap<String, Identity>>,
-    looks: RefCell<BTreeMap<String, Look>>,
+    looks: RefCell<HashMap<String, Look>>,
     system: SystemDirectories,
     by_hash_alone: bool,
     ignores_case: OnceCell<bool>,
@@ -50,7 +50,6 @@ pub struct DiskWorld {
     /// Mounts that may hang and that nobody works on.
     distant: OnceCell<Vec<PathBuf>>,
     session: Option<Rc<Session>>,
-    environment: OnceCell<BTreeMap<String, String>>,
 }
 
 impl DiskWorld {
@@ -100,7 +99,6 @@ impl DiskWorld {
             changed: OnceCell::new(),
             distant: OnceCell::new(),
             session: None,
-            environment: OnceCell::new(),
             project,
             home,
         }
@@ -114,8 +112,9 @@ impl DiskWorld {
 
     /// Whoever answers for the path may never answer, so nobody is asked.
     fn is_distant(&self, path: &str) -> bool {
-        // Most paths lie in the project, which the text alone tells.
-        if self.project.as_deref().is_some_and(|project| lies_in(path, project)) {
+        // Most paths lie in the project, which the text alone tells; and without its devices no machine runs.
+        if self.project.as_deref().is_some_and(|project| lies_in(path, project)) || matches!(path, "/dev" | "/dev/null")
+        {
             return false;
         }
         let path = Path::new(path);
@@ -231,15 +230,8 @@ impl World for DiskWorld {
     }
 
     fn environment(&self, name: &str) -> Option<Cow<'_, str>> {
-        let known = self.environment.get_or_init(|| {
-            let mut known = BTreeMap::new();
-            for (name, value) in self.environment_all() {
-                // Of two values a program sees the first.
-                known.entry(name.into_owned()).or_insert_with(|| value.into_owned());
-            }
-            known
-        });
-        known.get(name).map(|value| Cow::Borrowed(value.as_str()))
+        let value = std::env::var_os(name)?;
+        Some(Cow::Owned(value.into_string().unwrap_or_else(|value| value.to_string_lossy().into_owned())))
     }
 
     fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {

@@ -1,5 +1,6 @@
 //! Which file a program name stands for, and whether that file is one the user knows.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -88,7 +89,10 @@ pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
         }
         seen.push(directory);
         // An empty or relative entry means wherever the command happens to run.
-        let directory = Path::new(known.cwd).join(directory);
+        let directory = match Path::new(directory) {
+            directory if directory.is_absolute() => Cow::Borrowed(directory),
+            directory => Cow::Owned(Path::new(known.cwd).join(directory)),
+        };
         if !known.system.shelves.may_hold(&directory, name) {
             continue;
         }
