@@ -86,7 +86,9 @@ fn used<F: Blob>(file: &F, size: u64) -> Result<(Vec<u8>, u64), LogError> {
 /// The length without zeros at the end.
 fn trimmed(bytes: &[u8]) -> usize {
     let mut rest = bytes;
-    while let Some((shorter, [0, 0, 0, 0, 0, 0, 0, 0])) = rest.split_last_chunk::<8>() {
+    while let Some((shorter, last)) = rest.split_last_chunk::<64>()
+        && *last == [0; 64]
+    {
         rest = shorter;
     }
     rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
