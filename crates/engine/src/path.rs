@@ -1,5 +1,7 @@
 //! Paths as text: joining, dot segments, component boundaries, and links followed one by one through the world.
 
+use std::borrow::Cow;
+
 use crate::world::{Kind, World};
 
 /// More links than any honest path has.
@@ -21,6 +23,10 @@ pub fn join(directory: &str, path: &str) -> String {
 
 /// Resolves `.`, `..` and repeated slashes by text alone. The result has no trailing slash.
 pub fn lexical(path: &str) -> String {
+    let has_dots = || path.as_bytes().windows(2).any(|pair| matches!(pair, [b'/', b'/' | b'.']));
+    if path.starts_with('/') && !path.ends_with('/') && !has_dots() {
+        return path.to_owned();
+    }
     let mut kept: Vec<&str> = Vec::new();
     for component in path.split('/') {
         match component {
@@ -86,12 +92,13 @@ pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
     if !world.may_have_links() {
         return Resolved { real: lexical_path.clone(), lexical: lexical_path, linked: false, lost: false };
     }
-    let mut rest: Vec<String> = path.split('/').rev().filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    let mut real = String::new();
+    let mut rest: Vec<Cow<'_, str>> =
+        path.split('/').rev().filter(|part| !part.is_empty()).map(Cow::Borrowed).collect();
+    let mut real = String::with_capacity(path.len() + 1);
     let mut links = 0;
     let follow = if path.ends_with('/') { Follow::Last } else { follow };
     while let Some(component) = rest.pop() {
-        match component.as_str() {
+        match component.as_ref() {
             "." => continue,
             ".." => {
                 real.truncate(real.rfind('/').unwrap_or(0));
@@ -99,21 +106,21 @@ pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
             }
             _ => {}
         }
-        let candidate = format!("{real}/{component}");
+        let directory = real.len();
+        real.push('/');
+        real.push_str(&component);
         let is_last = rest.iter().all(|part| part == ".");
-        let step = if is_last && follow == Follow::NotLast { Step::Stays } else { step_at(&candidate, world) };
+        let step = if is_last && follow == Follow::NotLast { Step::Stays } else { step_at(&real, world) };
         match step {
-            Step::Stays => real = candidate,
-            Step::Lost => return Resolved { lexical: lexical_path, real: candidate, linked: true, lost: true },
+            Step::Stays => {}
+            Step::Lost => return Resolved { lexical: lexical_path, real, linked: true, lost: true },
             Step::Leads(_) if links >= LINKS => {
-                return Resolved { lexical: lexical_path, real: candidate, linked: true, lost: true };
+                return Resolved { lexical: lexical_path, real, linked: true, lost: true };
             }
             Step::Leads(target) => {
                 links += 1;
-                if target.starts_with('/') {
-                    real.clear();
-                }
-                rest.extend(target.split('/').rev().filter(|part| !part.is_empty()).map(str::to_owned));
+                real.truncate(if target.starts_with('/') { 0 } else { directory });
+                rest.extend(target.split('/').rev().filter(|part| !part.is_empty()).map(|part| part.to_owned().into()));
             }
         }
     }

@@ -50,7 +50,7 @@ impl From<[u8; 32]> for Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 
@@ -75,7 +75,10 @@ impl<'de> Deserialize<'de> for Hash {
 
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let mut text = String::with_capacity(2 * bytes.len());
+    text.extend(digits.map(|digit| char::from(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 })));
+    text
 }
 
 /// Reads exactly `2 * N` hexadecimal digits.

@@ -174,6 +174,18 @@ mod tests {
     }
 
     #[test]
+    fn the_end_is_found_wherever_it_lies_in_what_is_read_at_once() {
+        let mut log = Log::on(crate::sim::Sim::new(1));
+        log.begin().unwrap();
+        let lengths = (0..3000).map(|number| number * 37 % 700).chain([0, 9000, 1, 40_000, 2, 8000, 8100, 8192, 3]);
+        for (length, want) in lengths.zip(1..) {
+            let json = format!("\"{}\"", "x".repeat(length)).into_bytes();
+            // A record too many would be one about a gap.
+            assert_eq!(log.append_json(Kind::Alert, Keep::Days, json, 1).unwrap().sequence, want, "{length}");
+        }
+    }
+
+    #[test]
     fn clock_steps_change_nothing_but_the_shown_time() {
         let (_dir, mut log) = fresh();
         let times = [1_700_000_000_000, 0, u64::MAX, 5];

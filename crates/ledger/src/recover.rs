@@ -14,8 +14,10 @@ use std::io;
 
 /// How much room is kept free behind the last frame at most; a sync is a third cheaper where no length changes.
 pub(crate) const ROOM: u64 = 32 << 10;
-/// One read finds almost every last frame, all the room behind it included.
-const WINDOW: usize = ROOM as usize + 4096;
+/// So much is read at a time while the last frame is looked for; room that is free is passed over.
+const WINDOW: usize = 8 << 10;
+/// So many bytes before the free room say how long the last frame is, and mostly hold all of it.
+const TELLING: usize = 4 << 10;
 
 /// Where the next entry goes.
 #[derive(Debug)]
@@ -72,6 +74,10 @@ fn used<F: Blob>(file: &F, size: u64) -> Result<(Vec<u8>, u64), LogError> {
         }
         if zeros < bytes.len() {
             bytes.truncate(bytes.len() - zeros);
+            let wanted = usize::try_from(end).unwrap_or(usize::MAX).min(TELLING);
+            if bytes.len() < wanted {
+                bytes = read_last(file, end, wanted)?;
+            }
             return Ok((bytes, end));
         }
     }
@@ -80,7 +86,9 @@ fn used<F: Blob>(file: &F, size: u64) -> Result<(Vec<u8>, u64), LogError> {
 /// The length without zeros at the end.
 fn trimmed(bytes: &[u8]) -> usize {
     let mut rest = bytes;
-    while let Some((shorter, [0, 0, 0, 0, 0, 0, 0, 0])) = rest.split_last_chunk::<8>() {
+    while let Some((shorter, last)) = rest.split_last_chunk::<64>()
+        && *last == [0; 64]
+    {
         rest = shorter;
     }
     rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)

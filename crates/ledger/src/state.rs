@@ -87,9 +87,15 @@ impl States {
         Ok(result)
     }
 
-    /// Replaces a file, whatever it holds.
+    /// Replaces a file, whatever it holds. One that is the user's own is changed in place, because some file systems write
+    /// a new file out at once when it takes the name of an old one.
     pub fn replace<T: State>(&self, of: &str, state: &T) -> Result<(), StateError> {
-        self.put(of, state, Existing::Replace)
+        let name = file_name::<T>(of);
+        let path = self.dir.join(&name);
+        match Hold::exclusive(&path) {
+            Ok(held) => Ok(held.replace(&self.sealed(&path, &name, state)?)?),
+            Err(_) => self.put(of, state, Existing::Replace),
+        }
     }
 
     /// All states of one kind that were written with the key; others are passed over.
@@ -213,6 +219,34 @@ mod tests {
         }
         std::fs::write(&path, &good).unwrap();
         assert!(states.load::<SessionState>("one").is_ok());
+    }
+
+    #[test]
+    fn whatever_has_the_name_is_replaced_and_no_link_is_followed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let (dir, states) = room();
+        let mut state = SessionState::default();
+        state.taint("web");
+        let path = states.dir.join(file_name::<SessionState>("s"));
+        let other = dir.path().join("other");
+        std::fs::write(&other, "other").unwrap();
+        let check = |about: &str, spoil: &dyn Fn()| {
+            spoil();
+            states.replace("s", &state).unwrap();
+            assert_eq!(states.load::<SessionState>("s").unwrap(), state, "{about}");
+            let found = path.symlink_metadata().unwrap();
+            assert_eq!((found.is_file(), found.permissions().mode() & 0o777), (true, 0o600), "{about}");
+        };
+        check("nothing", &|| {});
+        check("a sound file", &|| {});
+        check("a longer file", &|| std::fs::write(&path, "x".repeat(9000)).unwrap());
+        check("an empty file", &|| std::fs::write(&path, "").unwrap());
+        check("open to others", &|| std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap());
+        check("a link", &|| {
+            std::fs::remove_file(&path).unwrap();
+            symlink(&other, &path).unwrap();
+        });
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "other");
     }
 
     #[test]

@@ -146,7 +146,13 @@ fn named(subject: Subject<'_>) -> Vec<String> {
         | Tool::Other { .. }
         | Tool::Malformed { .. } => "",
     };
-    let ends = |character: char| character.is_whitespace() || "\"'`;|&<>()=,:@{}$".contains(character);
+    let is_sign = |character| {
+        matches!(
+            character,
+            '"' | '\'' | '`' | ';' | '|' | '&' | '<' | '>' | '(' | ')' | '=' | ',' | ':' | '@' | '{' | '}' | '$'
+        )
+    };
+    let ends = |character: char| character.is_whitespace() || is_sign(character);
     let here = Here::of(Path::new(&subject.call.cwd));
     let whole = text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`', ';', '(', ')']));
     let words = whole.chain(text.split(ends)).take(WORDS);
@@ -176,8 +182,9 @@ impl Here {
     /// Some file may be meant: a path that begins elsewhere, or a name that is there, however it is spelled.
     fn may_have(&self, word: &str) -> bool {
         let Here(Some(names)) = self else { return true };
-        let first = word.split('/').next().unwrap_or(word).to_ascii_lowercase();
-        !word.is_ascii() || word.starts_with(['/', '~', '.']) || names.binary_search(&first).is_ok()
+        let first = || word.bytes().take_while(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase());
+        let is_there = || names.binary_search_by(|name| name.bytes().cmp(first())).is_ok();
+        !word.is_ascii() || matches!(word.as_bytes(), [b'/' | b'~' | b'.', ..]) || is_there()
     }
 }
 

@@ -9,7 +9,7 @@ use doorward_ledger::{GrantBody, Grants, Log, StateKey, States, Trail};
 use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
-use super::pending::{Pending, Status, WAITS_MS};
+use super::pending::{Before, Pending, Status, WAITS_MS};
 use super::repeat::Repeat;
 use super::settle::user;
 use crate::notify::Told;
@@ -77,7 +77,7 @@ impl Desk {
         let (mut id, mut is_new) = (String::new(), true);
         for length in [6, 10, 20] {
             id = seed.iter().take(length).map(|byte| letter(*byte)).collect();
-            match self.states.find::<Pending>(&id) {
+            match self.states.find::<Before>(&id) {
                 Ok(Some(known)) if known.bound == pending.bound => {
                     pending.first_step_ms = known.first_step_ms;
                     is_new = !known.is_open(self.now_ms);
@@ -90,7 +90,9 @@ impl Desk {
         pending.id.clone_from(&id);
         pending.asked_ms = self.now_ms;
         self.states.replace(&id, &pending)?;
-        self.forget_old();
+        if is_new {
+            self.forget_old();
+        }
         Ok((id, is_new))
     }
 

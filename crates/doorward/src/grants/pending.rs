@@ -59,6 +59,26 @@ impl State for Pending {
     const NAME: &'static str = "pending";
 }
 
+/// What counts of a pending call when the same call comes again; the rest of its file is passed over. Never written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Before {
+    pub bound: Bound,
+    pub asked_ms: u64,
+    pub status: Status,
+    pub first_step_ms: Option<u64>,
+}
+
+impl State for Before {
+    const NAME: &'static str = Pending::NAME;
+}
+
+impl Before {
+    pub fn is_open(&self, now_ms: u64) -> bool {
+        waits(self.status, self.asked_ms, now_ms)
+    }
+}
+
 /// What became of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -122,8 +142,12 @@ impl Pending {
     }
 
     pub fn is_open(&self, now_ms: u64) -> bool {
-        self.status == Status::Open && now_ms.saturating_sub(self.asked_ms) <= WAITS_MS
+        waits(self.status, self.asked_ms, now_ms)
     }
+}
+
+fn waits(status: Status, asked_ms: u64, now_ms: u64) -> bool {
+    status == Status::Open && now_ms.saturating_sub(asked_ms) <= WAITS_MS
 }
 
 /// The hardest clearance that any objection to the call wants. Confirm-all and limits object as well.

@@ -26,6 +26,8 @@ pub struct Door<'a> {
     pub mode: Mode,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
+    /// What secrets are redacted with.
+    pub key: [u8; 16],
 }
 
 /// A call that a person has let run.
@@ -187,8 +189,7 @@ impl Door<'_> {
             return None;
         }
         let subject = self.subject(considered);
-        let key = crate::key::redaction(&self.places.state());
-        let pending = Pending::new(subject, Bound::of(subject)?, decision, &key)?;
+        let pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
         let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
         if is_new {
             crate::notify::start(&self.loaded.config.notify, &id);

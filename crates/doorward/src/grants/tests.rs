@@ -332,8 +332,8 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
                 let session = std::rc::Rc::new(crate::session::Session::of(&places, "s"));
                 let world = crate::world::DiskWorld::new(&places, &cwd, Some(cwd.clone()), &loaded).in_session(session);
                 let considered = crate::judging::consider(&call, &world, &policy);
-                let door =
-                    Door { places: &places, call: &call, mode: Mode::Auto, loaded: &loaded, project: Some(&cwd) };
+                let (mode, key) = (Mode::Auto, [0; 16]);
+                let door = Door { places: &places, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
                 ready.wait();
                 let found = door.redeem(&considered, "d");
                 through.fetch_add(usize::from(matches!(found, Found::Cleared(_))), Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
-use doorward_engine::{Mode, Policy, Verdict};
+use doorward_engine::{Mode, Policy, Verdict, World};
 use doorward_ledger::AlertKind;
 
 use super::waiting::{self, Asking, Came};
@@ -113,7 +113,8 @@ fn settled(
     if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
         considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
     }
-    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref() };
+    let key = world.redaction_key();
+    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref(), key };
     let grant = door.redeem(&considered, id);
     considered.granted = grant.is_cleared();
     if considered.granted {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -41,7 +41,7 @@ pub struct DiskWorld {
     repositories: RefCell<BTreeMap<String, Option<Rc<Repository>>>>,
     tallies: RefCell<BTreeMap<String, Tally>>,
     programs: RefCell<BTreeMap<String, Identity>>,
-    looks: RefCell<BTreeMap<String, Look>>,
+    looks: RefCell<HashMap<String, Look>>,
     system: SystemDirectories,
     by_hash_alone: bool,
     ignores_case: OnceCell<bool>,
@@ -73,7 +73,7 @@ impl DiskWorld {
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
         // Not when the file was last written: whoever touches it would otherwise renew what it trusts.
-        let accepted = || loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
+        let accepted = loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
@@ -82,8 +82,8 @@ impl DiskWorld {
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            listed_at: accepted(),
-            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or_else(accepted),
+            listed_at: accepted,
+            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
             trust: trust.clone(),
             inventory: Inventory::of(places),
             key: OnceCell::new(),
@@ -112,6 +112,11 @@ impl DiskWorld {
 
     /// Whoever answers for the path may never answer, so nobody is asked.
     fn is_distant(&self, path: &str) -> bool {
+        // Most paths lie in the project, which the text alone tells; and without its devices no machine runs.
+        if self.project.as_deref().is_some_and(|project| lies_in(path, project)) || matches!(path, "/dev" | "/dev/null")
+        {
+            return false;
+        }
         let path = Path::new(path);
         let is_near = |near: &str| path.starts_with(near);
         // Whatever holds a directory in use is in use itself.
@@ -194,6 +199,10 @@ impl DiskWorld {
     }
 }
 
+fn lies_in(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// When an administrator last wrote the configuration of the machine.
 fn managed_at() -> Option<SystemTime> {
     std::fs::symlink_metadata(crate::loading::MANAGED).ok().map(|found| files::changed(&found))
@@ -221,7 +230,8 @@ impl World for DiskWorld {
     }
 
     fn environment(&self, name: &str) -> Option<Cow<'_, str>> {
-        std::env::var_os(name).map(|value| Cow::Owned(value.to_string_lossy().into_owned()))
+        let value = std::env::var_os(name)?;
+        Some(Cow::Owned(value.into_string().unwrap_or_else(|value| value.to_string_lossy().into_owned())))
     }
 
     fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {

@@ -1,7 +1,9 @@
 //! Which file a program name stands for, and whether that file is one the user knows.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -55,20 +57,20 @@ pub struct Known<'a> {
 /// Which directories belong to the system, and what those of the search path hold, asked once each.
 #[derive(Debug, Default)]
 pub struct SystemDirectories {
-    known: RefCell<BTreeMap<PathBuf, bool>>,
+    known: RefCell<BTreeMap<OsString, bool>>,
     shelves: Shelves,
 }
 
 impl SystemDirectories {
     /// Reached without any link, a directory of the system, and nobody else can change it.
     fn include(&self, directory: &Path) -> bool {
-        if let Some(known) = self.known.borrow().get(directory) {
+        if let Some(known) = self.known.borrow().get(directory.as_os_str()) {
             return *known;
         }
         let includes = SYSTEM.iter().any(|system| directory.starts_with(system))
             && directory.canonicalize().is_ok_and(|real| real == directory)
             && belongs_to_system(directory);
-        self.known.borrow_mut().insert(directory.to_owned(), includes);
+        self.known.borrow_mut().insert(directory.as_os_str().to_owned(), includes);
         includes
     }
 }
@@ -87,7 +89,10 @@ pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
         }
         seen.push(directory);
         // An empty or relative entry means wherever the command happens to run.
-        let directory = Path::new(known.cwd).join(directory);
+        let directory = match Path::new(directory) {
+            directory if directory.is_absolute() => Cow::Borrowed(directory),
+            directory => Cow::Owned(Path::new(known.cwd).join(directory)),
+        };
         if !known.system.shelves.may_hold(&directory, name) {
             continue;
         }

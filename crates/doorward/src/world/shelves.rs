@@ -2,17 +2,18 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 
-/// After so many names in vain a directory is listed.
-const PATIENCE: usize = 3;
+/// After so many names in vain a directory is listed, which takes as long as some dozen looks.
+const PATIENCE: usize = 40;
 
 /// Larger directories are not.
 const NAMES: usize = 2_000;
 
-/// Directories that were asked in vain.
+/// Directories that were asked in vain, by their bytes: paths are compared part by part, which takes its time.
 #[derive(Debug, Default)]
-pub struct Shelves(RefCell<BTreeMap<PathBuf, Shelf>>);
+pub struct Shelves(RefCell<BTreeMap<OsString, Shelf>>);
 
 #[derive(Debug)]
 enum Shelf {
@@ -27,7 +28,7 @@ enum Shelf {
 impl Shelves {
     /// The directory may hold a program of this name.
     pub fn may_hold(&self, directory: &Path, name: &str) -> bool {
-        match self.0.borrow().get(directory) {
+        match self.0.borrow().get(directory.as_os_str()) {
             Some(Shelf::Listed(names)) => !name.is_ascii() || names.contains(&name.to_ascii_lowercase()),
             Some(Shelf::Missed(_) | Shelf::Unlisted) | None => true,
         }
@@ -36,7 +37,10 @@ impl Shelves {
     /// The directory held no program of some name.
     pub fn missed(&self, directory: &Path) {
         let mut shelves = self.0.borrow_mut();
-        let shelf = shelves.entry(directory.to_owned()).or_insert(Shelf::Missed(0));
+        let Some(shelf) = shelves.get_mut(directory.as_os_str()) else {
+            shelves.insert(directory.as_os_str().to_owned(), Shelf::Missed(1));
+            return;
+        };
         if let Shelf::Missed(times) = shelf {
             *times += 1;
             if *times >= PATIENCE {

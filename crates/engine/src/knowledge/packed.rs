@@ -77,9 +77,13 @@ impl Reader {
         self.text().map(Cow::Borrowed)
     }
 
-    fn list<T>(&mut self, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
+    fn list<T>(&mut self, read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
         let length = self.short()?;
-        // Collecting into an option would not know the length, and move everything as the list grows.
+        self.times(length, read)
+    }
+
+    /// Collecting into an option would not know the length, and move everything as the list grows.
+    fn times<T>(&mut self, length: usize, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
         let mut items = Vec::with_capacity(length);
         for _ in 0..length {
             items.push(read(self)?);
@@ -197,14 +201,12 @@ impl Packed {
 
     /// All tools of all agents.
     pub fn tools(&self) -> Option<Vec<ToolEntry>> {
-        let mut reader = self.reader(self.tools_at);
-        (0..self.tools).map(|_| tool(&mut reader)).collect()
+        self.reader(self.tools_at).times(self.tools, tool)
     }
 
     /// All rules, in order.
     pub fn rules(&self) -> Option<Vec<Rule>> {
-        let mut reader = self.reader(self.rules_at);
-        (0..self.rules).map(|_| rule(&mut reader)).collect()
+        self.reader(self.rules_at).times(self.rules, rule)
     }
 }
 

@@ -1,5 +1,8 @@
 //! Replaces secrets by keyed hashes before anything leaves `observe`.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use super::observer::Observer;
 use crate::effect::{Part, Target};
 use crate::secret;
@@ -13,26 +16,43 @@ pub fn all(subject: String, out: &mut Observer<'_>) -> String {
         out.effects.iter_mut().for_each(|effect| effect.part = Part::default());
         out.flows.iter_mut().for_each(|flow| (flow.from, flow.to) = (Part::default(), Part::default()));
     }
+    let mut redactor = Redactor { key, clean: BTreeSet::new() };
     for command in &mut out.commands {
-        one(command, &key);
+        redactor.one(command);
     }
     for path in out.directories.iter_mut().filter_map(|directory| directory.path.as_mut()) {
-        one(path, &key);
+        redactor.one(path);
     }
     for because in &mut out.coverage.because {
-        one(because, &key);
+        redactor.one(because);
     }
     for effect in &mut out.effects {
         match &mut effect.target {
-            Target::Path(text) | Target::Host(text) | Target::Program(text) | Target::Resource(text) => one(text, &key),
+            Target::Path(text) | Target::Host(text) | Target::Program(text) | Target::Resource(text) => {
+                redactor.one(text);
+            }
             Target::Unknown => {}
         }
     }
     redacted
 }
 
-fn one(text: &mut String, key: &[u8; 16]) {
-    if let std::borrow::Cow::Owned(redacted) = secret::redact(text, key) {
-        *text = redacted;
+/// Long scripts name the same files again and again.
+struct Redactor {
+    key: [u8; 16],
+    /// Texts without a secret.
+    clean: BTreeSet<String>,
+}
+
+impl Redactor {
+    fn one(&mut self, text: &mut String) {
+        if self.clean.contains(text.as_str()) {
+            return;
+        }
+        if let Cow::Owned(redacted) = secret::redact(text, &self.key) {
+            *text = redacted;
+        } else {
+            self.clean.insert(text.clone());
+        }
     }
 }

@@ -242,8 +242,10 @@ pub fn is_source(pattern: &str) -> bool {
 
 /// The pattern may hit something sensitive in this directory, or is the name of it.
 pub fn is_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
-    let named: String =
-        pattern.chars().map(|character| if "*?[(])".contains(character) { 'x' } else { character }).collect();
+    let named: String = pattern
+        .chars()
+        .map(|sign| if matches!(sign, '*' | '?' | '[' | '(' | ']' | ')') { 'x' } else { sign })
+        .collect();
     let path = crate::path::lexical(&crate::path::join(directory, &named));
     may_match_sensitive(pattern, directory, world) || place::classify(&path, world).sensitivity > Sensitivity::None
 }
@@ -299,21 +301,27 @@ fn matches_any(pattern: &str, name: &str) -> bool {
     if pattern.matches('*').count() > STARS {
         return true;
     }
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    matches_from(&pattern, &name)
+    matches_from(pattern, name)
 }
 
-fn matches_from(pattern: &[char], name: &[char]) -> bool {
-    match pattern {
-        [] => name.is_empty(),
-        ['*', rest @ ..] => (0..=name.len()).any(|skip| matches_from(rest, name.get(skip..).unwrap_or_default())),
-        ['?', rest @ ..] => matches!(name, [_, more @ ..] if matches_from(rest, more)),
-        ['[', rest @ ..] => match rest.iter().skip(1).position(|character| *character == ']') {
+fn matches_from(pattern: &str, name: &str) -> bool {
+    let Some((sign, rest)) = parted(pattern) else { return name.is_empty() };
+    let ends = || name.char_indices().map(|(at, _)| at).chain([name.len()]);
+    match (sign, parted(name)) {
+        ('*', _) => ends().any(|at| matches_from(rest, name.get(at..).unwrap_or_default())),
+        (_, None) => false,
+        ('?', Some((_, more))) => matches_from(rest, more),
+        ('[', Some((first, more))) => match rest.char_indices().skip(1).find(|(_, character)| *character == ']') {
             // A bracket expression is taken to match any character: too much rather than too little.
-            Some(end) => matches!(name, [_, more @ ..] if matches_from(rest.get(end + 2..).unwrap_or_default(), more)),
-            None => matches!(name, ['[', more @ ..] if matches_from(rest, more)),
+            Some((end, _)) => matches_from(rest.get(end + 1..).unwrap_or_default(), more),
+            None => first == '[' && matches_from(rest, more),
         },
-        [literal, rest @ ..] => matches!(name, [first, more @ ..] if first == literal && matches_from(rest, more)),
+        (literal, Some((first, more))) => first == literal && matches_from(rest, more),
     }
+}
+
+/// The first character and the rest.
+fn parted(text: &str) -> Option<(char, &str)> {
+    let mut characters = text.chars();
+    characters.next().map(|first| (first, characters.as_str()))
 }

@@ -106,7 +106,9 @@ impl Scanner<'_> {
     fn shape_length(&self, shape: &Shape) -> Option<usize> {
         let (prefix, letters, least, most, _) = shape;
         let rest = self.rest();
-        if !rest.starts_with(prefix.as_bytes()) {
+        // The first letter fits already, and the second mostly tells.
+        let differs = prefix.as_bytes().get(1).is_some_and(|second| rest.get(1) != Some(second));
+        if differs || !rest.starts_with(prefix.as_bytes()) {
             return None;
         }
         let body = rest.get(prefix.len()..)?;
