@@ -7,6 +7,19 @@ use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
 /// Variables that say whether and where a shell writes down what was typed.
 const HISTORY: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
 
+/// Variables that hand a command, flags or a place of code to some program, whatever their value.
+const HANDING: &str = "\
+    TAR_OPTIONS RSYNC_RSH RSYNC_CONNECT_PROG CVS_RSH SVN_SSH HGRCPATH LESSEDIT KUBE_EDITOR KUBECTL_EXTERNAL_DIFF \
+    GNUMAKEFLAGS CCACHE_PREFIX CCACHE_COMPILER CARGO CARGO_ENCODED_RUSTFLAGS GOENV GOTOOLDIR GOSUMDB GONOSUMDB \
+    BUN_CONFIG_PRELOAD NODE_REPL_EXTERNAL_MODULE TS_NODE_REQUIRE TS_NODE_PROJECT TS_NODE_COMPILER \
+    COVERAGE_PROCESS_START COVERAGE_RCFILE PYLINTRC MSBUILD_EXE_PATH CORECLR_PROFILER_PATH SSH_SK_PROVIDER \
+    OPENSSL_MODULES HELM_PLUGINS CLOUDSDK_PYTHON TF_CLI_ARGS TF_DATA_DIR ANSIBLE_LIBRARY CMAKE_TOOLCHAIN_FILE \
+    CMAKE_PROJECT_INCLUDE PKG_CONFIG M4 ZIPOPT ACKRC LIBMYSQL_PLUGINS GVIMINIT MYVIMRC EMACSLOADPATH \
+    ESBUILD_BINARY_PATH SASS_BINARY_PATH CHROME_PATH SENTRYCLI_CDNURL ELECTRON_MIRROR NX_TASKS_RUNNER \
+    LEFTHOOK_CONFIG LEFTHOOK_BIN PRE_COMMIT_HOME ASAN_SYMBOLIZER_PATH LLVM_SYMBOLIZER_PATH VALGRIND_OPTS GDBINIT \
+    PIPENV_PIPFILE MIX_EXS COMPOSE_FILE PGHOSTADDR HEX_MIRROR RUSTUP_DIST_SERVER ALEMBIC_CONFIG MALLOC_TRACE \
+    GLIBC_TUNABLES DOCKER_CONFIG BOTO_CONFIG PGPASSFILE";
+
 /// The variable decides whether a shell keeps a history.
 pub fn is_history(name: &str) -> bool {
     HISTORY.contains(&name)
@@ -53,12 +66,18 @@ pub fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
         "CYPRESS_INSTALL_BINARY",
         "SYSTEMD_LESS",
         "SENTRY_DSN",
+        "GOWORK",
+        "RUSTUP_TOOLCHAIN",
+        "LESSHISTFILE",
         "DJANGO_SETTINGS_MODULE",
     ];
     let leads = |value: Option<&str>| value.is_none_or(|value| value.contains(['/', '!', '|']));
     let is_here =
         |value: Option<&str>| matches!(value, Some("localhost" | "127.0.0.1" | "::1" | "db" | "postgres" | ""));
-    (LEADING.contains(&name) && leads(value)) || (name == "PGHOST" && !is_here(value))
+    let is_set = value.is_none_or(|value| !value.is_empty());
+    (LEADING.contains(&name) && leads(value))
+        || (name == "PGHOST" && !is_here(value))
+        || (is_set && (HANDING.split_whitespace().any(|known| known == name) || name.starts_with("TF_CLI_ARGS_")))
 }
 
 /// A value that makes a poisonous variable harmless.

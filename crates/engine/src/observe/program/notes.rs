@@ -160,6 +160,21 @@ impl Runner<'_, '_> {
                     self.out.lower(Degree::Opaque, format!("the arguments in `{}`", file.shown()));
                 }
             }
+            "identify" | "convert" | "magick" | "mogrify" | "compare" | "montage" | "composite" | "display" => {
+                if let Some(word) = operands.iter().find(|field| is_more_than_an_image(&field.text)) {
+                    self.out
+                        .lower(Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown()));
+                }
+            }
+            "pandoc" => {
+                let is_script =
+                    |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
+                let forms = ["-f", "-r", "--from", "--read", "-t", "-w", "--to", "--write"];
+                let mut values = forms.iter().filter_map(|flag| invocation.args.value(flag));
+                if let Some(script) = values.find(|value| value.dynamic || is_script(value)) {
+                    self.out.lower(Degree::Opaque, format!("the code in `{}`", script.shown()));
+                }
+            }
             "mvn" | "mvnw" => {
                 if let Some(goal) = operands.iter().find(|field| field.text.matches(':').count() > 1) {
                     self.out.lower(Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown()));
@@ -300,6 +315,14 @@ pub fn printed(operands: &[Field]) -> Option<String> {
         ("%s", words) if format == "%s\\n" => Some(words.join("\n")),
         (_, _) => None,
     }
+}
+
+/// Names that ImageMagick runs, or reads as a script or a list of files.
+fn is_more_than_an_image(text: &str) -> bool {
+    const FORMS: &[&str] =
+        &["msl", "mvg", "ephemeral", "text", "caption", "label", "url", "http", "https", "ftp", "show"];
+    let form = text.split_once(':').map(|(form, _)| form.to_ascii_lowercase());
+    text.starts_with(['|', '@']) || text.contains(":@") || form.is_some_and(|form| FORMS.contains(&form.as_str()))
 }
 
 /// The machine of a database that an address or a list of settings names.

@@ -34,6 +34,14 @@ impl Runner<'_, '_> {
             "tsc" if invocation.args.has_any(&["-b", "--build"]) => {
                 self.foreign_sources(&invocation.args.operands.clone(), invocation, state);
             }
+            "rustc" | "rustdoc" => {
+                let crates = invocation.args.given.iter().filter(|given| given.name == "--extern");
+                let places: Vec<Field> = crates
+                    .filter_map(|given| given.value.as_ref())
+                    .filter_map(|value| value.text.split_once('=').map(|(_, path)| value.with_text(path)))
+                    .collect();
+                self.foreign_sources(&places, invocation, state);
+            }
             "uv" => self.runs_module(invocation, state),
             "sphinx-build" => {
                 let source = invocation.args.operands.first().cloned();

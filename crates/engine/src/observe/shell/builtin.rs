@@ -158,6 +158,10 @@ impl Runner<'_, '_> {
                 self.assign(variable, stream, state);
             }
             if exports {
+                if value.is_none() && state.variables.contains_key(variable) {
+                    let text = state.variables.get(variable).and_then(|variable| variable.value.text.clone());
+                    self.exported_quietly(variable, text.as_deref());
+                }
                 self.export(variable, state);
             }
             if name == "readonly" || flags.contains('r') {

@@ -174,7 +174,8 @@ impl Runner<'_, '_> {
         if names::is_history(name) {
             return self.hides_history(name);
         }
-        if names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name) {
+        let leads = names::leads_elsewhere(name, value.text.as_deref());
+        if !leads && (names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name)) {
             return;
         }
         // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
