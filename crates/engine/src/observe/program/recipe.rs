@@ -236,7 +236,9 @@ impl Runner<'_, '_> {
                 self.executes_file(file, by, marks);
             }
             Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
-                self.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file)));
+                let is_built = self.out.world.tracking(file) == Tracking::Rebuildable;
+                let instead = if is_built { ", which was built anew: its build tool can run it" } else { "" };
+                self.out.lower(Degree::Opaque, format!("what `{}` does{instead}", path::name(file)));
                 self.executes_file(file, by, marks);
             }
         }

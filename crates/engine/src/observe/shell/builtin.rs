@@ -228,12 +228,19 @@ impl Runner<'_, '_> {
                     if option == Some("keyword") {
                         self.takes_keywords(state);
                     }
+                    if option == Some("allexport") {
+                        state.exports_all = sign == "-o";
+                    }
                 }
                 Some(flag) if flag.starts_with('-') && flag.contains('k') => self.takes_keywords(state),
                 Some(flag) if flag.starts_with('-') && flag.contains('r') => {
                     self.out.lower(Degree::Opaque, "`set -r` refuses what later commands rely on");
                 }
-                Some(flag) if flag.starts_with(['-', '+']) => {}
+                Some(flag) if flag.starts_with(['-', '+']) => {
+                    if flag.contains('a') {
+                        state.exports_all = flag.starts_with('-');
+                    }
+                }
                 Some(_) | None => {
                     state.positional = None;
                     return Some(Stream::default());

@@ -122,6 +122,9 @@ impl Runner<'_, '_> {
 
     /// Sets a variable and judges its name.
     pub fn assign(&mut self, name: &str, value: Stream, state: &mut State<'_>) {
+        if state.exports_all {
+            self.exported(name, &value, state, "whatever follows");
+        }
         if names::is_poison(name) && !self.value_is_harmless(name, &value, state) {
             self.poison(name, state);
         }

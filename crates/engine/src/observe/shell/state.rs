@@ -62,6 +62,8 @@ pub struct State<'a> {
     pub odd_shell: bool,
     /// A variable in force can make programs run other programs.
     pub poisoned: bool,
+    /// `set -a`: programs see every variable that is set.
+    pub exports_all: bool,
 }
 
 impl<'a> State<'a> {
@@ -83,6 +85,7 @@ impl<'a> State<'a> {
             path_changed: false,
             odd_shell: false,
             poisoned: false,
+            exports_all: false,
         }
     }
 
@@ -105,6 +108,7 @@ impl<'a> State<'a> {
             path_changed: self.path_changed,
             odd_shell: self.odd_shell,
             poisoned: self.poisoned,
+            exports_all: self.exports_all,
         }
     }
 
@@ -146,6 +150,7 @@ impl<'a> State<'a> {
         self.keyed = Rc::clone(&after.keyed);
         self.locals = Rc::clone(&after.locals);
         self.odd_shell |= after.odd_shell;
+        self.exports_all |= after.exports_all;
         if Rc::ptr_eq(&before.variables, &after.variables) {
             return;
         }
@@ -175,6 +180,7 @@ impl<'a> State<'a> {
         self.path_changed |= other.path_changed;
         self.odd_shell |= other.odd_shell;
         self.poisoned |= other.poisoned;
+        self.exports_all |= other.exports_all;
         if !Rc::ptr_eq(&self.stubborn, &other.stubborn) {
             Rc::make_mut(&mut self.stubborn).extend(other.stubborn.iter().cloned());
         }
