@@ -52,6 +52,27 @@ words! {
     }
 }
 
+impl Role {
+    /// Somebody's words become something that runs.
+    pub fn is_run(self) -> bool {
+        [
+            Role::Execute,
+            Role::Script,
+            Role::ScriptSh,
+            Role::Config,
+            Role::Code,
+            Role::CodeSh,
+            Role::CodePython,
+            Role::CodeJs,
+            Role::CodeSql,
+            Role::Line,
+            Role::Command,
+            Role::Shell,
+        ]
+        .contains(&self)
+    }
+}
+
 words! {
     /// How a program writes its flags.
     Style {

@@ -254,6 +254,11 @@ fn cluster(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         match found.takes {
             Takes::Nothing => give(args, &found, None),
             Takes::Value(_) if rest.is_empty() && index + 1 == letters.len() => return take(args, &found, next),
+            // Some programs take only digits as such a value, and read further letters as flags.
+            Takes::Glued(_) if rest.chars().any(|letter| acts(args, letter)) => {
+                args.unknown.push(word.shown());
+                return 0;
+            }
             Takes::Value(_) | Takes::Glued(_) => {
                 let value = (!rest.is_empty()).then(|| word.with_text(rest.strip_prefix('=').unwrap_or(rest)));
                 give(args, &found, value);
@@ -262,6 +267,14 @@ fn cluster(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         }
     }
     0
+}
+
+/// The letter is a flag whose value is run.
+fn acts(args: &Args, letter: char) -> bool {
+    args.find(&format!("-{letter}")).is_some_and(|found| match found.takes {
+        Takes::Value(role) | Takes::Glued(role) => role.is_run(),
+        Takes::Nothing => false,
+    })
 }
 
 fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {

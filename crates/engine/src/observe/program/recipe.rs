@@ -17,7 +17,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
 use crate::permissions::wildcard;
-use crate::world::{Content, Tracking};
+use crate::world::{Content, Kind, Tracking};
 
 /// Words that ask a script to destroy something.
 const DESTROYING: &[&str] = &[
@@ -320,11 +320,25 @@ impl Runner<'_, '_> {
         if resolved.lost {
             self.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));
         }
+        // A file may be called like this, but where none is known to be it is more likely code that was taken for a name.
+        let is_there =
+            self.out.world.look(&resolved.real).kind == Kind::File || state.written.contains_key(&resolved.real);
+        if !is_there && file.is_some_and(|text| text.contains(|sign: char| " (){};\"'$`|<>!\n".contains(sign))) {
+            self.out.lower(Degree::Opaque, format!("whether `{}` is a file or code", field.shown()));
+            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+            return;
+        }
         let real = self.loaded_as(resolved.real, role, state);
         if crate::place::classify(&real, self.out.world).sensitivity > crate::effect::Sensitivity::None {
             self.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
         }
         let inside = self.out.world.project().is_some_and(|project| path::under(&real, project));
+        let runs_project = invocation.does.iter().any(|does| does.operation == Operation::Execute);
+        if inside && role == Role::Config && runs_project && self.is_own_setting(&real, state) {
+            // It is a part of the recipe that the tool follows anyway.
+            self.changed_imports(&real, state);
+            return self.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
+        }
         let input = Stream::unknown(Default::default());
         if inside {
             let words = invocation.args.operands.clone();
@@ -351,6 +365,14 @@ impl Runner<'_, '_> {
         };
         let mut candidates = ENDINGS.iter().map(|ending| format!("{file}{ending}"));
         candidates.find(is_new).unwrap_or(file)
+    }
+
+    /// A file of a trusted project, as it was when it was trusted.
+    fn is_own_setting(&self, file: &str, state: &State<'_>) -> bool {
+        let world = self.out.world;
+        let look = world.look(file);
+        let is_changed = look.changed_since_trust || look.created_this_session || state.written.contains_key(file);
+        !is_changed && world.project_trusted() && world.tracking(file) == Tracking::Clean
     }
 
     fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {
