@@ -48,12 +48,7 @@ impl Runner<'_, '_> {
             | "fg" | "disown" | "times" | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compopt"
             | "logout" | "suspend" => self.quiet(name, words, state),
             "compgen" | "complete" => {
-                if words.iter().any(|word| {
-                    word.may_be_flag()
-                        || word.text.starts_with("-C")
-                        || word.text.starts_with("-F")
-                        || word.text.starts_with("-W")
-                }) {
+                if words.iter().any(Field::may_be_flag) || has_letter(words, &['C', 'F', 'W']) {
                     self.out.lower(Degree::Opaque, format!("`{name}` may run text"));
                     self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
                 }
@@ -202,11 +197,11 @@ impl Runner<'_, '_> {
                     }
                 }
             }
-            "hash" if words.iter().any(|word| word.text.starts_with("-p")) => {
+            "hash" if has_letter(words, &['p']) => {
                 self.out.lower(Degree::Opaque, "`hash -p` gives a name another program");
                 Rc::make_mut(&mut state.shadowed).extend(words.iter().map(|word| word.text.clone()));
             }
-            "enable" if words.iter().any(|word| word.text.starts_with("-f")) => {
+            "enable" if has_letter(words, &['f']) => {
                 self.out.lower(Degree::Opaque, "`enable -f` loads a builtin from a file");
                 self.out.unknown(Operation::Execute, &By::default(), Marks::default());
             }
@@ -353,6 +348,9 @@ impl Runner<'_, '_> {
 
     fn source<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
         let moves = self.moves;
+        if words.first().is_some_and(|word| word.may_be_flag() || word.text.starts_with("-p")) {
+            self.out.lower(Degree::Opaque, format!("which file `{}` runs", by.name));
+        }
         let mut invocation = Invocation {
             args: Args { operands: words.to_vec(), ..Args::default() },
             by: by.clone(),
@@ -400,16 +398,18 @@ impl Runner<'_, '_> {
             "mapfile" | "readarray" => &["-d", "-n", "-O", "-s", "-u", "-c", "-C"],
             _ => &[],
         };
+        if name != "read" && has_letter(words, &['C']) {
+            self.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
+            self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
+        }
         let mut at = 0;
         let mut names = Vec::new();
         while let Some(word) = words.get(at) {
             at += 1;
             let text = word.text.as_str();
-            let valued = takes_value.contains(&text);
-            if text == "-C" && name != "read" {
-                self.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
-                self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
-            }
+            // The last letter of several is the one that takes the next word.
+            let valued =
+                takes_value.iter().any(|flag| text.starts_with('-') && text.ends_with(flag.trim_start_matches('-')));
             if valued {
                 at += 1;
             } else if !text.starts_with('-') {
@@ -474,4 +474,9 @@ impl Runner<'_, '_> {
         }
         Some(Stream::empty())
     }
+}
+
+/// One of the letters is among the flags, alone or in a row of letters.
+fn has_letter(words: &[Field], letters: &[char]) -> bool {
+    words.iter().any(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters))
 }
