@@ -15,6 +15,8 @@ mod positions;
 mod reached;
 pub mod recipe;
 pub mod roles;
+#[cfg(test)]
+mod spellings;
 mod switches;
 pub mod tasks;
 mod tokens;
