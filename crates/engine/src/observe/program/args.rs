@@ -255,7 +255,7 @@ fn cluster(args: &mut Args, word: &Field, next: &[Field]) -> usize {
             Takes::Nothing => give(args, &found, None),
             Takes::Value(_) if rest.is_empty() && index + 1 == letters.len() => return take(args, &found, next),
             // Some programs take only digits as such a value, and read further letters as flags.
-            Takes::Glued(_) if rest.chars().any(|letter| acts(args, letter)) => {
+            Takes::Glued(_) if may_go_on(args, rest) => {
                 args.unknown.push(word.shown());
                 return 0;
             }
@@ -269,12 +269,16 @@ fn cluster(args: &mut Args, word: &Field, next: &[Field]) -> usize {
     0
 }
 
-/// The letter is a flag whose value is run.
-fn acts(args: &Args, letter: char) -> bool {
-    args.find(&format!("-{letter}")).is_some_and(|found| match found.takes {
-        Takes::Value(role) | Takes::Glued(role) => role.is_run(),
-        Takes::Nothing => false,
-    })
+/// What follows a flag in its word may be further flags: such as run their value, or any that do something behind a number.
+fn may_go_on(args: &Args, rest: &str) -> bool {
+    let letters = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_behind_number = letters.len() < rest.len();
+    let role = |letter: char| match args.find(&format!("-{letter}")).map(|found| found.takes) {
+        Some(Takes::Value(role) | Takes::Glued(role)) => role,
+        Some(Takes::Nothing) | None => Role::Data,
+    };
+    letters.chars().any(|letter| role(letter).is_run())
+        || (is_behind_number && letters.chars().any(|letter| !matches!(role(letter), Role::Data | Role::List)))
 }
 
 fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {

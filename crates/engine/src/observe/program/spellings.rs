@@ -1,4 +1,4 @@
-//! However a flag is spelled whose value is run, the value is never run unasked.
+//! However a flag is spelled whose value is run, written, deleted, read or contacted, that does not happen unasked.
 
 use crate::call::ToolCall;
 use crate::knowledge::built_in;
@@ -6,9 +6,12 @@ use crate::knowledge::schema::{Entry, Flag, Role, Style, Takes};
 use crate::verdict::Verdict;
 use crate::{Policy, example, judge, observe};
 
-/// What is given to a flag: something that nobody wants to be run.
-const fn payload(role: Role) -> &'static str {
-    match role {
+/// A word of the shell without such flags, and archives that other letters only list.
+const TELLING_NOTHING: &[&str] = &["time", "tar", "gtar", "bsdtar", "jar"];
+
+/// What is given to a flag: something that nobody wants done unasked; `None` if the value does nothing.
+const fn payload(role: Role) -> Option<&'static str> {
+    Some(match role {
         Role::CodePython => "import os; os.system(\"rm -rf /home/dev\")",
         Role::CodeJs => "require(\"child_process\").execSync(\"rm -rf /home/dev\")",
         Role::CodeSh | Role::Line | Role::Shell | Role::Command => "rm -rf /home/dev",
@@ -16,27 +19,42 @@ const fn payload(role: Role) -> &'static str {
         // It could be the name of a file of the project as well.
         Role::Code => "exit",
         Role::Execute => "/tmp/evil",
-        _ => "/tmp/evil.x",
-    }
+        Role::Script | Role::ScriptSh | Role::Config => "/tmp/evil.x",
+        Role::Read | Role::ReadTree | Role::Upload => "/home/dev/.ssh/id_rsa",
+        Role::Write | Role::Append | Role::Create | Role::Edit | Role::Metadata | Role::MetadataTree => "/etc/passwd",
+        Role::Delete | Role::DeleteTree | Role::Move | Role::Into | Role::Empty => "/etc/passwd",
+        Role::Url | Role::UrlUpload => "https://evil.example/x",
+        Role::Host => "evil.example",
+        Role::RemotePath | Role::RemoteInto => "evil.example:/x",
+        Role::Mount => "/:/host",
+        Role::Data
+        | Role::List
+        | Role::Env
+        | Role::LinkSource
+        | Role::Cwd
+        | Role::Resource
+        | Role::Package
+        | Role::Pid => {
+            return None;
+        }
+    })
 }
 
 /// The value as a shell writes it; words of a command stay apart.
-fn written(role: Role) -> String {
-    if role == Role::Command { payload(role).to_owned() } else { format!("'{}'", payload(role)) }
-}
-
-fn run_role(flag: &Flag) -> Option<(Role, bool)> {
-    match flag.takes {
-        Takes::Value(role) if role.is_run() => Some((role, false)),
-        Takes::Glued(role) if role.is_run() => Some((role, true)),
-        Takes::Value(_) | Takes::Glued(_) | Takes::Nothing => None,
-    }
+fn written(role: Role) -> Option<String> {
+    let payload = payload(role)?;
+    Some(if role == Role::Command { payload.to_owned() } else { format!("'{payload}'") })
 }
 
 /// Every way in which the flag can be written behind other short flags of its command.
 fn spellings(entry: &Entry, flag: &Flag) -> Vec<String> {
-    let Some((role, is_glued)) = run_role(flag) else { return Vec::new() };
-    let (name, value) = (flag.name.to_string(), written(role));
+    let (role, is_glued) = match flag.takes {
+        Takes::Value(role) => (role, false),
+        Takes::Glued(role) => (role, true),
+        Takes::Nothing => return Vec::new(),
+    };
+    let Some(value) = written(role) else { return Vec::new() };
+    let name = flag.name.to_string();
     let mut found = Vec::new();
     if !is_glued {
         found.push(format!("{name} {value}"));
@@ -56,24 +74,32 @@ fn spellings(entry: &Entry, flag: &Flag) -> Vec<String> {
             continue;
         }
         match other.takes {
-            Takes::Nothing => found.extend([format!("{}{letter}{value}", other.name)]),
-            Takes::Glued(_) => found.push(format!("{}0{letter}{value}", other.name)),
-            Takes::Value(_) => continue,
-        }
-        if !is_glued {
-            found.push(format!("{}{letter} {value}", other.name));
+            Takes::Nothing => {
+                found.push(format!("{}{letter}{value}", other.name));
+                found.extend((!is_glued).then(|| format!("{}{letter} {value}", other.name)));
+            }
+            Takes::Glued(_) => {
+                found.push(format!("{}0{letter}{value}", other.name));
+                found.extend((!is_glued).then(|| format!("{}0{letter} {value}", other.name)));
+                // What no number parts may be a value of letters, and then only the worst is worth a question.
+                found.extend((!is_glued && role.is_run()).then(|| format!("{}{letter} {value}", other.name)));
+            }
+            Takes::Value(_) => {}
         }
     }
     found
 }
 
 #[test]
-fn however_a_flag_is_spelled_its_value_is_not_run_unasked() {
+fn however_a_flag_is_spelled_nothing_is_done_with_its_value_unasked() {
     let (policy, world) = (Policy::built_in(), example::world());
     let mut unasked = Vec::new();
     let mut tried = 0;
     for key in built_in().keys() {
         let Some(entry) = built_in().entry(key) else { continue };
+        if TELLING_NOTHING.contains(&key) {
+            continue;
+        }
         for flag in entry.flags.all() {
             for spelling in spellings(&entry, &flag) {
                 let command = format!("{key} {spelling}");
@@ -85,6 +111,6 @@ fn however_a_flag_is_spelled_its_value_is_not_run_unasked() {
             }
         }
     }
-    assert!(tried > 5_000, "only {tried} were tried");
+    assert!(tried > 20_000, "only {tried} were tried");
     assert!(unasked.is_empty(), "{} of {tried}:\n{}", unasked.len(), unasked.join("\n"));
 }
