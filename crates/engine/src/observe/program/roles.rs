@@ -76,14 +76,7 @@ impl Runner<'_, '_> {
                     return;
                 }
                 Role::Into => self.into(field, index, invocation, state),
-                Role::Env => {
-                    if let Some((name, value)) = field.text.split_once('=') {
-                        let value =
-                            Stream { text: field.known().map(|_| value.to_owned()), ..Stream::unknown(field.origin) };
-                        let program = invocation.by.name.clone();
-                        self.exported(name, &value, state, &program);
-                    }
-                }
+                Role::Env => self.set_for_command(field, invocation, state),
                 Role::Data
                 | Role::Read
                 | Role::ReadTree
@@ -147,7 +140,8 @@ impl Runner<'_, '_> {
     pub fn role(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
         let by = invocation.by.clone();
         match role {
-            Role::Data | Role::Resource | Role::Package | Role::Cwd | Role::Env | Role::Into => {}
+            Role::Env => self.set_for_command(field, invocation, state),
+            Role::Data | Role::Resource | Role::Package | Role::Cwd | Role::Into => {}
             Role::Read => self.reads(Touch::Read, field, invocation, state),
             Role::ReadTree => self.reads(Touch::ReadTree, field, invocation, state),
             Role::List => self.reads(Touch::List, field, invocation, state),
@@ -244,6 +238,21 @@ impl Runner<'_, '_> {
             self.plain(Touch::DeleteTree, field, invocation);
         }
         self.writes(Touch::Create, field, invocation, state);
+    }
+
+    /// `NAME=value` for the command that follows.
+    fn set_for_command(&mut self, field: &Field, invocation: &Invocation, state: &mut State<'_>) {
+        match field.text.split_once('=') {
+            Some((name, value)) => {
+                let text = field.known().map(|_| value.to_owned());
+                let value = Stream { text, ..Stream::unknown(field.origin) };
+                self.exported(name, &value, state, &invocation.by.name);
+            }
+            None if field.exact().is_none() => {
+                self.out.lower(Degree::Unknown, format!("which variable `{}` sets", invocation.by.name));
+            }
+            None => {}
+        }
     }
 
     fn plain(&mut self, touch: Touch, field: &Field, invocation: &Invocation) {

@@ -23,6 +23,7 @@ const fn payload(role: Role) -> Option<&'static str> {
         Role::Read | Role::ReadTree | Role::Upload => "/home/dev/.ssh/id_rsa",
         Role::Write | Role::Append | Role::Create | Role::Edit | Role::Metadata | Role::MetadataTree => "/etc/passwd",
         Role::Delete | Role::DeleteTree | Role::Move | Role::Into | Role::Empty => "/etc/passwd",
+        Role::Env => "LD_PRELOAD=/tmp/evil.so",
         Role::Url | Role::UrlUpload => "https://evil.example/x",
         Role::Host => "evil.example",
         Role::RemotePath | Role::RemoteInto => "evil.example:/x",
