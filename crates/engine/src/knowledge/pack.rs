@@ -77,22 +77,21 @@ impl Pool {
         at
     }
 
-    /// A table of offsets in front of the records, so that one is found without reading the others.
+    /// A table of where the records stand, so that one is found without reading the others.
     fn named<T>(&mut self, items: &Named<T>, mut write: impl FnMut(&mut Writer, &T)) -> u32 {
         let items = match items {
             Named::Listed(items) => items.as_slice(),
             // INVARIANT: only what a file lists is packed.
             Named::Packed(_) => &[],
         };
-        let mut records = Writer::default();
         let mut all = Writer::default();
         let length = u16::try_from(items.len()).unwrap_or(u16::MAX);
         all.bytes.extend_from_slice(&length.to_le_bytes());
         for item in items.iter().take(usize::from(length)) {
-            all.number(u32::try_from(records.bytes.len()).unwrap_or(u32::MAX));
-            write(&mut records, item);
+            let mut record = Writer::default();
+            write(&mut record, item);
+            all.number(self.place(record.bytes));
         }
-        all.bytes.extend_from_slice(&records.bytes);
         self.place(all.bytes)
     }
 }

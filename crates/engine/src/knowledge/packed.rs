@@ -96,7 +96,7 @@ impl Reader {
         let at = pool.checked_add(usize::try_from(self.number()?).ok()?)?;
         let mut there = Reader { bytes: self.bytes, at };
         let count = there.short()?;
-        Some(Named::Packed(Rows { bytes: self.bytes, table: there.at, count }))
+        Some(Named::Packed(Rows { bytes: self.bytes, table: there.at, count, pool }))
     }
 
     fn word<T: Copy>(&mut self, all: &[T]) -> Option<T> {

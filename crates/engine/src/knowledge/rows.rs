@@ -7,8 +7,7 @@ impl Rows {
     fn record(self, index: usize) -> Option<Reader> {
         let mut row = Reader { bytes: self.bytes, at: self.table.checked_add(index.checked_mul(4)?)? };
         let offset = usize::try_from(row.number()?).ok()?;
-        let records = self.table.checked_add(self.count.checked_mul(4)?)?;
-        Some(Reader { bytes: self.bytes, at: records.checked_add(offset)? })
+        Some(Reader { bytes: self.bytes, at: self.pool.checked_add(offset)? })
     }
 
     fn find(self, name: &str) -> Option<Reader> {

@@ -175,6 +175,8 @@ pub struct Rows {
     /// Where the offsets of the records stand.
     pub table: usize,
     pub count: usize,
+    /// Where the offsets count from.
+    pub pool: usize,
 }
 
 /// One spelling of a flag.

@@ -232,6 +232,9 @@ fn take(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
             if let Some(value) = first.filter(|value| value.many && value.may_be_flag()) {
                 cannot_read(args, value);
             }
+            if let Some(value) = first.filter(|value| acts_as_flag(args, value)) {
+                args.unknown.push(format!("{} {}", found.name, value.shown()));
+            }
             give(args, found, first.cloned());
             usize::from(first.is_some()) + further(args, found, next.get(1..).unwrap_or_default())
         }
@@ -240,6 +243,18 @@ fn take(args: &mut Args, found: &Flag, next: &[Field]) -> usize {
             0
         }
     }
+}
+
+/// The value would be a flag with an effect by itself: many programs do not take such a word for a value.
+fn acts_as_flag(args: &Args, value: &Field) -> bool {
+    let name = value.text.split('=').next().unwrap_or_default();
+    let role = |takes: Takes| match takes {
+        Takes::Nothing => Role::Data,
+        Takes::Value(role) | Takes::Glued(role) => role,
+    };
+    name.len() > 1
+        && name.starts_with('-')
+        && args.find(name).is_some_and(|flag| flag.changes.has_effect() || role(flag.takes) != Role::Data)
 }
 
 /// `-abc`, `-ofile`: letters one by one until one takes the rest as its value.
@@ -272,6 +287,10 @@ fn cluster(args: &mut Args, word: &Field, next: &[Field]) -> usize {
 /// What follows a flag in its word may be further flags: such as run their value, or any that do something behind a number.
 fn may_go_on(args: &Args, rest: &str) -> bool {
     let letters = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    // `-i.bak`, `-M:test`: no flag begins with a sign.
+    if !letters.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+        return false;
+    }
     let is_behind_number = letters.len() < rest.len();
     let role = |letter: char| match args.find(&format!("-{letter}")).map(|found| found.takes) {
         Some(Takes::Value(role) | Takes::Glued(role)) => role,

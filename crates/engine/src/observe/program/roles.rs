@@ -52,6 +52,12 @@ impl Runner<'_, '_> {
                 continue;
             }
             self.role(&field, role, invocation, state);
+            // `-cp build:/tmp/x`, `--require a,/tmp/x`: the others of a list are loaded as well.
+            if matches!(role, Role::Script | Role::Config) {
+                for other in field.text.split([':', ',']).skip(1).filter(|piece| piece.starts_with(['/', '~', '.'])) {
+                    self.role(&field.with_text(other), role, invocation, state);
+                }
+            }
         }
     }
 

@@ -50,6 +50,9 @@ const HARMLESS: &[&str] = &[
     "LOG_LEVEL",
 ];
 
+/// With these, recipes are printed; what a Makefile runs while it is read is run all the same.
+const SAYING: &[&str] = &["-n", "--just-print", "--dry-run", "--recon", "-q", "--question"];
+
 impl Runner<'_, '_> {
     pub fn make(&mut self, invocation: &mut Invocation) {
         let name = invocation.by.name.clone();
@@ -97,7 +100,8 @@ impl Runner<'_, '_> {
             let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
             executes.for_each(|does| does.marks.add(Mark::Destroys));
         }
-        if target == "install" || target == "uninstall" || target.starts_with("install-") {
+        let installs = target == "install" || target == "uninstall" || target.starts_with("install-");
+        if installs && !invocation.args.has_any(SAYING) {
             for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
                 does.marks.add(Mark::OutsideProject);
                 does.scope = Scope::System;
@@ -124,6 +128,8 @@ mod tests {
                 ("make -n deploy-prod", "delegated", "execute make +deploy =irreversible"),
                 ("make release", "delegated", "execute make +publish"),
                 ("make install", "delegated", "execute make =irreversible"),
+                ("make -n install", "delegated", "execute make =tracked"),
+                ("make -kn install", "delegated", "execute make =tracked"),
                 ("make SHELL=./x", "opaque", "execute make"),
                 ("make NAME='$(shell id)'", "opaque", "execute make"),
                 ("make CC=evil", "opaque", "execute make"),
