@@ -166,6 +166,13 @@ impl Runner<'_, '_> {
                         .lower(Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown()));
                 }
             }
+            // A name that begins so is a command whose output is read.
+            "soxi" | "sox" | "play" => {
+                if let Some(word) = operands.iter().find(|field| field.text.starts_with('|') || field.dynamic) {
+                    self.out
+                        .lower(Degree::Opaque, format!("what `{}` reads as `{}`", invocation.by.name, word.shown()));
+                }
+            }
             "pandoc" => {
                 let is_script =
                     |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
