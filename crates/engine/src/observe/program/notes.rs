@@ -166,6 +166,14 @@ impl Runner<'_, '_> {
                         .lower(Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown()));
                 }
             }
+            "flask" | "celery" => {
+                let values = ["-A", "--app"].iter().filter_map(|flag| invocation.args.value(flag));
+                let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
+                if let Some(place) = places.find(|value| self.lies_outside(value, invocation)) {
+                    self.out
+                        .lower(Degree::Opaque, format!("the code of `{}`, which is not the project's", place.shown()));
+                }
+            }
             // A name that begins so is a command whose output is read.
             "soxi" | "sox" | "play" => {
                 if let Some(word) = operands.iter().find(|field| field.text.starts_with('|') || field.dynamic) {
