@@ -3,6 +3,7 @@
 pub mod args;
 mod builds;
 mod conditions;
+mod destination;
 pub mod grammar;
 mod handed;
 mod identity;
