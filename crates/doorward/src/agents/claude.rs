@@ -5,14 +5,24 @@ use serde_json::Value;
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Ended, Event, Proof};
+use super::{Agent, Asked, Ended, Event, Proof};
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false, denied: Ended::Declined };
 
+/// The modes in which a question is known to reach a person, or to be refused where there is none. In `auto` a classifier
+/// answers it, and of a mode that is new nobody knows.
+const ASKING: &[&str] = &["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
+
 /// Reads one payload.
 pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
-    dialect::translate(payload, attended, SPEAKER)
+    let mut event = dialect::translate(payload, attended, SPEAKER)?;
+    if let Event::Proposed(proposed) = &mut event
+        && Fields::of(payload)?.may("permission_mode")?.is_some_and(|mode| !ASKING.contains(&mode))
+    {
+        proposed.asked = Asked::Unheard;
+    }
+    Ok(event)
 }
 
 /// Prompts also come from background tasks and from what the agent scheduled for itself, so the event proves nothing.
@@ -182,10 +192,33 @@ mod tests {
     }
 
     #[test]
+    fn in_a_mode_that_answers_questions_itself_nobody_is_asked() {
+        for (mode, asked) in [
+            (json!("default"), Asked::Call),
+            (json!("bypassPermissions"), Asked::Call),
+            (json!(null), Asked::Call),
+            (json!("auto"), Asked::Unheard),
+            (json!("unheard-of"), Asked::Unheard),
+        ] {
+            let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash",
+                "tool_input": {"command": "ls"}, "permission_mode": mode});
+            let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!("{mode}") };
+            assert_eq!(proposed.asked, asked, "{mode}");
+            assert_eq!(Agent::Claude.can_ask(proposed.asked), asked == Asked::Call);
+        }
+    }
+
+    #[test]
     fn the_payload_says_where_the_name_of_a_server_ends() {
         let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "mcp__my__db__drop", "tool_input": {"t": 1},
             "mcp_server": {"name": "my__db"}});
         let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!() };
         assert!(matches!(proposed.call.tool, Tool::Mcp { server, name, .. } if server == "my__db" && name == "drop"));
+        for (called, expected) in
+            [("mcp__db__drop", "db"), ("mcp__db__drop__all", "db__drop__all"), ("mcp__db___drop", "db___drop")]
+        {
+            let Tool::Mcp { server, .. } = translated(called, json!({})) else { panic!("{called}") };
+            assert_eq!(server, expected, "{called}");
+        }
     }
 }

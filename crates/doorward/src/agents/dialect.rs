@@ -85,6 +85,9 @@ pub fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Strin
     // A server's own name may hold the separator; the payload says which part is the name.
     let known = named.and_then(|server| Some((server, rest.strip_prefix(server)?.strip_prefix("__")?)));
     let (server, name) = known.or_else(|| rest.split_once("__")).unwrap_or((rest, ""));
+    // Where it could end in more than one place, it is no server that anybody knows.
+    let is_clear = known.is_some() || rest.find("__") == rest.rfind("__");
+    let server = if is_clear { server } else { rest };
     Ok(Tool::Mcp {
         server: server.to_owned(),
         name: name.to_owned(),

@@ -199,7 +199,7 @@ fn recipes(project: Option<&str>) -> Vec<String> {
 /// Who can answer a question about a call.
 fn asking(proposed: &Proposed, agent: Agent) -> Asking {
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
-        (false, _) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
+        (false, true) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
         (false, _) => Asking::Nobody,
         (true, false) => Asking::Elsewhere,
         (true, true) => Asking::Here,

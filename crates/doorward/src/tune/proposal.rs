@@ -259,7 +259,7 @@ mod tests {
         for (file, expected) in [
             ("Cargo", made.join("Cargo.toml")),
             ("Cargo.toml", made.join("Cargo.toml")),
-            ("./Cargo.toml", made.join("Cargo.toml")),
+            ("./Cargo.toml", PathBuf::from("./Cargo.toml")),
             ("/x/a.toml", PathBuf::from("/x/a.toml")),
         ] {
             assert_eq!(found(&places, Path::new(file)), expected, "{file}");
