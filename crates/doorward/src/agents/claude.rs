@@ -61,6 +61,11 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
         "WebFetch" => Tool::Fetch { url: fields.only("url prompt")?.need("url")?, method: None },
         "WebSearch" => Tool::WebSearch { query: fields.only("query allowed_domains blocked_domains")?.need("query")? },
         "Agent" | "Task" => {
+            // Of its other modes nobody knows who answers the questions about its calls.
+            if let Some(mode) = fields.may("mode")?.filter(|mode| !matches!(*mode, "default" | "plan" | "acceptEdits"))
+            {
+                return Err(format!("the subagent would run in the mode `{mode}`"));
+            }
             Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
         }
         _ => match name.strip_prefix("mcp__") {
@@ -186,6 +191,7 @@ mod tests {
             ("Write", json!({"file_path": "/a"})),
             ("MultiEdit", json!({"file_path": "/a", "edits": []})),
             ("Agent", json!({"description": "x"})),
+            ("Agent", json!({"prompt": "x", "mode": "bypassPermissions"})),
         ] {
             assert!(matches!(translated(name, input.clone()), Tool::Malformed { .. }), "{name} {input}");
         }
