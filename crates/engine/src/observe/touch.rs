@@ -311,12 +311,7 @@ impl Observer<'_> {
                 effect.scope = Scope::Directory;
             }
         }
-        if touch == Touch::ReadTree && effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) {
-            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
-        }
-        if touch == Touch::ReadTree && super::wild::holds_secrets(&real, self.world) {
-            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
-        }
+        self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
         self.note_reading(touch, &real, &mut effect);
         effect.by.clone_from(&by.name);
@@ -327,6 +322,32 @@ impl Observer<'_> {
         }
         self.effect(effect);
         Touched { path: Some(real), sensitive }
+    }
+
+    /// What lies below is read as well. A directory that is read like a file is one that is copied, packed or linked to.
+    fn note_tree(&self, touch: Touch, real: &str, effect: &mut Effect) {
+        let may_hold =
+            effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) || super::wild::holds_secrets(real, self.world);
+        let is_tree = || match touch {
+            Touch::ReadTree => true,
+            Touch::Read | Touch::Upload => self.world.look(real).kind == Kind::Directory,
+            Touch::List
+            | Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Edit
+            | Touch::Delete
+            | Touch::DeleteTree
+            | Touch::Move
+            | Touch::Metadata
+            | Touch::MetadataTree => false,
+        };
+        if may_hold && is_tree() {
+            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
+            if effect.marks.has(Mark::GuardOwn) {
+                effect.marks.add(Mark::CredentialStore);
+            }
+        }
     }
 
     fn note_reading(&self, touch: Touch, real: &str, effect: &mut Effect) {
