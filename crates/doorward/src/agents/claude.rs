@@ -198,6 +198,22 @@ mod tests {
     }
 
     #[test]
+    fn which_places_are_meant_is_part_of_the_call() {
+        let places = |name: &str, input: Value| {
+            let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": name, "tool_input": input});
+            let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!("{name}") };
+            proposed.call.places
+        };
+        let edit = |all: Value| json!({"file_path": "/p/a", "old_string": "x", "new_string": "y", "replace_all": all});
+        let cell =
+            |id: &str, mode: &str| json!({"notebook_path": "/p/n", "new_source": "", "cell_id": id, "edit_mode": mode});
+        assert_eq!(places("Edit", edit(json!(false))), "");
+        assert_ne!(places("Edit", edit(json!(true))), "");
+        assert_ne!(places("NotebookEdit", cell("1", "delete")), places("NotebookEdit", cell("2", "delete")));
+        assert_ne!(places("NotebookEdit", cell("1", "delete")), places("NotebookEdit", cell("1", "replace")));
+    }
+
+    #[test]
     fn in_a_mode_that_answers_questions_itself_nobody_is_asked() {
         for (mode, asked) in [
             (json!("default"), Asked::Call),
