@@ -324,32 +324,6 @@ impl Observer<'_> {
         Touched { path: Some(real), sensitive }
     }
 
-    /// What lies below is read as well. A directory that is read like a file is one that is copied, packed or linked to.
-    fn note_tree(&self, touch: Touch, real: &str, effect: &mut Effect) {
-        let may_hold =
-            effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) || super::wild::holds_secrets(real, self.world);
-        let is_tree = || match touch {
-            Touch::ReadTree => true,
-            Touch::Read | Touch::Upload => self.world.look(real).kind == Kind::Directory,
-            Touch::List
-            | Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::Delete
-            | Touch::DeleteTree
-            | Touch::Move
-            | Touch::Metadata
-            | Touch::MetadataTree => false,
-        };
-        if may_hold && is_tree() {
-            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
-            if effect.marks.has(Mark::GuardOwn) {
-                effect.marks.add(Mark::CredentialStore);
-            }
-        }
-    }
-
     fn note_reading(&self, touch: Touch, real: &str, effect: &mut Effect) {
         match touch {
             Touch::Read | Touch::Upload => {
