@@ -1,7 +1,9 @@
 //! Where copies, moves and links end up: the place that is named, or a name inside of it.
 
 use super::Invocation;
+use crate::effect::{Effect, Operation, Scope};
 use crate::knowledge::schema::Role;
+use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -62,6 +64,23 @@ impl Runner<'_, '_> {
             let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
             self.writes(Touch::Write, &inner, invocation, state);
             self.carry(&inner, std::slice::from_ref(&source), invocation, state);
+        }
+    }
+
+    /// What a program changes where it works is changed outside the project if it works there.
+    pub fn place_effect(&self, effect: &mut Effect, invocation: &Invocation) {
+        let (Some(project), Some(cwd)) = (self.out.world.project(), invocation.cwd.as_deref()) else { return };
+        let changes = match effect.operation {
+            Operation::Write | Operation::Delete | Operation::Mutate => true,
+            Operation::Read | Operation::Execute | Operation::Network => false,
+        };
+        let real = path::resolve(cwd, self.out.world, path::Follow::Last).real;
+        let is_own = std::iter::once(project)
+            .chain(self.out.world.scratch().iter().map(String::as_str))
+            .any(|root| path::under(&real, root));
+        if changes && !is_own && matches!(effect.scope, Scope::File | Scope::Directory | Scope::Project) {
+            effect.scope = Scope::OtherRepo;
+            effect.marks.add(Mark::OutsideProject);
         }
     }
 

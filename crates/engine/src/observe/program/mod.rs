@@ -367,6 +367,7 @@ impl Runner<'_, '_> {
             effect.marks = does.marks;
             effect.by.clone_from(&invocation.by.name);
             effect.part = invocation.by.part;
+            self.place_effect(&mut effect, invocation);
             if does.operation == Operation::Network && does.marks.has(Mark::Upload) {
                 effect.marks.union(self.host_marks(invocation));
             }
