@@ -170,6 +170,14 @@ impl Session {
         })
     }
 
+    /// Takes note of a call that may begin once a person has answered.
+    pub fn may_begin(&self, call: Course) {
+        if let Ok(states) = &self.states {
+            // Should it fail, the next call that looks finds the state damaged and asks.
+            let _ = states.update(&self.id, |state: &mut UnderWay| state.add(call, self.now_ms));
+        }
+    }
+
     /// Takes note of the end of a call; yields the files that it was to change, as far as they are watched.
     pub fn ended(&self, id: &str) -> Vec<String> {
         match &self.states {

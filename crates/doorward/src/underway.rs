@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use doorward_engine::{Effect, Operation, Target};
+use doorward_engine::{Effect, Facts, Operation, Target};
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
@@ -51,15 +51,21 @@ impl State for UnderWay {
 
 impl Course {
     /// The course of a call; `recipes` decide what runs in its project. `None` if nobody can come in its way.
-    pub fn of(id: &str, effects: &[Effect], recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
-        let changes = |operation| matches!(operation, Operation::Write | Operation::Delete | Operation::Mutate);
+    pub fn of(id: &str, facts: &Facts, recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
+        let effects = &facts.effects;
+        let mut runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
         let writes = paths(effects, changes);
-        let mut runs = paths(effects, |operation| operation == Operation::Execute);
         if effects.iter().any(|effect| effect.operation == Operation::Execute) {
             runs.extend(recipes());
         }
         let has_any = !writes.is_empty() || !runs.is_empty();
         has_any.then(|| Course { id: id.to_owned(), writes, runs, since_ms: 0 })
+    }
+
+    /// The course of a call that a person is asked about: it runs after that, but what it writes may come in between.
+    pub fn asked(id: &str, facts: &Facts) -> Option<Course> {
+        let writes = paths(&facts.effects, changes);
+        (!writes.is_empty()).then(|| Course { id: id.to_owned(), writes, ..Course::default() })
     }
 
     /// A file that one of the two writes and the other runs.
@@ -81,11 +87,16 @@ impl UnderWay {
         if let Some(file) = self.calls.iter().find_map(|known| known.crosses(&call)) {
             return Some(file);
         }
+        self.add(call, now_ms);
+        None
+    }
+
+    /// Takes note of a call that may begin, whatever it comes in the way of.
+    pub fn add(&mut self, call: Course, now_ms: u64) {
         self.calls.push_back(Course { since_ms: now_ms, ..call });
         while self.calls.len() > CALLS {
             self.calls.pop_front();
         }
-        None
     }
 
     /// The files of a call are to be looked at when it has ended, whoever lets it run.
@@ -105,10 +116,22 @@ impl UnderWay {
     }
 }
 
-fn paths(effects: &[Effect], wanted: impl Fn(Operation) -> bool) -> Vec<String> {
+const fn changes(effect: &Effect) -> bool {
+    match effect.operation {
+        Operation::Write | Operation::Delete | Operation::Mutate => true,
+        Operation::Read | Operation::Execute | Operation::Network => false,
+    }
+}
+
+/// `sh < file`: what a shell is handed by a redirection may be what it runs.
+fn is_input(facts: &Facts, effect: &Effect) -> bool {
+    facts.tool == "bash" && effect.operation == Operation::Read && effect.by.is_empty()
+}
+
+fn paths(effects: &[Effect], wanted: impl Fn(&Effect) -> bool) -> Vec<String> {
     let mut paths: Vec<String> = effects
         .iter()
-        .filter(|effect| wanted(effect.operation))
+        .filter(|effect| wanted(effect))
         .filter_map(|effect| match &effect.target {
             Target::Path(path) | Target::Program(path) if path.starts_with('/') => Some(path.clone()),
             Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
@@ -158,6 +181,16 @@ mod tests {
         assert!(state.begin(run(), 1000 + UNREPORTED_MS).is_some());
         assert!(state.end("a").is_empty());
         assert!(state.begin(run(), 1001).is_none());
+    }
+
+    #[test]
+    fn a_call_that_is_asked_about_counts_even_where_it_comes_in_the_way() {
+        let mut state = UnderWay::default();
+        assert_eq!(state.begin(course("a", &[], &["/p/x.sh"]), 1000), None);
+        state.add(course("asked", &["/p/x.sh"], &[]), 1001);
+        assert!(state.begin(course("b", &[], &["/p/x.sh"]), 1002).is_some());
+        assert!(state.end("asked").is_empty());
+        assert!(state.begin(course("b", &[], &["/p/x.sh"]), 1003).is_none());
     }
 
     #[test]

@@ -59,3 +59,21 @@ fn two_hundred_calls_at_once_are_all_answered_in_time_and_recorded() {
     }
     assert_eq!(home.run(&["audit", "verify"], b"").code, 0);
 }
+
+#[test]
+fn what_a_call_that_was_asked_about_may_write_is_not_run_unasked_beside_it() {
+    let home = Home::new();
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    let said = |id: &str, tool: &str, input: serde_json::Value| {
+        let mut payload = home.payload(tool, input);
+        payload["tool_use_id"] = id.into();
+        let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+        ran.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
+    };
+    let script = std::path::Path::new(&home.project()).join("look.sh");
+    std::fs::write(&script, "ls\n").unwrap();
+    let run = || json!({ "command": "sh look.sh" });
+    assert_eq!(said("run-1", "Bash", run()), "allow");
+    assert_eq!(said("write", "Bash", json!({ "command": "frobnicate > look.sh" })), "ask");
+    assert_eq!(said("run-2", "Bash", run()), "ask");
+}

@@ -286,3 +286,21 @@ fn the_plugin_of_opencode_lies_where_opencode_looks_and_goes_again() {
     home.write(".config/opencode/plugin/doorward.js", "export const Mine = async () => ({});");
     assert_eq!(home.run(&["setup", "opencode", "--yes"], b"").code, 1, "a file of somebody else's is left alone");
 }
+
+#[test]
+fn once_it_is_set_up_an_agent_can_neither_loosen_it_nor_take_it_out() {
+    let home = Home::new();
+    let as_agent = |arguments: &[&str]| support::feed(home.command(arguments).env("CLAUDECODE", "1"), b"");
+    assert_eq!(as_agent(&["setup", "claude", "--yes", "--mode", "confirm-all"]).code, 0);
+    for arguments in [
+        &["setup", "claude", "--yes", "--mode", "auto"][..],
+        &["setup", "claude", "--yes", "--mode", "shadow", "--without-hooks"],
+        &["setup", "claude", "--yes", "--uninstall"],
+    ] {
+        let ran = as_agent(arguments);
+        assert_ne!(ran.code, 0, "{arguments:?}");
+        assert!(ran.stderr.contains("only a person"), "{}", ran.stderr);
+    }
+    assert!(home.read(".claude/settings.json").unwrap().contains("doorward"));
+    assert_eq!(as_agent(&["setup", "claude", "--dry-run"]).code, 0);
+}

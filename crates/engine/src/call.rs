@@ -18,6 +18,8 @@ pub struct ToolCall {
     pub cancelled: bool,
     /// Text was cut before it reached us.
     pub truncated: bool,
+    /// Which places of a file are meant, where the shape of the tool does not say: all of them, a cell.
+    pub places: String,
 }
 
 /// The tools that agents have, in one shape for all of them.
@@ -133,6 +135,7 @@ impl ToolCall {
             attended: true,
             cancelled: false,
             truncated: false,
+            places: String::new(),
         }
     }
 

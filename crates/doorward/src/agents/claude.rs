@@ -5,14 +5,24 @@ use serde_json::Value;
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Ended, Event, Proof};
+use super::{Agent, Asked, Ended, Event, Proof};
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false, denied: Ended::Declined };
 
+/// The modes in which a question is known to reach a person, or to be refused where there is none. In `auto` a classifier
+/// answers it, and of a mode that is new nobody knows.
+const ASKING: &[&str] = &["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
+
 /// Reads one payload.
 pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
-    dialect::translate(payload, attended, SPEAKER)
+    let mut event = dialect::translate(payload, attended, SPEAKER)?;
+    if let Event::Proposed(proposed) = &mut event
+        && Fields::of(payload)?.may("permission_mode")?.is_some_and(|mode| !ASKING.contains(&mode))
+    {
+        proposed.asked = Asked::Unheard;
+    }
+    Ok(event)
 }
 
 /// Prompts also come from background tasks and from what the agent scheduled for itself, so the event proves nothing.
@@ -51,6 +61,11 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
         "WebFetch" => Tool::Fetch { url: fields.only("url prompt")?.need("url")?, method: None },
         "WebSearch" => Tool::WebSearch { query: fields.only("query allowed_domains blocked_domains")?.need("query")? },
         "Agent" | "Task" => {
+            // Of its other modes nobody knows who answers the questions about its calls.
+            if let Some(mode) = fields.may("mode")?.filter(|mode| !matches!(*mode, "default" | "plan" | "acceptEdits"))
+            {
+                return Err(format!("the subagent would run in the mode `{mode}`"));
+            }
             Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
         }
         _ => match name.strip_prefix("mcp__") {
@@ -176,8 +191,42 @@ mod tests {
             ("Write", json!({"file_path": "/a"})),
             ("MultiEdit", json!({"file_path": "/a", "edits": []})),
             ("Agent", json!({"description": "x"})),
+            ("Agent", json!({"prompt": "x", "mode": "bypassPermissions"})),
         ] {
             assert!(matches!(translated(name, input.clone()), Tool::Malformed { .. }), "{name} {input}");
+        }
+    }
+
+    #[test]
+    fn which_places_are_meant_is_part_of_the_call() {
+        let places = |name: &str, input: Value| {
+            let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": name, "tool_input": input});
+            let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!("{name}") };
+            proposed.call.places
+        };
+        let edit = |all: Value| json!({"file_path": "/p/a", "old_string": "x", "new_string": "y", "replace_all": all});
+        let cell =
+            |id: &str, mode: &str| json!({"notebook_path": "/p/n", "new_source": "", "cell_id": id, "edit_mode": mode});
+        assert_eq!(places("Edit", edit(json!(false))), "");
+        assert_ne!(places("Edit", edit(json!(true))), "");
+        assert_ne!(places("NotebookEdit", cell("1", "delete")), places("NotebookEdit", cell("2", "delete")));
+        assert_ne!(places("NotebookEdit", cell("1", "delete")), places("NotebookEdit", cell("1", "replace")));
+    }
+
+    #[test]
+    fn in_a_mode_that_answers_questions_itself_nobody_is_asked() {
+        for (mode, asked) in [
+            (json!("default"), Asked::Call),
+            (json!("bypassPermissions"), Asked::Call),
+            (json!(null), Asked::Call),
+            (json!("auto"), Asked::Unheard),
+            (json!("unheard-of"), Asked::Unheard),
+        ] {
+            let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash",
+                "tool_input": {"command": "ls"}, "permission_mode": mode});
+            let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!("{mode}") };
+            assert_eq!(proposed.asked, asked, "{mode}");
+            assert_eq!(Agent::Claude.can_ask(proposed.asked), asked == Asked::Call);
         }
     }
 
@@ -187,5 +236,11 @@ mod tests {
             "mcp_server": {"name": "my__db"}});
         let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!() };
         assert!(matches!(proposed.call.tool, Tool::Mcp { server, name, .. } if server == "my__db" && name == "drop"));
+        for (called, expected) in
+            [("mcp__db__drop", "db"), ("mcp__db__drop__all", "db__drop__all"), ("mcp__db___drop", "db___drop")]
+        {
+            let Tool::Mcp { server, .. } = translated(called, json!({})) else { panic!("{called}") };
+            assert_eq!(server, expected, "{called}");
+        }
     }
 }

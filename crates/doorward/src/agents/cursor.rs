@@ -40,7 +40,7 @@ pub fn reply(asked: Asked, decision: &Decision) -> Reply {
     let (word, reason) = match (decision, asked) {
         (Decision::Allow(reason), _) => ("allow", reason),
         (Decision::Ask(reason), Asked::Permission) => ("ask", reason),
-        (Decision::Ask(reason), Asked::Call) | (Decision::Deny(reason), _) => ("deny", reason),
+        (Decision::Ask(reason), Asked::Call | Asked::Unheard) | (Decision::Deny(reason), _) => ("deny", reason),
         (Decision::Silent, _) => return Reply::default(),
     };
     let answer = json!({ "permission": word, "user_message": reason, "agent_message": reason });
@@ -92,25 +92,25 @@ fn tool(name: &str, input: &Value) -> Result<Tool, String> {
         "Shell" => {
             let fields =
                 fields.only("command working_directory cwd timeout description is_background block_until_ms")?;
-            let directory = fields.own("working_directory")?.or(fields.own("cwd")?);
+            let directory = fields.either("working_directory", "cwd")?;
             let command = super::gemini::within(fields.need("command")?, directory.as_deref(), None);
             Tool::Bash { command, background: fields.flag("is_background")? }
         }
         "Write" => {
             let fields = fields.only("file_path path content contents")?;
-            let path = fields.own("file_path")?.or(fields.own("path")?).ok_or("`file_path` is missing")?;
-            let content = fields.own("content")?.or(fields.own("contents")?).ok_or("`content` is missing")?;
+            let path = fields.either("file_path", "path")?.ok_or("`file_path` is missing")?;
+            let content = fields.either("content", "contents")?.ok_or("`content` is missing")?;
             Tool::Write { path, content }
         }
         "Delete" => {
             let fields = fields.only("file_path path")?;
-            let path = fields.own("file_path")?.or(fields.own("path")?).ok_or("`file_path` is missing")?;
+            let path = fields.either("file_path", "path")?.ok_or("`file_path` is missing")?;
             let change = Change { path, kind: ChangeKind::Delete, old: String::new(), new: String::new() };
             Tool::Edit { changes: vec![change] }
         }
         "Read" => {
             let fields = fields.only("file_path path offset limit")?;
-            Tool::Read { path: fields.own("file_path")?.or(fields.own("path")?).ok_or("`file_path` is missing")? }
+            Tool::Read { path: fields.either("file_path", "path")?.ok_or("`file_path` is missing")? }
         }
         "Task" => {
             Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }

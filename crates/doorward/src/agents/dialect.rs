@@ -85,6 +85,9 @@ pub fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Strin
     // A server's own name may hold the separator; the payload says which part is the name.
     let known = named.and_then(|server| Some((server, rest.strip_prefix(server)?.strip_prefix("__")?)));
     let (server, name) = known.or_else(|| rest.split_once("__")).unwrap_or((rest, ""));
+    // Where it could end in more than one place, it is no server that anybody knows.
+    let is_clear = known.is_some() || rest.find("__") == rest.rfind("__");
+    let server = if is_clear { server } else { rest };
     Ok(Tool::Mcp {
         server: server.to_owned(),
         name: name.to_owned(),
@@ -112,6 +115,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
     call.agent = speaker.agent.name().to_owned();
     call.session = fields.own("session_id")?.unwrap_or_default();
     call.attended = attended;
+    call.places = places(input);
     call.cancelled = fields.flag("cancelled")?;
     Ok(Event::Proposed(Box::new(Proposed {
         call,
@@ -125,6 +129,24 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
             model: fields.own("session_model").ok().flatten(),
         },
     })))
+}
+
+/// What decides which places of a file are changed, besides what is taken out and put in. A yes to one of them is none to
+/// the others.
+fn places(input: &Value) -> String {
+    const NAMES: &[&str] = &[
+        "replace_all",
+        "replaceAll",
+        "allow_multiple",
+        "expected_replacements",
+        "cell_id",
+        "cell_number",
+        "cell_type",
+        "edit_mode",
+    ];
+    let given = NAMES.iter().filter_map(|name| Some((*name).to_owned()).zip(input.get(name).cloned()));
+    let given: Map<String, Value> = given.filter(|(_, value)| *value != Value::Bool(false)).collect();
+    if given.is_empty() { String::new() } else { Value::Object(given).to_string() }
 }
 
 fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {

@@ -37,6 +37,14 @@ impl<'a> Fields<'a> {
         self.own(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
 
+    /// Text that goes by one of two names. Which of them the agent reads where both are there nobody knows.
+    pub fn either(self, one: &str, another: &str) -> Result<Option<String>, String> {
+        match (self.own(one)?, self.own(another)?) {
+            (Some(_), Some(_)) => Err(format!("it has both `{one}` and `{another}`")),
+            (found, None) | (None, found) => Ok(found),
+        }
+    }
+
     /// A switch; off if it is missing.
     pub fn flag(self, name: &str) -> Result<bool, String> {
         match self.0.get(name) {

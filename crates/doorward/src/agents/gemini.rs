@@ -68,11 +68,11 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
         "replace" | "edit" => edit(fields)?,
         "read_file" => {
             let fields = fields.only("file_path absolute_path offset limit start_line end_line")?;
-            Tool::Read { path: either(fields, "file_path", "absolute_path")?.ok_or("`file_path` is missing")? }
+            Tool::Read { path: fields.either("file_path", "absolute_path")?.ok_or("`file_path` is missing")? }
         }
         "list_directory" => {
             let fields = fields.only("dir_path path ignore respect_git_ignore file_filtering_options")?;
-            Tool::Search { path: either(fields, "dir_path", "path")?, pattern: None, files: None }
+            Tool::Search { path: fields.either("dir_path", "path")?, pattern: None, files: None }
         }
         "grep_search" | "search_file_content" | "glob" => search(fields)?,
         "web_fetch" => fetch(name, fields, input)?,
@@ -89,7 +89,7 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
 
 fn shell(fields: Fields<'_>, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = fields.only("command description dir_path directory is_background timeout")?;
-    let directory = either(fields, "dir_path", "directory")?;
+    let directory = fields.either("dir_path", "directory")?;
     let command = within(fields.need("command")?, directory.as_deref(), payload.may("cwd")?);
     Ok(Tool::Bash { command, background: fields.flag("is_background")? })
 }
@@ -116,8 +116,12 @@ fn search(fields: Fields<'_>) -> Result<Tool, String> {
     let known = "pattern dir_path path include include_pattern exclude_pattern glob limit offset case_sensitive respect_git_ignore \
                  respect_gemini_ignore names_only max_matches_per_file total_max_matches fixed_strings context before after no_ignore";
     let fields = fields.only(known)?;
+    let named = ["include", "include_pattern", "glob"].into_iter().filter(|name| fields.has(name));
+    if named.count() > 1 {
+        return Err("it picks files in more than one way".into());
+    }
     let files = fields.own("include")?.or(fields.own("include_pattern")?).or(fields.own("glob")?);
-    Ok(Tool::Search { path: either(fields, "dir_path", "path")?, pattern: fields.own("pattern")?, files })
+    Ok(Tool::Search { path: fields.either("dir_path", "path")?, pattern: fields.own("pattern")?, files })
 }
 
 /// Addresses stand in the text of the prompt; only if there is exactly one is it known what is fetched.
@@ -153,14 +157,6 @@ fn other(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String>
         (Some(rest), _) => dialect::mcp(rest, input, payload),
         (None, Some(rest)) => dialect::mcp(&rest.replacen('_', "__", 1), input, payload),
         (None, None) => Ok(Tool::Other { name: name.to_owned(), input: input.clone() }),
-    }
-}
-
-/// One field under two names; both at once are one too many.
-fn either(fields: Fields<'_>, one: &str, another: &str) -> Result<Option<String>, String> {
-    match (fields.own(one)?, fields.own(another)?) {
-        (Some(_), Some(_)) => Err(format!("it has both `{one}` and `{another}`")),
-        (found, None) | (None, found) => Ok(found),
     }
 }
 

@@ -155,6 +155,7 @@ impl Agent {
     pub const fn can_ask(self, asked: Asked) -> bool {
         match (self, asked) {
             (_, Asked::Permission) => true,
+            (_, Asked::Unheard) => false,
             (Agent::Claude | Agent::Pi | Agent::Generic, Asked::Call) => true,
             // Gemini CLI waits for ever where there is no terminal; `attended` tells.
             (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Vscode, Asked::Call) => true,
@@ -249,6 +250,8 @@ pub struct Situation {
 pub enum Asked {
     /// Whether it may run.
     Call,
+    /// The same, where the agent answers questions itself instead of putting them to a person.
+    Unheard,
     /// Whether it may have a permission that the agent would otherwise ask a person for.
     Permission,
 }

@@ -15,6 +15,34 @@ fn proposed(asked: Asked) -> Proposed {
 }
 
 #[test]
+fn a_field_under_two_names_at_once_is_malformed() {
+    let tool = |agent: Agent, event: &str, name: &str, input: Value| {
+        let payload = json!({"hook_event_name": event, "cwd": "/p", "tool_name": name, "tool_input": input});
+        match agent.translate(&payload, true) {
+            Ok(Event::Proposed(proposed)) => proposed.call.tool,
+            other => panic!("{other:?}"),
+        }
+    };
+    for (agent, event, name, input) in [
+        (Agent::Cursor, "preToolUse", "Write", json!({"file_path": "/p/a", "path": "/etc/passwd", "content": "x"})),
+        (Agent::Cursor, "preToolUse", "Write", json!({"path": "/p/a", "content": "x", "contents": "y"})),
+        (Agent::Cursor, "preToolUse", "Delete", json!({"file_path": "/p/a", "path": "/p"})),
+        (Agent::Cursor, "preToolUse", "Read", json!({"file_path": "/p/a", "path": "/p/.env"})),
+        (Agent::Cursor, "preToolUse", "Shell", json!({"command": "rm -r x", "cwd": "/p", "working_directory": "/"})),
+        (
+            Agent::Gemini,
+            "BeforeTool",
+            "grep_search",
+            json!({"pattern": "x", "include": "*.rs", "include_pattern": ".env"}),
+        ),
+        (Agent::Gemini, "BeforeTool", "read_file", json!({"file_path": "/p/a", "absolute_path": "/p/.env"})),
+    ] {
+        let found = tool(agent, event, name, input.clone());
+        assert!(matches!(found, Tool::Malformed { .. }), "{name} {input}");
+    }
+}
+
+#[test]
 fn names_lead_to_their_agents() {
     for agent in Agent::ALL {
         assert_eq!(Agent::named(agent.name()), Some(agent));

@@ -1,8 +1,10 @@
 //! Hooks of others that answer in our place.
 
+use std::path::Path;
+
 use serde_json::Value;
 
-use super::{Defect, Patient};
+use super::{Defect, Patient, project};
 use crate::agents::Agent;
 use crate::setup;
 
@@ -11,8 +13,12 @@ const DECIDING: [&str; 6] =
     ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
 
 pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
-    let Some(file) = setup::settings_of(agent, patient.places) else { return Vec::new() };
-    let text = crate::trusted::start_of(&file, 1 << 20).unwrap_or_default();
+    let own = setup::settings_of(agent, patient.places);
+    own.into_iter().chain(project::files(patient, agent)).flat_map(|file| in_file(&file, agent)).collect()
+}
+
+fn in_file(file: &Path, agent: Agent) -> Vec<Defect> {
+    let text = crate::trusted::start_of(file, 1 << 20).unwrap_or_default();
     let Ok(settings) = serde_json::from_str::<Value>(&text) else { return Vec::new() };
     let hooks = settings.get("hooks").and_then(Value::as_object);
     let mut found = Vec::new();
@@ -31,7 +37,8 @@ fn commands(value: &Value) -> Vec<&str> {
     match value {
         Value::Array(items) => items.iter().flat_map(commands).collect(),
         Value::Object(fields) => {
-            let own = ["command", "bash", "url"].iter().filter_map(|name| fields.get(*name)?.as_str());
+            let own =
+                ["command", "bash", "url", "prompt", "tool"].iter().filter_map(|name| fields.get(*name)?.as_str());
             own.chain(fields.get("hooks").into_iter().flat_map(commands)).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),

@@ -10,16 +10,9 @@ use crate::setup;
 use crate::world::project_root;
 
 pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
-    let Some(here) = &patient.here else { return Vec::new() };
-    let root = PathBuf::from(project_root(here).unwrap_or_else(|| here.clone()));
-    // The home directory's own settings are the user's.
-    if root == Path::new(patient.places.home()) {
-        return Vec::new();
-    }
-    let switch = |name: &str| {
-        let file = root.join(name);
+    let switch = |file: PathBuf| {
         let text = crate::trusted::start_of(&file, 1 << 20)?;
-        let switch = switched_off(agent, name, &text)?;
+        let switch = switched_off(agent, file.to_str()?, &text)?;
         let what = format!("`{}` says `{switch}`: in this project hooks do not run", file.display());
         Some(Defect::new(
             "hooks-off-project",
@@ -28,7 +21,18 @@ pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
             "take the switch out of that file before you start the agent here",
         ))
     };
-    names(agent).iter().filter_map(|name| switch(name)).collect()
+    files(patient, agent).into_iter().filter_map(switch).collect()
+}
+
+/// The files of the project at hand that an agent heeds.
+pub fn files(patient: &Patient<'_>, agent: Agent) -> Vec<PathBuf> {
+    let Some(here) = &patient.here else { return Vec::new() };
+    let root = PathBuf::from(project_root(here).unwrap_or_else(|| here.clone()));
+    // The home directory's own settings are the user's.
+    if root == Path::new(patient.places.home()) {
+        return Vec::new();
+    }
+    names(agent).iter().map(|name| root.join(name)).collect()
 }
 
 const fn names(agent: Agent) -> &'static [&'static str] {

@@ -76,7 +76,7 @@ pub fn exact_call(call: &ToolCall) -> Option<String> {
     if !is_known || call.truncated || call.cancelled {
         return None;
     }
-    hash(&(&call.agent, &call.tool, &call.cwd))
+    hash(&(&call.agent, &call.tool, &call.cwd, &call.places))
 }
 
 /// The rules that a call was judged by.

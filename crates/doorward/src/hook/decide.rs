@@ -131,6 +131,10 @@ fn settled(
     if session::may_run(&considered, mode) {
         considered.before = session.seen(&seen::changed(&considered.facts, project.as_deref()));
     }
+    if mode == Mode::Auto && considered.judgement.verdict == Verdict::Confirm {
+        // A person may say yes while others are under way: what it writes, none of them must run as it was before.
+        Course::asked(id, &considered.facts).into_iter().for_each(|course| session.may_begin(course));
+    }
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
@@ -180,7 +184,7 @@ fn beside_others(
     (id, project): (&str, Option<&str>),
 ) -> Considered {
     let recipes = || recipes(project);
-    let course = Course::of(id, &considered.facts.effects, recipes);
+    let course = Course::of(id, &considered.facts, recipes);
     match course.and_then(|course| session.crosses(course)) {
         Some(file) => {
             let doubt = format!("what `{file}` holds: another call that has not ended writes or runs it");
@@ -199,7 +203,7 @@ fn recipes(project: Option<&str>) -> Vec<String> {
 /// Who can answer a question about a call.
 fn asking(proposed: &Proposed, agent: Agent) -> Asking {
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
-        (false, _) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
+        (false, true) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
         (false, _) => Asking::Nobody,
         (true, false) => Asking::Elsewhere,
         (true, true) => Asking::Here,

@@ -66,6 +66,14 @@ fn commands(path: &Path) -> Vec<Typed> {
 }
 
 fn command(line: &Value) -> Option<Typed> {
+    // What an agent tells a subagent, or wakes itself up with, stands in transcripts as a user's words too.
+    let origin = line.pointer("/origin/kind");
+    if line.get("isSidechain") == Some(&true.into())
+        || line.get("agentId").is_some()
+        || origin.is_some_and(|kind| kind != "human")
+    {
+        return None;
+    }
     let session = line.get("sessionId")?.as_str()?.to_owned();
     let said = line.pointer("/message/content")?.as_str().filter(|_| line.get("type") == Some(&"user".into()))?;
     let typed = said.trim().strip_prefix("<bash-input>")?.split("</bash-input>").next()?;

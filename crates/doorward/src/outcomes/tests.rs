@@ -96,6 +96,30 @@ fn what_a_person_typed_after_it_was_blocked_is_friction_once() {
 }
 
 #[test]
+fn what_an_agent_wrote_into_a_transcript_was_typed_by_nobody() {
+    let desk = Desk::new();
+    desk.decided("blocked", Verdict::Block, effect("", "/p/a", &[]));
+    let path = desk.base.path().join(".claude/projects/p/s.jsonl");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    for (key, value) in [
+        ("isSidechain", json!(true)),
+        ("agentId", json!("a1")),
+        ("origin", json!({ "kind": "task-notification" })),
+        ("type", json!("assistant")),
+        (
+            "message",
+            json!({ "role": "user", "content": [{ "type": "tool_result", "content": "<bash-input>command blocked</bash-input>" }] }),
+        ),
+    ] {
+        let mut line = json!({ "type": "user", "sessionId": "s",
+            "message": { "role": "user", "content": "<bash-input>command blocked</bash-input>" } });
+        line[key] = value;
+        std::fs::write(&path, line.to_string()).unwrap();
+        assert_eq!(look(&desk.room(), 0).unwrap(), (0, 0), "{line}");
+    }
+}
+
+#[test]
 fn only_what_can_be_said_of_a_decision_is_recorded() {
     let said = |regret, friction, fine, verdict, has_run| {
         let arguments = FlagArguments { id: String::new(), regret, friction, fine, why: None };

@@ -26,8 +26,9 @@ use crate::agents::Agent;
 use crate::cli::SetupArguments;
 use crate::config::{Agent as Choice, Config};
 use crate::places::Places;
-use crate::record::{Entry, Ledger, Recorder};
+use crate::record::{self, Entry, Ledger, Recorder};
 use crate::screen;
+use crate::trust::person;
 use hooks::Hooks;
 
 pub use files::switched_off;
@@ -63,6 +64,10 @@ struct Change {
 /// Runs the command.
 pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
+    // Once it stands guard, an agent could take it away again or give itself a laxer mode.
+    if !arguments.dry_run && record::directory(&places).exists() {
+        person::no_agent()?;
+    }
     let agents = chosen(&places, arguments)?;
     if arguments.without_hooks {
         return begin(&places, &agents, arguments);

@@ -32,21 +32,33 @@ const LEFT_BY_AGENTS: &[&str] = &[
     "GEMINI_CLI",
     "OPENCODE",
     "PI_CODING_AGENT",
+    "QWEN_CODE",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
 ];
+
+/// Packages of agents whose program is called something else.
+const PACKAGES: &[&str] = &["claude-code", "gemini-cli", "qwen-code", "opencode-ai", "pi-coding-agent"];
 
 /// More generations than any terminal has.
 const GENERATIONS: usize = 64;
 
 /// Fails unless a person typed the command.
 pub fn required() -> Result<()> {
+    no_agent()?;
+    if OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
+        bail!("only a person may do this: run it in a terminal of your own");
+    }
+    Ok(())
+}
+
+/// Fails if an agent runs the command, as far as that can be seen; a script of a person's own may.
+pub fn no_agent() -> Result<()> {
     if let Some(name) = LEFT_BY_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
         bail!("only a person may do this, and `{name}` says that an agent runs this command");
     }
     if let Some(agent) = agent_above(std::process::id()) {
         bail!("only a person may do this, and `{agent}` runs this command");
-    }
-    if OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
-        bail!("only a person may do this: run it in a terminal of your own");
     }
     Ok(())
 }
@@ -78,18 +90,24 @@ fn agent_above(pid: u32) -> Option<String> {
     let mut current = pid;
     for _ in 0..GENERATIONS {
         current = parent(current).filter(|parent| *parent > 1)?;
-        if let Some(agent) = words(current).iter().take(2).find_map(|word| agent_named(word)) {
+        if let Some(agent) = agent_in(&words(current)) {
             return Some(agent);
         }
     }
     None
 }
 
-/// `node /usr/lib/node_modules/…/claude` runs claude as well.
+/// `node --flag /usr/lib/node_modules/…/claude` runs claude as well.
+fn agent_in(words: &[String]) -> Option<String> {
+    words.iter().filter(|word| !word.starts_with('-')).take(2).find_map(|word| agent_named(word))
+}
+
 fn agent_named(word: &str) -> Option<String> {
     let name = word.rsplit('/').next().unwrap_or(word);
     let stem = name.split('.').next().unwrap_or(name);
-    AGENTS.contains(&stem).then(|| stem.to_owned())
+    let package = word.rsplit_once("/node_modules/").map_or("", |(_, package)| package);
+    let mut parts = package.split('/').filter(|part| AGENTS.contains(part) || PACKAGES.contains(part));
+    AGENTS.contains(&stem).then_some(stem).or_else(|| parts.next()).map(str::to_owned)
 }
 
 fn words(pid: u32) -> Vec<String> {
@@ -112,8 +130,18 @@ mod tests {
         for word in ["claude", "/home/me/.local/bin/codex", "/usr/lib/node_modules/x/gemini.js", "pi"] {
             assert!(agent_named(word).is_some(), "{word}");
         }
-        for word in ["bash", "/usr/bin/pip", "claudette", ""] {
+        for word in ["bash", "/usr/bin/pip", "claudette", "", "/p/node_modules/.bin/tsc", "/home/claude/bin/zsh"] {
             assert!(agent_named(word).is_none(), "{word}");
+        }
+        for (line, is_agent) in [
+            ("node --max-old-space-size=8192 --no-warnings /usr/bin/gemini -p x", true),
+            ("node /usr/lib/node_modules/@github/copilot/npm-loader.js", true),
+            ("node /usr/lib/node_modules/@qwen-code/qwen-code/dist/index.js", true),
+            ("tmux new -s claude", false),
+            ("-zsh", false),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(agent_in(&words).is_some(), is_agent, "{line}");
         }
     }
 }

@@ -95,7 +95,7 @@ impl Plan {
     /// INVARIANT: a proposal that was touched, or made for another record or another policy, goes no further than this.
     fn of(room: &Room, path: &Path, way: Way) -> Result<Plan> {
         replay::trusted(&room.places)?;
-        let proposal = Proposal::load(path)?;
+        let proposal = Proposal::load(&room.places, path)?;
         let kept = room.log.record(proposal.sequence)?.map(|record| record.hash.to_string());
         if kept.as_deref() != Some(proposal.ledger.as_str()) {
             bail!("`{}` was made from another record; nothing was changed", path.display());

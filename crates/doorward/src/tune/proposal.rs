@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::{Operation, Policy, Stage, Thresholds};
-use doorward_ledger::Hash;
+use doorward_ledger::{Hash, StateKey};
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
@@ -69,13 +69,13 @@ impl Proposal {
     pub fn save(&self, places: &Places) -> Result<PathBuf> {
         let day = self.made.get(..10).unwrap_or_default();
         let path = directory(places).join(format!("{day}-{}.toml", self.review.word()));
-        write::replace(&path, &self.text())?;
+        write::replace(&path, &self.text(places)?)?;
         Ok(path)
     }
 
-    fn text(&self) -> String {
+    fn text(&self, places: &Places) -> Result<String> {
         let body = format!("# `doorward tune accept` shows what this would change, and asks\n{}", self.document());
-        format!("checksum = \"{}\"\n{body}", Hash::of(body.as_bytes()))
+        Ok(format!("{}\n{body}", checksum(places, &body)?))
     }
 
     fn document(&self) -> DocumentMut {
@@ -109,13 +109,13 @@ impl Proposal {
     }
 
     /// Reads a proposal that is as it was written.
-    pub fn load(path: &Path) -> Result<Proposal> {
+    pub fn load(places: &Places, path: &Path) -> Result<Proposal> {
         let shown = path.display();
         let again = "make it again with `doorward tune monthly` or `doorward tune quarterly`; nothing was changed";
         let text = trusted::read(path).map_err(anyhow::Error::msg)?;
         let text = text.with_context(|| format!("there is no `{shown}`; `doorward tune list` names all"))?;
         let (first, body) = text.split_once('\n').unwrap_or_default();
-        if first != format!("checksum = \"{}\"", Hash::of(body.as_bytes())) {
+        if first != checksum(places, body)? {
             bail!("`{shown}` is damaged or was edited: its checksum does not fit; {again}");
         }
         let proposal: Proposal =
@@ -194,9 +194,16 @@ pub fn directory(places: &Places) -> PathBuf {
     places.state().join("proposals")
 }
 
-/// The file of a proposal: a path, or a bare name among those that were made.
+/// The first line of a proposal. It wants a key: whoever can write a file could otherwise have it accepted as a review's word.
+fn checksum(places: &Places, body: &str) -> Result<String> {
+    let key = StateKey::load_or_create(&places.state().join("proposals.key"))?;
+    Ok(format!("checksum = \"{}\"", Hash::of(&key.code("proposal", body.as_bytes()))))
+}
+
+/// The file of a proposal: a path, or a bare name among those that were made. A file of that name in the current directory,
+/// which may be a project's, is not meant.
 pub fn found(places: &Places, file: &Path) -> PathBuf {
-    if file.components().count() > 1 || file.exists() {
+    if file.components().count() > 1 {
         return file.to_owned();
     }
     directory(places).join(file).with_extension("toml")
@@ -231,13 +238,31 @@ mod tests {
         let wanted = proposal(&Policy::built_in());
         let path = wanted.save(&places).unwrap();
         assert!(path.ends_with("proposals/2026-11-17-monthly.toml"), "{path:?}");
-        assert_eq!(Proposal::load(&path).unwrap(), wanted);
+        assert_eq!(Proposal::load(&places, &path).unwrap(), wanted);
         assert_eq!(all(&places), std::slice::from_ref(&path));
         let text = std::fs::read_to_string(&path).unwrap();
-        for damaged in [text.replace("0.9", "0.1"), String::new(), "x".into(), text[..text.len() - 9].to_owned()] {
+        let body = text.split_once('\n').unwrap().1;
+        let unkeyed = format!("checksum = \"{}\"\n{body}", Hash::of(body.as_bytes()));
+        for damaged in
+            [text.replace("0.9", "0.1"), String::new(), "x".into(), text[..text.len() - 9].to_owned(), unkeyed]
+        {
             std::fs::write(&path, damaged).unwrap();
-            let problem = Proposal::load(&path).unwrap_err().to_string();
+            let problem = Proposal::load(&places, &path).unwrap_err().to_string();
             assert!(problem.contains("checksum") && problem.contains("nothing was changed"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_bare_name_is_never_a_file_of_the_current_directory() {
+        let places = Places::at("/home/dev");
+        let made = directory(&places);
+        for (file, expected) in [
+            ("Cargo", made.join("Cargo.toml")),
+            ("Cargo.toml", made.join("Cargo.toml")),
+            ("./Cargo.toml", PathBuf::from("./Cargo.toml")),
+            ("/x/a.toml", PathBuf::from("/x/a.toml")),
+        ] {
+            assert_eq!(found(&places, Path::new(file)), expected, "{file}");
         }
     }
 

@@ -119,6 +119,11 @@ fn a_proposal_that_is_damaged_foreign_or_stale_changes_nothing() {
     let plan = crate::Plan { seed: 3, ..crate::plan(2_000, Drifts::NONE) };
     crate::simulated::write(&elsewhere.path(".local/state/doorward/log"), plan);
     let foreign = elsewhere.run(&["tune", "show", &proposal], b"");
+    assert!(foreign.code == 1 && foreign.stderr.contains("checksum"), "{}", foreign.stderr);
+    // Where even the key is the same, the record is not.
+    let key = ".local/state/doorward/proposals.key";
+    std::fs::copy(home.path(key), elsewhere.path(key)).unwrap();
+    let foreign = elsewhere.run(&["tune", "show", &proposal], b"");
     assert!(foreign.code == 1 && foreign.stderr.contains("another record"), "{}", foreign.stderr);
     assert_eq!(policy(&home), before);
 }

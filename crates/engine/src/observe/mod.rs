@@ -11,6 +11,7 @@ mod observer;
 mod program;
 mod redact;
 mod shell;
+mod skills;
 mod standing;
 mod stream;
 mod through;

@@ -2,11 +2,12 @@
 
 use super::observer::Observer;
 use super::touch::Touch;
-use crate::effect::{Effect, Operation, Scope};
+use super::wild::holds_secrets;
+use crate::effect::{Effect, Operation, Scope, Sensitivity};
 use crate::marks::Mark;
 use crate::path;
 use crate::place;
-use crate::world::Tracking;
+use crate::world::{Kind, Tracking};
 
 impl Observer<'_> {
     /// Marks what is special about a change at this place.
@@ -18,6 +19,31 @@ impl Observer<'_> {
         let puts_there = matches!(touch, Touch::Write | Touch::Append | Touch::Edit);
         if puts_there && (place::is_installed(real) || self.is_built_program(real)) {
             effect.marks.add(Mark::RunsOnLoad);
+        }
+    }
+
+    /// What lies below is read as well. A directory that is read like a file is one that is copied, packed or linked to.
+    pub fn note_tree(&self, touch: Touch, real: &str, effect: &mut Effect) {
+        let may_hold = effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) || holds_secrets(real, self.world);
+        let is_tree = || match touch {
+            Touch::ReadTree => true,
+            Touch::Read | Touch::Upload => self.world.look(real).kind == Kind::Directory,
+            Touch::List
+            | Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Edit
+            | Touch::Delete
+            | Touch::DeleteTree
+            | Touch::Move
+            | Touch::Metadata
+            | Touch::MetadataTree => false,
+        };
+        if may_hold && is_tree() {
+            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
+            if effect.marks.has(Mark::GuardOwn) {
+                effect.marks.add(Mark::CredentialStore);
+            }
         }
     }
 

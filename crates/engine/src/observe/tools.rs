@@ -50,13 +50,16 @@ impl Observer<'_> {
                 let mut effect = Effect::new(Operation::Read, Target::Resource(name.to_owned()));
                 effect.marks.add(Mark::HarnessOnly);
                 self.effect(effect);
+                if matches!(name, "Skill" | "SlashCommand") {
+                    self.loads_text(input, cwd);
+                }
             }
             Some(tool) if tool.risk == Risk::Low => {
-                let path =
-                    ["path", "file_path", "filePath"].iter().find_map(|key| input.get(key).and_then(Value::as_str));
-                match path {
-                    Some(path) => self.read_tool(path, cwd),
-                    None => self.search_tool(None, None, cwd),
+                let named = ["path", "file_path", "filePath"].iter().filter_map(|key| input.get(key)?.as_str());
+                let paths: Vec<&str> = named.collect();
+                paths.iter().for_each(|path| self.read_tool(path, cwd));
+                if paths.is_empty() {
+                    self.search_tool(None, None, cwd);
                 }
             }
             Some(_) | None => {

@@ -311,12 +311,7 @@ impl Observer<'_> {
                 effect.scope = Scope::Directory;
             }
         }
-        if touch == Touch::ReadTree && effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) {
-            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
-        }
-        if touch == Touch::ReadTree && super::wild::holds_secrets(&real, self.world) {
-            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
-        }
+        self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
         self.note_reading(touch, &real, &mut effect);
         effect.by.clone_from(&by.name);

@@ -221,13 +221,19 @@ pub fn lists_sensitive(pattern: &str, directory: &str, world: &dyn World) -> boo
 
 /// A directory of the user's settings, with files below it that are secrets there and would not be elsewhere.
 pub fn holds_secrets(directory: &str, world: &dyn World) -> bool {
-    const HELD: &[&str] = &["config.json", "credentials.toml", "gh/hosts.yml", "hosts.yml", "gcloud", "share/keyrings"];
+    const HELD: &[&str] =
+        &["config.json", "credentials.toml", "gh/hosts.yml", "hosts.yml", "gcloud", "share/keyrings", "keyrings"];
     let Some(home) = world.home() else { return false };
     let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
     let is_secret = |directory: &str, name: &str| {
         place::classify(&crate::path::join(directory, name), world).sensitivity > Sensitivity::None
     };
     let elsewhere = crate::path::join(home, "elsewhere");
+    // The guard's own keys lie there.
+    let guard = crate::path::join(home, ".local/state/doorward");
+    if !inside && crate::path::under(directory, home) && crate::path::under(&guard, directory) {
+        return true;
+    }
     !inside
         && crate::path::under(directory, home)
         && HELD.iter().any(|name| is_secret(directory, name) && !is_secret(&elsewhere, name))

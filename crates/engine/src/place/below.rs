@@ -600,12 +600,13 @@ pub fn agent_part(directory: &str, rest: &str) -> Option<&'static Class> {
     let (part, inner) = rest.split_once('/').unwrap_or((rest, ""));
     match part {
         "worktrees" if !inner.is_empty() => None,
-        "plans" | "todos" | "tasks" | "sessions" | "archived_sessions" | "log" | "logs" | "tmp" | "cache"
-        | "history" | "history.jsonl" | "file-history" | "paste-cache" | "image-cache" | "debug" | "statsig"
-        | "scratch" | "scratchpad" | "storage" | "ide" | "log.txt" | "worktrees" | "checkpoints" | "telemetry"
-        | "session-env" => Some(&AGENT_NOTES),
+        "sessions" | "archived_sessions" | "history.jsonl" | "storage" => Some(&TRANSCRIPT),
+        "tmp" if inner.contains("/chats") || inner.ends_with(".jsonl") => Some(&TRANSCRIPT),
+        "plans" | "todos" | "tasks" | "log" | "logs" | "tmp" | "cache" | "history" | "file-history" | "paste-cache"
+        | "image-cache" | "debug" | "statsig" | "scratch" | "scratchpad" | "ide" | "log.txt" | "worktrees"
+        | "checkpoints" | "telemetry" => Some(&AGENT_NOTES),
         "projects" if inner.contains("/memory") => Some(&INSTRUCTION),
-        "projects" => Some(&AGENT_NOTES),
+        "projects" => Some(&TRANSCRIPT),
         // For Codex these are permissions, not advice.
         "rules" if directory.ends_with(".codex") => Some(&AGENT),
         "skills" | "skill" | "commands" | "command" | "agents" | "agent" | "rules" | "prompts" | "memory"

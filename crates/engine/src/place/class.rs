@@ -56,6 +56,8 @@ pub static AGENT: Class = plain(&[Mark::AgentSettings], Machine, Everywhere);
 pub static AGENT_AUTH: Class =
     class(&[Mark::AgentSettings, Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
 pub static AGENT_NOTES: Class = plain(&[Mark::AgentNotes], Workspace, Everywhere);
+/// What a person said, as agents wrote it down: whoever can change it can put words into that person's mouth.
+pub static TRANSCRIPT: Class = plain(&[Mark::AgentNotes], Machine, Everywhere);
 pub static INSTRUCTION: Class = plain(&[Mark::InstructionFile], Shared, Everywhere);
 pub static GIT: Class = plain(&[Mark::GitInternals], Project, Everywhere);
 pub static GIT_CONFIG: Class = plain(&[Mark::GitInternals, Mark::GitConfig], Project, Everywhere);

@@ -349,6 +349,7 @@ fn the_guard_and_the_agents() {
             "/home/dev/.config/opencode/opencode.json",
             "/home/dev/.qwen/settings.json",
             "/home/dev/.claude",
+            "/home/dev/.claude/session-env/s/hook-0.sh",
             "/tmp/x/.claude/settings.json",
         ],
     );
@@ -366,6 +367,7 @@ fn the_guard_and_the_agents() {
         Mark::AgentSettings,
         &[
             "/home/dev/.claude/plans/one.md",
+            "/home/dev/.claude/projects/p/x.jsonl",
             "/home/dev/app/.claude/skills/x/SKILL.md",
             "/home/dev/app/.claude/worktrees/a/src/lib.rs",
             "/home/dev/app/src/claude/settings.json",

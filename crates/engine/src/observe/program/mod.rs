@@ -3,6 +3,7 @@
 pub mod args;
 mod builds;
 mod conditions;
+mod destination;
 pub mod grammar;
 mod handed;
 mod identity;
@@ -368,6 +369,7 @@ impl Runner<'_, '_> {
             effect.marks = does.marks;
             effect.by.clone_from(&invocation.by.name);
             effect.part = invocation.by.part;
+            self.place_effect(&mut effect, invocation);
             if does.operation == Operation::Network && does.marks.has(Mark::Upload) {
                 effect.marks.union(self.host_marks(invocation));
             }
@@ -463,19 +465,10 @@ fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::sch
 /// A package that is named on the command line was chosen by the agent.
 fn note_packages(invocation: &mut Invocation) {
     let is_project = |field: &Field| field.text == "." || field.text.starts_with(".[");
-    let operands = invocation
-        .args
-        .operands
-        .iter()
-        .zip(&invocation.roles)
-        .filter(|(_, role)| **role == Role::Package)
-        .map(|(field, _)| field);
-    let values = invocation
-        .args
-        .given
-        .iter()
-        .filter(|given| given.role == Role::Package)
-        .filter_map(|given| given.value.as_ref());
+    let roles = invocation.args.operands.iter().zip(&invocation.roles);
+    let operands = roles.filter(|(_, role)| **role == Role::Package).map(|(field, _)| field);
+    let given = invocation.args.given.iter().filter(|given| given.role == Role::Package);
+    let values = given.filter_map(|given| given.value.as_ref());
     let named: Vec<&Field> = operands.chain(values).collect();
     let builds_project = named.iter().any(|field| is_project(field));
     let is_all = named.iter().all(|field| is_project(field));

@@ -30,6 +30,7 @@ impl Runner<'_, '_> {
         let given = args.value("-p").or_else(|| args.value("--strip")).and_then(|value| value.exact()?.parse().ok());
         let directory = args.value("--directory").and_then(|value| value.exact()).unwrap_or_default();
         let base = path::join(cwd, directory);
+        self.patch_elsewhere(&base, invocation);
         for text in self.patch_texts(invocation, state, cwd) {
             let found = patched(&text);
             if found.len() > FILES {
@@ -40,6 +41,14 @@ impl Runner<'_, '_> {
                     self.patch_file(&path::join(&base, &stripped(file, *strip)), kind, &text, invocation);
                 }
             }
+        }
+    }
+
+    /// Whatever the patch names lies below a directory, and that one is none of the project's.
+    fn patch_elsewhere(&mut self, base: &str, invocation: &Invocation) {
+        let is_inside = self.out.world.project().is_some_and(|project| path::under(&path::lexical(base), project));
+        if !is_inside {
+            self.out.touch_path(Touch::Create, base, &invocation.by, Marks::default());
         }
     }
 

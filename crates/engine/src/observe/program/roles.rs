@@ -261,81 +261,8 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn plain(&mut self, touch: Touch, field: &Field, invocation: &Invocation) {
+    pub fn plain(&mut self, touch: Touch, field: &Field, invocation: &Invocation) {
         self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
-    }
-
-    /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
-    fn into(&mut self, field: &Field, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
-        let is_flag = at == usize::MAX;
-        let is_directory = is_flag
-            || field.text.ends_with('/')
-            || field.text == "."
-            || field.text == ".."
-            || self.is_directory(field, invocation);
-        let sources: Vec<Field> = invocation
-            .args
-            .operands
-            .iter()
-            .zip(&invocation.roles)
-            .enumerate()
-            .filter(|(index, (_, role))| *index != at && matches!(role, Role::Read | Role::ReadTree | Role::Move))
-            .map(|(_, (source, _))| source.clone())
-            .collect();
-        if is_flag && sources.is_empty() {
-            self.writes(Touch::Create, field, invocation, state);
-            return;
-        }
-        if invocation.roles.contains(&Role::Move) && self.is_disposable(field, invocation) {
-            for source in &sources {
-                self.plain(Touch::DeleteTree, source, invocation);
-            }
-        }
-        if !is_directory {
-            self.writes(Touch::Write, field, invocation, state);
-            self.carry(field, &sources, invocation, state);
-            return;
-        }
-        for source in sources {
-            let name = path::name(source.known().unwrap_or_default()).to_owned();
-            if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
-                self.writes(Touch::Create, field, invocation, state);
-                continue;
-            }
-            let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
-            self.writes(Touch::Write, &inner, invocation, state);
-            self.carry(&inner, std::slice::from_ref(&source), invocation, state);
-        }
-    }
-
-    /// A copy has the content of its source.
-    fn carry(&mut self, field: &Field, sources: &[Field], invocation: &Invocation, state: &mut State<'_>) {
-        let absolute = |text: &str| invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, text)));
-        let (Some(destination), [source]) = (field.exact().and_then(absolute), sources) else { return };
-        if let Some(file) = source.exact().and_then(absolute).and_then(|path| state.written.get(&path).cloned()) {
-            self.store(destination, file.content, file.origin, state);
-        }
-    }
-
-    /// Whatever is moved there is as good as deleted: nobody asks before that place is cleared.
-    pub fn is_disposable(&self, field: &Field, invocation: &Invocation) -> bool {
-        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
-        if crate::place::is_harmless_device(text) {
-            return true;
-        }
-        let world = self.out.world;
-        let real = path::resolve(&path::join(cwd, text), world, path::Follow::Last).real;
-        world.scratch().iter().any(|scratch| path::under(&real, scratch))
-            || world.tracking(&real) == Tracking::Rebuildable
-    }
-
-    fn is_directory(&self, field: &Field, invocation: &Invocation) -> bool {
-        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
-        let resolved = path::resolve(&path::join(cwd, text), self.out.world, path::Follow::Last);
-        self.out.world.look(&resolved.real).kind == Kind::Directory
-            || self.out.world.project() == Some(resolved.real.as_str())
-            || self.out.world.home() == Some(resolved.real.as_str())
-            || self.out.world.temporary().contains(&resolved.real)
     }
 
     fn url(&mut self, field: &Field, exchange: Exchange, invocation: &mut Invocation) {

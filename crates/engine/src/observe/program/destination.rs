@@ -1,0 +1,132 @@
+//! Where copies, moves and links end up: the place that is named, or a name inside of it.
+
+use super::Invocation;
+use crate::effect::{Effect, Operation, Scope};
+use crate::knowledge::schema::Role;
+use crate::marks::Mark;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+use crate::path;
+use crate::world::{Kind, Tracking};
+
+/// Flags of `ln` that keep it from following a link in the place of the new one.
+const AS_IT_IS: &[&str] = &["-n", "-h", "--no-dereference", "-T", "--no-target-directory"];
+
+impl Runner<'_, '_> {
+    /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
+    pub fn into(&mut self, field: &Field, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
+        let is_flag = at == usize::MAX;
+        if !is_flag && invocation.args.operands.len() == 1 && makes_links(invocation) {
+            return self.link_here(field, invocation, state);
+        }
+        let is_directory = is_flag
+            || field.text.ends_with('/')
+            || field.text == "."
+            || field.text == ".."
+            || self.is_directory(field, invocation);
+        let sources: Vec<Field> = invocation
+            .args
+            .operands
+            .iter()
+            .zip(&invocation.roles)
+            .enumerate()
+            .filter(|(index, (_, role))| {
+                *index != at && matches!(role, Role::Read | Role::ReadTree | Role::Move | Role::LinkSource)
+            })
+            .map(|(_, (source, _))| source.clone())
+            .collect();
+        // INVARIANT: a destination is written, whatever is known of its sources.
+        if sources.is_empty() {
+            self.writes(if is_flag { Touch::Create } else { Touch::Write }, field, invocation, state);
+            return;
+        }
+        if invocation.roles.contains(&Role::Move) && self.is_disposable(field, invocation) {
+            for source in &sources {
+                self.plain(Touch::DeleteTree, source, invocation);
+            }
+        }
+        // A link to a directory is exchanged itself if it is not to be followed.
+        if !is_directory || (makes_links(invocation) && invocation.args.has_any(AS_IT_IS)) {
+            self.writes(Touch::Write, field, invocation, state);
+            self.carry(field, &sources, invocation, state);
+        }
+        if !is_directory {
+            return;
+        }
+        for source in sources {
+            let name = path::name(source.known().unwrap_or_default()).to_owned();
+            if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
+                self.writes(Touch::Create, field, invocation, state);
+                continue;
+            }
+            let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
+            self.writes(Touch::Write, &inner, invocation, state);
+            self.carry(&inner, std::slice::from_ref(&source), invocation, state);
+        }
+    }
+
+    /// What a program changes where it works is changed outside the project if it works there.
+    pub fn place_effect(&self, effect: &mut Effect, invocation: &Invocation) {
+        let (Some(project), Some(cwd)) = (self.out.world.project(), invocation.cwd.as_deref()) else { return };
+        let changes = match effect.operation {
+            Operation::Write | Operation::Delete | Operation::Mutate => true,
+            Operation::Read | Operation::Execute | Operation::Network => false,
+        };
+        let real = path::resolve(cwd, self.out.world, path::Follow::Last).real;
+        let is_own = std::iter::once(project)
+            .chain(self.out.world.scratch().iter().map(String::as_str))
+            .any(|root| path::under(&real, root));
+        if changes && !is_own && matches!(effect.scope, Scope::File | Scope::Directory | Scope::Project) {
+            effect.scope = Scope::OtherRepo;
+            effect.marks.add(Mark::OutsideProject);
+        }
+    }
+
+    /// `ln -s x/a`: the link lies here, under the name of what it leads to.
+    fn link_here(&mut self, source: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+        self.reads(Touch::Read, source, invocation, state);
+        let name = path::name(source.known().unwrap_or_default()).to_owned();
+        if name.is_empty() || source.glob || matches!(name.as_str(), "." | "..") {
+            return self.writes(Touch::Create, &source.with_text("."), invocation, state);
+        }
+        let here = source.with_text(name);
+        self.writes(Touch::Write, &here, invocation, state);
+        self.carry(&here, std::slice::from_ref(source), invocation, state);
+    }
+
+    /// A copy has the content of its source.
+    fn carry(&mut self, field: &Field, sources: &[Field], invocation: &Invocation, state: &mut State<'_>) {
+        let absolute = |text: &str| invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, text)));
+        let (Some(destination), [source]) = (field.exact().and_then(absolute), sources) else { return };
+        if let Some(file) = source.exact().and_then(absolute).and_then(|path| state.written.get(&path).cloned()) {
+            self.store(destination, file.content, file.origin, state);
+        }
+    }
+
+    /// Whatever is moved there is as good as deleted: nobody asks before that place is cleared.
+    pub fn is_disposable(&self, field: &Field, invocation: &Invocation) -> bool {
+        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+        if crate::place::is_harmless_device(text) {
+            return true;
+        }
+        let world = self.out.world;
+        let real = path::resolve(&path::join(cwd, text), world, path::Follow::Last).real;
+        world.scratch().iter().any(|scratch| path::under(&real, scratch))
+            || world.tracking(&real) == Tracking::Rebuildable
+    }
+
+    fn is_directory(&self, field: &Field, invocation: &Invocation) -> bool {
+        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+        let resolved = path::resolve(&path::join(cwd, text), self.out.world, path::Follow::Last);
+        self.out.world.look(&resolved.real).kind == Kind::Directory
+            || self.out.world.project() == Some(resolved.real.as_str())
+            || self.out.world.home() == Some(resolved.real.as_str())
+            || self.out.world.temporary().contains(&resolved.real)
+    }
+}
+
+fn makes_links(invocation: &Invocation) -> bool {
+    invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "ln" | "link"))
+}
