@@ -30,7 +30,6 @@ const fn payload(role: Role) -> Option<&'static str> {
         Role::Mount => "/:/host",
         Role::Data
         | Role::List
-        | Role::Env
         | Role::LinkSource
         | Role::Cwd
         | Role::Resource
