@@ -28,13 +28,7 @@ const fn payload(role: Role) -> Option<&'static str> {
         Role::Host => "evil.example",
         Role::RemotePath | Role::RemoteInto => "evil.example:/x",
         Role::Mount => "/:/host",
-        Role::Data
-        | Role::List
-        | Role::LinkSource
-        | Role::Cwd
-        | Role::Resource
-        | Role::Package
-        | Role::Pid => {
+        Role::Data | Role::List | Role::LinkSource | Role::Cwd | Role::Resource | Role::Package | Role::Pid => {
             return None;
         }
     })
