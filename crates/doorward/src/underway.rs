@@ -101,6 +101,8 @@ impl UnderWay {
 
     /// The files of a call are to be looked at when it has ended, whoever lets it run.
     pub fn watch(&mut self, id: &str, paths: Vec<String>) {
+        // A call that a person has let run is judged once more.
+        self.watched.retain(|(known, _)| known != id);
         self.watched.push_back((id.to_owned(), paths));
         while self.watched.len() > WATCHED {
             self.watched.pop_front();
@@ -199,6 +201,7 @@ mod tests {
         for number in 0..=WATCHED {
             state.watch(&number.to_string(), vec![format!("/p/{number}")]);
         }
+        state.watch("1", vec!["/p/1".to_owned()]);
         assert_eq!(state.end("0"), Vec::<String>::new(), "forgotten");
         assert_eq!(state.end("1"), ["/p/1"]);
         assert_eq!(state.end("1"), Vec::<String>::new());

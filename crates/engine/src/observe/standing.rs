@@ -1,4 +1,4 @@
-//! What a change means because of where it happens.
+//! What reading or changing something means because of where it lies.
 
 use super::observer::Observer;
 use super::touch::Touch;
@@ -24,22 +24,9 @@ impl Observer<'_> {
 
     /// What lies below is read as well. A directory that is read like a file is one that is copied, packed or linked to.
     pub fn note_tree(&self, touch: Touch, real: &str, effect: &mut Effect) {
-        let may_hold = effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) || holds_secrets(real, self.world);
-        let is_tree = || match touch {
-            Touch::ReadTree => true,
-            Touch::Read | Touch::Upload => self.world.look(real).kind == Kind::Directory,
-            Touch::List
-            | Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::Delete
-            | Touch::DeleteTree
-            | Touch::Move
-            | Touch::Metadata
-            | Touch::MetadataTree => false,
-        };
-        if may_hold && is_tree() {
+        let is_read_as_file = matches!(touch, Touch::Read | Touch::Upload);
+        let is_tree = touch == Touch::ReadTree || (is_read_as_file && self.world.look(real).kind == Kind::Directory);
+        if is_tree && (effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) || holds_secrets(real, self.world)) {
             effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
             if effect.marks.has(Mark::GuardOwn) {
                 effect.marks.add(Mark::CredentialStore);

@@ -69,16 +69,18 @@ impl Runner<'_, '_> {
 
     /// What a program changes where it works is changed outside the project if it works there.
     pub fn place_effect(&self, effect: &mut Effect, invocation: &Invocation) {
-        let (Some(project), Some(cwd)) = (self.out.world.project(), invocation.cwd.as_deref()) else { return };
         let changes = match effect.operation {
             Operation::Write | Operation::Delete | Operation::Mutate => true,
             Operation::Read | Operation::Execute | Operation::Network => false,
         };
+        let is_near = matches!(effect.scope, Scope::File | Scope::Directory | Scope::Project);
+        let (Some(project), Some(cwd)) = (self.out.world.project(), invocation.cwd.as_deref()) else { return };
+        if !changes || !is_near {
+            return;
+        }
         let real = path::resolve(cwd, self.out.world, path::Follow::Last).real;
-        let is_own = std::iter::once(project)
-            .chain(self.out.world.scratch().iter().map(String::as_str))
-            .any(|root| path::under(&real, root));
-        if changes && !is_own && matches!(effect.scope, Scope::File | Scope::Directory | Scope::Project) {
+        let scratch = self.out.world.scratch().iter().map(String::as_str);
+        if !std::iter::once(project).chain(scratch).any(|root| path::under(&real, root)) {
             effect.scope = Scope::OtherRepo;
             effect.marks.add(Mark::OutsideProject);
         }

@@ -205,8 +205,7 @@ impl Runner<'_, '_> {
     fn is_of_session(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
         let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return true };
         let path = crate::path::lexical(&crate::path::join(cwd, text));
-        let look = self.out.world.look(&path);
-        look.created_this_session || look.changed_since_trust || state.written.contains_key(&path)
+        self.is_changed(&path, state)
     }
 }
 

@@ -141,8 +141,7 @@ impl Runner<'_, '_> {
         by: &By,
         how: How,
     ) {
-        let look = self.out.world.look(file);
-        if look.changed_since_trust || look.created_this_session || state.written.contains_key(file) {
+        if self.is_changed(file, state) {
             return self.run_file(file, state, input, by, Mark::SessionFile, how);
         }
         if let Some(place) = self.fetched_here(Some(file), state) {
@@ -359,29 +358,27 @@ impl Runner<'_, '_> {
         if role != Role::Script || code::of_file(&file).is_some() || state.written.contains_key(&file) {
             return file;
         }
-        let is_new = |file: &String| {
-            let look = self.out.world.look(file);
-            look.created_this_session || look.changed_since_trust || state.written.contains_key(file)
-        };
         let mut candidates = ENDINGS.iter().map(|ending| format!("{file}{ending}"));
-        candidates.find(is_new).unwrap_or(file)
+        candidates.find(|candidate| self.is_changed(candidate, state)).unwrap_or(file)
+    }
+
+    /// The file was written or changed: since the project was trusted, in this session, or by this call.
+    pub fn is_changed(&self, file: &str, state: &State<'_>) -> bool {
+        let look = self.out.world.look(file);
+        look.changed_since_trust || look.created_this_session || state.written.contains_key(file)
     }
 
     /// A file of a trusted project, as it was when it was trusted.
     fn is_own_setting(&self, file: &str, state: &State<'_>) -> bool {
         let world = self.out.world;
-        let look = world.look(file);
-        let is_changed = look.changed_since_trust || look.created_this_session || state.written.contains_key(file);
-        !is_changed && world.project_trusted() && world.tracking(file) == Tracking::Clean
+        !self.is_changed(file, state) && world.project_trusted() && world.tracking(file) == Tracking::Clean
     }
 
     fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {
         let input = &Stream::unknown(Default::default());
-        let look = self.out.world.look(real);
-        let changed = look.changed_since_trust || look.created_this_session || state.written.contains_key(real);
         let tracked =
             matches!(self.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
-        if changed || !tracked {
+        if self.is_changed(real, state) || !tracked {
             if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
                 return self.run_file(real, state, input, by, Mark::SessionFile, How::Read);
             }

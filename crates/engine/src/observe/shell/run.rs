@@ -163,10 +163,16 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
             return output;
         }
+        let elsewhere = state.elsewhere().filter(|_| !command.redirects.is_empty());
+        let elsewhere =
+            elsewhere.map(|mut state| (self.redirects(&command.redirects, &mut state, input.clone()), state));
         let redirected = self.redirects(&command.redirects, state, input);
         let before = opens_files(&command.redirects).then(|| state.clone());
         let output = self.compound(&command.kind, command, state, redirected.input.clone());
         unless_refused(before, state);
+        if let Some((redirected, mut elsewhere)) = elsewhere {
+            self.finish_redirects(redirected, output.clone(), &mut elsewhere);
+        }
         self.finish_redirects(redirected, output, state)
     }
 

@@ -9,6 +9,7 @@ use crate::observe::program::Invocation;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
+use crate::world::Tracking;
 
 /// More changed sources than this are a new state of the project, which is for its trust to say.
 const FILES: usize = 48;
@@ -61,7 +62,7 @@ impl Runner<'_, '_> {
         let Some(project) = self.out.world.project().map(str::to_owned) else { return };
         let mut files = self.out.world.changed_files();
         files.extend(state.written.keys().cloned());
-        files.retain(|file| path::under(file, &project) && is_unread(file));
+        files.retain(|file| path::under(file, &project) && is_unread(file) && self.is_uncommitted(file, state));
         files.sort_unstable();
         files.dedup();
         for file in files.iter().take(FILES) {
@@ -72,6 +73,14 @@ impl Runner<'_, '_> {
                 self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
             }
         }
+    }
+
+    /// Not what somebody committed since the project was trusted, unless this session made it.
+    fn is_uncommitted(&self, file: &str, state: &State<'_>) -> bool {
+        let world = self.out.world;
+        state.written.contains_key(file)
+            || world.look(file).created_this_session
+            || world.tracking(file) != Tracking::Clean
     }
 }
 

@@ -47,11 +47,7 @@ impl Runner<'_, '_> {
             "submodule add" => self.git_address_at(0, invocation, state),
             "submodule update" | "submodule sync" | "submodule init" => {
                 let list = git.map(|git| path::join(&git.root, ".gitmodules"));
-                let is_new = |file: &String| {
-                    let look = self.out.world.look(file);
-                    look.created_this_session || look.changed_since_trust || state.written.contains_key(file)
-                };
-                if list.is_none_or(|list| is_new(&list)) {
+                if list.is_none_or(|list| self.is_changed(&list, state)) {
                     let what = "where `.gitmodules`, which changed, has submodules fetched from";
                     self.out.lower(Degree::Unknown, what);
                 }

@@ -6,6 +6,7 @@ mod awk_program;
 pub mod check;
 mod chmod;
 mod cloud_cli;
+mod cloud_words;
 mod curl;
 mod dd;
 mod echo;
