@@ -113,6 +113,7 @@ pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         directories: Vec::new(),
         effects: Vec::new(),
         flows: Vec::new(),
+        arrivals: Vec::new(),
         coverage,
         taint: Vec::new(),
         intent: Intent::default(),

@@ -6,6 +6,7 @@
 mod accepted;
 mod agents;
 mod alerts;
+mod arrivals;
 mod audit;
 mod check;
 mod cli;

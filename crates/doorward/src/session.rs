@@ -15,13 +15,16 @@ use doorward_ledger::{
 };
 
 use crate::alerts::raised;
+use crate::arrivals::{self, Arrivals};
 use crate::judging::Considered;
 use crate::naming::Names;
 use crate::places::Places;
 use crate::record;
 use crate::screen::time::{milliseconds, now_ms};
 use crate::seen::{self, Seen};
+use crate::trust::Trust;
 use crate::underway::{Course, UnderWay};
+use crate::world::{project_root, versions};
 
 /// Clocks of file systems lag behind by a few milliseconds.
 const SLACK_MS: u64 = 20;
@@ -157,6 +160,34 @@ impl Session {
             self.look_at_overrides(states, &facts.pattern);
         }
         Ok(())
+    }
+
+    /// What came into a project since it was trusted; `None` if nothing is kept.
+    pub fn arrivals(&self, project: &str) -> Result<Option<Arrivals>> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        Ok(states.find(project)?)
+    }
+
+    /// Keeps what a call may bring into a project. Comes before the record, like all that a session notes.
+    pub fn note_arrivals(&self, of: (&str, u64), places: &[String], before: &[(String, String)]) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        arrivals::note(states, of, places, before)
+    }
+
+    /// Keeps what judged edits left in files of a trusted project, unless they had come from elsewhere before.
+    pub fn keep_edits(&self, places: &Places, paths: &[String]) -> Result<()> {
+        let Some(project) = paths.first().and_then(|path| project_root(path)) else { return Ok(()) };
+        let trust = Trust::load(places).map_err(|problem| anyhow!("{problem}"))?;
+        let Some(pinned) = trust.projects.get(&project).filter(|pinned| pinned.head.is_some()) else { return Ok(()) };
+        let known = self.arrivals(&project)?.unwrap_or_default();
+        let own: Vec<String> = paths.iter().filter(|path| known.above(path).is_none()).cloned().collect();
+        self.note_arrivals((&project, pinned.at), &[], &versions(&project, places.home(), &own))
+    }
+
+    /// Nothing has come into a project yet that a person just trusted.
+    pub fn begin_arrivals(&self, project: &str, trusted: u64) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        Ok(states.replace(project, &Arrivals::since(trusted))?)
     }
 
     /// Lets a call begin beside the others of the session; yields a file in doubt if they come in each other's way.

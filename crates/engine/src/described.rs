@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::path::{join, lexical, under};
 use crate::world::{
     Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Tally, Tracking, World,
@@ -76,6 +77,12 @@ pub struct GitDescription {
     pub branch: Option<String>,
     pub default_branch: Option<String>,
     pub config: BTreeMap<String, String>,
+    /// Branches, commits and stashes by the name that a command uses, with the files that are different there.
+    pub brings: Option<BTreeMap<String, BTreeMap<String, String>>>,
+    /// The commits of the current branch are on no branch of a remote.
+    pub unpublished: bool,
+    /// Directories below the root that are repositories of their own.
+    pub nested: Vec<String>,
 }
 
 /// `"all"` or a list of paths.
@@ -103,6 +110,8 @@ pub struct FileDescription {
     pub sha256: Option<String>,
     pub changed_since_trust: bool,
     pub created_this_session: bool,
+    /// Git, a patch, an archive or a download put it there; for a directory, all that is below.
+    pub arrived: bool,
 }
 
 /// A [`Description`] with its relative keys resolved.
@@ -259,7 +268,8 @@ impl World for DescribedWorld {
             executable: file.is_some_and(|file| file.executable),
             hard_links: 1,
             created_this_session: file.is_some_and(|file| file.created_this_session),
-            changed_since_trust: file.is_some_and(|file| file.changed_since_trust || file.created_this_session),
+            changed_since_trust: file
+                .is_some_and(|file| file.changed_since_trust || file.created_this_session || file.arrived),
         }
     }
 
@@ -341,6 +351,55 @@ impl World for DescribedWorld {
         })
     }
 
+    fn rewrites(&self, write: &GitWrite) -> Rewrite {
+        let (Some(root), Some(brings)) =
+            (&self.git_root, self.description.git.as_ref().and_then(|git| git.brings.as_ref()))
+        else {
+            return Rewrite::Undescribed;
+        };
+        let name = match &write.source {
+            GitSource::Index | GitSource::Sparse => "index",
+            GitSource::Tree(name)
+            | GitSource::Subtree(name)
+            | GitSource::Side(name)
+            | GitSource::Change(name)
+            | GitSource::Undo(name)
+            | GitSource::Stash(name) => name,
+            GitSource::Bisect(_) | GitSource::Unknown => return Rewrite::Unread("it is not described".into()),
+        };
+        let Some(files) = brings.get(name) else { return Rewrite::Nameless };
+        let base = write.into.as_deref().unwrap_or(root);
+        let incoming = files.iter().map(|(path, text)| Incoming {
+            path: lexical(&join(base, path)),
+            becomes: Some(Becomes::Text(text.clone())),
+            standing: Standing::New,
+        });
+        let is_meant = |file: &Incoming| {
+            write.into.is_some() || write.paths.is_empty() || write.paths.iter().any(|path| under(&file.path, path))
+        };
+        Rewrite::Files(incoming.filter(is_meant).collect())
+    }
+
+    fn rewritable(&self, _directory: &str, _since: &str) -> bool {
+        self.description
+            .git
+            .as_ref()
+            .is_some_and(|git| git.unpublished && git.branch.is_some() && git.branch != git.default_branch)
+    }
+
+    fn arrival(&self, path: &str) -> Option<Arrival> {
+        let root = self.git_root.as_deref().unwrap_or("/");
+        let nested = self.description.git.iter().flat_map(|git| &git.nested).map(|nested| lexical(&join(root, nested)));
+        let brought = |(place, file): (&String, &FileDescription)| {
+            (file.arrived && under(path, place)).then(|| Arrival::Brought(place.clone()))
+        };
+        nested
+            .filter(|nested| under(path, nested))
+            .map(Arrival::Repository)
+            .next()
+            .or_else(|| self.files.iter().find_map(brought))
+    }
+
     fn program(&self, name: &str) -> Identity {
         if !name.contains('/') {
             return Identity::Trusted(name.to_owned());
@@ -380,7 +439,7 @@ impl World for DescribedWorld {
     }
 
     fn changed_files(&self) -> Vec<String> {
-        let changed = |file: &FileDescription| file.changed_since_trust || file.created_this_session;
+        let changed = |file: &FileDescription| file.changed_since_trust || file.created_this_session || file.arrived;
         self.files.iter().filter(|(_, file)| changed(file)).map(|(path, _)| path.clone()).collect()
     }
 

@@ -77,6 +77,9 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
     pub coverage: Coverage,
+    /// Files and directories of the project that the call fills with content nobody has read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taint: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]

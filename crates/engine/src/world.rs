@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::incoming::{Arrival, GitWrite, Rewrite};
+
 /// Directories that builds make, whatever the language.
 pub const REBUILDABLE: &[&str] = &[
     "target",
@@ -203,6 +205,12 @@ pub trait World {
     /// The names in a directory that a glob or a recipe search may want; `None` if not known.
     fn entries(&self, directory: &str) -> Option<Vec<String>>;
     fn git(&self, directory: &str) -> Option<Git>;
+    /// Which files a git command would write, and with what.
+    fn rewrites(&self, write: &GitWrite) -> Rewrite;
+    /// The commits since that one are only here, on a branch that is not the default one, and the reflog keeps them.
+    fn rewritable(&self, directory: &str, since: &str) -> bool;
+    /// The path belongs to something that came into the project and that nobody has trusted.
+    fn arrival(&self, path: &str) -> Option<Arrival>;
     /// Which file `name` stands for; a name with a slash is an absolute path.
     fn program(&self, name: &str) -> Identity;
     fn mcp(&self, server: &str, tool: &str) -> McpTrust;

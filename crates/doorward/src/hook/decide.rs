@@ -139,7 +139,7 @@ fn settled(
     let decision = settle::settle(&considered.judgement, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
     let entry = entry::decision(id, proposed, &considered, placed)?;
-    let noted = session.note(id, &considered, mode);
+    let noted = session.note(id, &considered, mode).and_then(|()| note_arrivals(&world, &session, &considered, mode));
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
     let alerts = session.alerts();
     let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
@@ -159,6 +159,16 @@ fn settled(
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
             Err(error.context("the decision cannot be recorded"))
         }
+    }
+}
+
+/// Keeps in mind what the call may bring into the project.
+fn note_arrivals(world: &DiskWorld, session: &Session, considered: &Considered, mode: Mode) -> Result<()> {
+    match world.arrivals_of() {
+        Some(of) if session::may_run(considered, mode) => {
+            session.note_arrivals(of, &considered.facts.arrivals, &world.replaced())
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

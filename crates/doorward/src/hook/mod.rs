@@ -155,6 +155,8 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
     };
     if has_run {
         snapshots::ran(&surroundings.places, &outcome.id);
+        // Without the note the file counts as somebody else's once git has brought it back.
+        let _ = session.keep_edits(&surroundings.places, &changed);
     }
     if outcome.result == Ended::Refused {
         session.answered(&outcome.id);

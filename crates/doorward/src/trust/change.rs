@@ -12,6 +12,7 @@ use super::{Trust, mcp};
 use crate::config::Agent;
 use crate::places::Places;
 use crate::record::{Entry, Recorder};
+use crate::session::Session;
 use crate::setup;
 
 /// A change, with everything looked up that it pins.
@@ -152,7 +153,20 @@ impl Change {
         if let Change::Tools { programs } = &self {
             return Inventory::of(places).make(programs).map(|_| ()).map_err(anyhow::Error::msg);
         }
-        Trust::update(places, |trust| self.enter(trust)).map_err(anyhow::Error::msg)
+        let began = match &self {
+            Change::Project { root, pinned: Some(pinned) } => Some((root.clone(), pinned.at)),
+            Change::Project { pinned: None, .. }
+            | Change::Binary { .. }
+            | Change::Domain { .. }
+            | Change::Server { .. }
+            | Change::Agent { .. }
+            | Change::Tools { .. } => None,
+        };
+        Trust::update(places, |trust| self.enter(trust)).map_err(anyhow::Error::msg)?;
+        match began {
+            Some((root, at)) => Session::of(places, "").begin_arrivals(&root, at),
+            None => Ok(()),
+        }
     }
 
     fn enter(self, trust: &mut Trust) {

@@ -47,6 +47,9 @@ pub struct PinnedProject {
     pub at: u64,
     /// Recipes, scripts and hooks by their path below the root.
     pub files: BTreeMap<String, String>,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
 }
 
 impl PinnedFile {
@@ -100,7 +103,8 @@ impl PinnedProject {
     pub fn of(root: &Path, at: u64) -> PinnedProject {
         let below = |path: &PathBuf| path.strip_prefix(root).ok()?.to_str().map(str::to_owned);
         let files = recipes(root).iter().filter_map(|path| Some((below(path)?, hash_of(path)?))).collect();
-        PinnedProject { at, files }
+        let head = root.to_str().and_then(crate::world::head_of);
+        PinnedProject { at, files, head }
     }
 
     /// The file is a recipe with the same bytes as then.

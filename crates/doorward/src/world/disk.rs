@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
+use doorward_engine::{
+    Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings, Tally, Tracking, World,
+};
 
+use super::arrived::Arrived;
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
 use super::{bounds, files, folding, mounts, session, temporary};
@@ -21,16 +24,16 @@ use crate::trust::{Trust, mcp};
 /// This machine, as one call sees it.
 #[derive(Debug)]
 pub struct DiskWorld {
-    home: String,
+    pub(super) home: String,
     cwd: String,
-    project: Option<String>,
+    pub(super) project: Option<String>,
     temporary: Vec<String>,
     scratch: Vec<String>,
     settings: Settings,
     own_programs: &'static [u8],
-    is_trusted: bool,
+    pub(super) is_trusted: bool,
     directories: Vec<String>,
-    trust: Trust,
+    pub(super) trust: Trust,
     inventory: Inventory,
     /// When the user listed the directories of tool chains.
     listed_at: Option<SystemTime>,
@@ -49,7 +52,11 @@ pub struct DiskWorld {
     changed: OnceCell<Vec<String>>,
     /// Mounts that may hang and that nobody works on.
     distant: OnceCell<Vec<PathBuf>>,
-    session: Option<Rc<Session>>,
+    pub(super) session: Option<Rc<Session>>,
+    /// What came into the project since it was trusted.
+    pub(super) arrivals: OnceCell<Arrived>,
+    /// What files hold that the call may replace.
+    pub(super) replaced: RefCell<Vec<(String, String)>>,
 }
 
 impl DiskWorld {
@@ -99,6 +106,8 @@ impl DiskWorld {
             changed: OnceCell::new(),
             distant: OnceCell::new(),
             session: None,
+            arrivals: OnceCell::new(),
+            replaced: RefCell::default(),
             project,
             home,
         }
@@ -137,7 +146,7 @@ impl DiskWorld {
     }
 
     /// The repository that a directory lies in, found once per directory and mostly from what its parent said.
-    fn repository(&self, directory: &str) -> Option<Rc<Repository>> {
+    pub(super) fn repository(&self, directory: &str) -> Option<Rc<Repository>> {
         let mut unknown = Vec::new();
         let mut found = None;
         for ancestor in Path::new(directory).ancestors().take(bounds::LEVELS) {
@@ -255,7 +264,7 @@ impl World for DiskWorld {
         let mut look = files::look(path, self.trusted_at.filter(|_| self.is_trusted), |metadata| {
             self.session.as_ref().is_some_and(|session| session.created(path, metadata))
         });
-        look.changed_since_trust &= !self.is_pinned(path);
+        look.changed_since_trust &= !(self.is_pinned(path) || self.is_as_trusted(path));
         let mut looks = self.looks.borrow_mut();
         if looks.len() < bounds::NAMES {
             looks.insert(path.to_owned(), look.clone());
@@ -302,6 +311,18 @@ impl World for DiskWorld {
         self.repository(directory).map(|repository| repository.describe())
     }
 
+    fn rewrites(&self, write: &GitWrite) -> Rewrite {
+        self.find_rewrites(write)
+    }
+
+    fn rewritable(&self, directory: &str, since: &str) -> bool {
+        self.is_rewritable(directory, since)
+    }
+
+    fn arrival(&self, path: &str) -> Option<Arrival> {
+        self.find_arrival(path)
+    }
+
     fn program(&self, name: &str) -> Identity {
         if let Some(known) = self.programs.borrow().get(name) {
             return known.clone();
@@ -338,7 +359,7 @@ impl World for DiskWorld {
         let walk = || match (&self.project, self.trusted_at) {
             (Some(project), Some(then)) if self.is_trusted => {
                 let mut changed = files::changed_since(project, then);
-                changed.retain(|path| !self.is_pinned(path));
+                changed.retain(|path| !(self.is_pinned(path) || self.is_as_trusted(path)));
                 changed
             }
             (Some(_) | None, Some(_) | None) => Vec::new(),

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod against_oracles;
+mod arrived;
 mod bounds;
 #[cfg(test)]
 mod chance;
@@ -15,15 +16,18 @@ mod hostile;
 mod ignore;
 mod index;
 mod mounts;
+mod objects;
 mod program;
 mod reflog;
 mod repository;
+mod rewrites;
 mod session;
 mod shelves;
 mod temporary;
 #[cfg(test)]
 mod tests;
 
+pub use arrived::{head_of, versions};
 pub use disk::DiskWorld;
 pub use reflog::commit_changed;
 pub use repository::project_root;

@@ -10,6 +10,7 @@ use super::bounds;
 use super::git_config::{self, Around, GitConfig};
 use super::ignore::{Ignored, Ignores, ignored};
 use super::index::{Index, Known};
+use super::objects::{HashFormat, Id, Objects, Unread, blob_id, upstream_of};
 use crate::trusted;
 
 /// Variables that make git look elsewhere than where we look.
@@ -24,6 +25,11 @@ const REDIRECTS: &[&str] = &[
     "GIT_CONFIG_COUNT",
     "GIT_CONFIG_PARAMETERS",
     "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_GRAFT_FILE",
+    "GIT_NAMESPACE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
     "GIT_EXEC_PATH",
     "GIT_EXTERNAL_DIFF",
     "GIT_TEMPLATE_DIR",
@@ -53,6 +59,7 @@ pub struct Repository {
     described: OnceCell<Git>,
     index: OnceCell<Option<Index>>,
     ignores: OnceCell<Option<Vec<Ignores>>>,
+    objects: OnceCell<Result<Objects, String>>,
 }
 
 impl Repository {
@@ -72,6 +79,7 @@ impl Repository {
             described: OnceCell::new(),
             index: OnceCell::new(),
             ignores: OnceCell::new(),
+            objects: OnceCell::new(),
         })
     }
 
@@ -150,11 +158,50 @@ impl Repository {
         })
     }
 
+    /// What it has committed; the error says why that cannot be read.
+    pub fn objects(&self) -> Result<&Objects, &str> {
+        let open = || {
+            let config = self.config().as_ref().map_err(Clone::clone)?;
+            let format = HashFormat::configured(&config.values).map_err(|unread| unread.to_string())?;
+            Ok(Objects::at(&self.git_directory, &self.common, format))
+        };
+        self.objects.get_or_init(open).as_ref().map_err(String::as_str)
+    }
+
+    /// Old commits can be found again after a branch was moved.
+    pub fn keeps_reflog(&self) -> bool {
+        self.config().is_ok()
+            && self.value("core.logallrefupdates").is_none_or(|value| git_config::is_true(value) || value == "always")
+    }
+
+    /// Git's name for these bytes, in this repository.
+    pub fn blob_id(&self, bytes: &[u8]) -> Option<Id> {
+        let config = self.config().as_ref().ok()?;
+        Some(blob_id(HashFormat::configured(&config.values).ok()?, bytes))
+    }
+
+    /// The reference that a branch follows.
+    pub fn upstream(&self, branch: &str) -> Result<Option<String>, Unread> {
+        match self.config() {
+            Ok(config) => upstream_of(&config.values, branch),
+            Err(_) => Err(Unread::Unsupported("the configuration")),
+        }
+    }
+
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
     fn value(&self, key: &str) -> Option<&str> {
         self.config().as_ref().ok()?.values.get(key).map(String::as_str)
     }
 
-    fn index(&self) -> Option<&Index> {
+    /// Something was ever staged here.
+    pub fn has_index(&self) -> bool {
+        self.git_directory.join("index").symlink_metadata().is_ok()
+    }
+
+    pub fn index(&self) -> Option<&Index> {
         self.index.get_or_init(|| self.read_index()).as_ref()
     }
 
@@ -175,10 +222,10 @@ impl Repository {
         match path.metadata() {
             // A repository in which nothing was ever added.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Index::parse(b"DIRC\0\0\0\x02\0\0\0\0", hash, SystemTime::UNIX_EPOCH)
+                Index::parse(b"DIRC\0\0\0\x02\0\0\0\0".to_vec(), hash, SystemTime::UNIX_EPOCH)
             }
             Err(_) => None,
-            Ok(metadata) => Index::parse(&trusted::bytes_of(&path, bounds::INDEX)?, hash, metadata.modified().ok()?),
+            Ok(metadata) => Index::parse(trusted::bytes_of(&path, bounds::INDEX)?, hash, metadata.modified().ok()?),
         }
     }
 

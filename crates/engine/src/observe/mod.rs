@@ -1,5 +1,6 @@
 //! From a call and the world to facts.
 
+mod arrivals;
 mod code;
 mod connect;
 mod content;
@@ -55,6 +56,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         directories: out.directories,
         effects: out.effects,
         flows: out.flows,
+        arrivals: arrivals::bounded(out.arrivals, world.project()),
         coverage: out.coverage,
         taint: history.taint,
         intent,

@@ -31,6 +31,8 @@ pub struct Observer<'w> {
     pub made: Vec<String>,
     /// Where this call makes links.
     pub links: Vec<String>,
+    /// Files and directories of the project that this call fills with content nobody has read.
+    pub arrivals: Vec<String>,
     budget: u32,
     /// Nested code has no place in the text that a person sees; its effects point at the outer command.
     pub outer: Option<Part>,
@@ -65,6 +67,7 @@ impl<'w> Observer<'w> {
             directory: None,
             made: Vec::new(),
             links: Vec::new(),
+            arrivals: Vec::new(),
             budget: BUDGET,
             outer: None,
         }

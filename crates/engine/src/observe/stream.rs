@@ -11,6 +11,8 @@ pub struct Origin {
     pub environment: bool,
     /// It has no end.
     pub endless: bool,
+    /// Git, a patch or an archive put it there, and nobody has read it.
+    pub brought: bool,
 }
 
 impl Origin {
@@ -21,6 +23,7 @@ impl Origin {
             download: self.download || other.download,
             environment: self.environment || other.environment,
             endless: self.endless || other.endless,
+            brought: self.brought || other.brought,
         }
     }
 }

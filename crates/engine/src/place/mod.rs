@@ -4,6 +4,7 @@ mod below;
 mod cache;
 mod class;
 mod fold;
+mod loaded;
 mod location;
 mod names;
 mod pointed;
@@ -20,6 +21,7 @@ use crate::marks::{Mark, Marks};
 use crate::world::World;
 pub use cache::{is_cache, is_installed};
 use class::{Class, Holds};
+pub use loaded::loads_by_itself;
 use location::{Ground, Location, locate};
 
 /// What is known about a path from its text and the machine's roots alone.

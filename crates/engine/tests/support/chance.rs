@@ -108,6 +108,7 @@ impl Chance {
             directories: Vec::new(),
             effects,
             flows,
+            arrivals: Vec::new(),
             coverage: Coverage { degree, because: vec!["chance".into()] },
             taint: if self.one_in(6) { vec!["secret-read".into()] } else { Vec::new() },
             intent: Intent {

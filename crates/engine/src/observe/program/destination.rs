@@ -50,6 +50,7 @@ impl Runner<'_, '_> {
         // A link to a directory is exchanged itself if it is not to be followed.
         if !is_directory || (makes_links(invocation) && invocation.args.has_any(AS_IT_IS)) {
             self.writes(Touch::Write, field, invocation, state);
+            self.copies_in(field, &sources, invocation);
             self.carry(field, &sources, invocation, state);
         }
         if !is_directory {
@@ -58,12 +59,31 @@ impl Runner<'_, '_> {
         for source in sources {
             let name = path::name(source.known().unwrap_or_default()).to_owned();
             if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
+                self.copies_in(field, std::slice::from_ref(&source), invocation);
+                let at = self.out.effects.len();
                 self.writes(Touch::Create, field, invocation, state);
+                self.spread_over(at, field, invocation);
                 continue;
             }
             let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
             self.writes(Touch::Write, &inner, invocation, state);
+            self.copies_in(&inner, std::slice::from_ref(&source), invocation);
             self.carry(&inner, std::slice::from_ref(&source), invocation, state);
+        }
+    }
+
+    /// Files with names that nobody lists may replace those that are there.
+    fn spread_over(&mut self, at: usize, field: &Field, invocation: &Invocation) {
+        if invocation.args.has_any(&["-n", "--no-clobber", "--ignore-existing"])
+            || !self.is_directory(field, invocation)
+        {
+            return;
+        }
+        for effect in self.out.effects.iter_mut().skip(at) {
+            if effect.operation == Operation::Write && effect.scope != Scope::Scratch {
+                effect.marks.add(Mark::CountUnknown);
+                effect.marks.add(Mark::Unseen);
+            }
         }
     }
 

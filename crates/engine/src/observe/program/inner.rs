@@ -53,6 +53,7 @@ impl Runner<'_, '_> {
         self.manner = manner;
         self.depth -= 1;
         state.written = inner.written;
+        state.git = inner.git;
         self.mark_since(marks_at, wrapper_marks(invocation));
         invocation.output = output;
     }

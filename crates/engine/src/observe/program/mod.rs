@@ -1,6 +1,7 @@
 //! Programs: who is run, how its arguments read, and what they make happen.
 
 pub mod args;
+mod arriving;
 mod builds;
 mod conditions;
 mod destination;
@@ -196,6 +197,7 @@ impl Runner<'_, '_> {
         self.note_guard(started, &invocation);
         self.note_switches(started, &invocation);
         self.note_downloads(&invocation, state);
+        self.note_arrivals(started, &invocation);
         if let Some(shape) = listing::shape(&invocation, self.out.world) {
             invocation.output.shape = shape;
         }

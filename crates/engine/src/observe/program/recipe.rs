@@ -51,6 +51,18 @@ impl Runner<'_, '_> {
             self.follow_mentioned(invocation, state);
         }
         self.unread_sources(invocation, state);
+        self.unread_arrivals(invocation, state);
+        if let Some(place) = self.foreign_run(invocation) {
+            marks.add(Mark::ChangedRecipe);
+            self.out.lower(
+                Degree::Opaque,
+                format!(
+                    "`{}` runs code in `{}`, which is not part of the trusted project",
+                    invocation.by.name,
+                    path::name(&place)
+                ),
+            );
+        }
         if let Some(place) = self.fetched_here(invocation.cwd.as_deref(), state) {
             marks.add(Mark::ChangedRecipe);
             self.out.lower(
@@ -143,6 +155,9 @@ impl Runner<'_, '_> {
     ) {
         if self.is_changed(file, state) {
             return self.run_file(file, state, input, by, Mark::SessionFile, how);
+        }
+        if self.foreign_place(file).is_some() {
+            return self.run_file(file, state, input, by, Mark::OutsideProject, how);
         }
         if let Some(place) = self.fetched_here(Some(file), state) {
             self.out
@@ -371,7 +386,10 @@ impl Runner<'_, '_> {
     /// A file of a trusted project, as it was when it was trusted.
     fn is_own_setting(&self, file: &str, state: &State<'_>) -> bool {
         let world = self.out.world;
-        !self.is_changed(file, state) && world.project_trusted() && world.tracking(file) == Tracking::Clean
+        !self.is_changed(file, state)
+            && self.foreign_place(file).is_none()
+            && world.project_trusted()
+            && world.tracking(file) == Tracking::Clean
     }
 
     fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {

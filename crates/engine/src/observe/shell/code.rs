@@ -50,7 +50,7 @@ impl Runner<'_, '_> {
             (
                 (inner.cwd, inner.logical, inner.previous_cwd, inner.positional),
                 inner.variables,
-                inner.written,
+                (inner.written, inner.git),
                 shadowed,
                 (inner.stubborn, inner.locals),
                 (inner.path_changed, inner.odd_shell, inner.poisoned),
@@ -59,7 +59,7 @@ impl Runner<'_, '_> {
         (state.cwd, state.logical, state.previous_cwd, state.positional) = places;
         (state.stubborn, state.locals) = stubborn;
         state.variables = variables;
-        state.written = written;
+        (state.written, state.git) = written;
         state.shadowed = std::rc::Rc::new(shadowed);
         (state.path_changed, state.odd_shell, state.poisoned) = flags;
         output
@@ -90,6 +90,7 @@ impl Runner<'_, '_> {
         self.called = called;
         self.calling = calling;
         state.written = inner.written;
+        state.git = inner.git;
         self.depth -= 3;
         self.leave(outer);
         output

@@ -6,6 +6,7 @@ pub mod directory;
 pub mod evaluate;
 pub mod expand;
 pub mod field;
+pub mod git_steps;
 pub mod list;
 pub mod paths;
 pub mod run;

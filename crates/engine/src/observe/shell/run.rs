@@ -129,10 +129,16 @@ impl<'o, 'w> Runner<'o, 'w> {
         if !Rc::ptr_eq(&state.written, &inner.written) {
             state.written = Rc::clone(&inner.written);
         }
+        if !Rc::ptr_eq(&state.git, &inner.git) {
+            state.git = Rc::clone(&inner.git);
+        }
     }
 
     /// Files that something wrote which runs at the same time: when, nobody knows.
     pub fn keep_uncertain<'a>(&self, state: &mut State<'a>, inner: &State<'a>) {
+        if !Rc::ptr_eq(&state.git, &inner.git) {
+            Rc::make_mut(&mut state.git).lost();
+        }
         if Rc::ptr_eq(&state.written, &inner.written) {
             return;
         }

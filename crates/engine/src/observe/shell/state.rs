@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use doorward_shell as ast;
 
+use super::git_steps::GitSteps;
 use crate::observe::stream::{Origin, Shape, Stream};
 
 /// A variable.
@@ -48,6 +49,8 @@ pub struct State<'a> {
     /// Positional parameters; `None` if they are not known.
     pub positional: Option<Rc<Vec<String>>>,
     pub written: Rc<BTreeMap<String, WrittenFile>>,
+    /// What became of git's names.
+    pub git: Rc<GitSteps>,
     /// Variables that do not simply take what is assigned: read-only, numbers, changed by a trap.
     pub stubborn: Rc<BTreeSet<String>>,
     /// Variables whose value is arithmetic.
@@ -78,6 +81,7 @@ impl<'a> State<'a> {
             shadowed: Rc::default(),
             positional: Some(Rc::default()),
             written: Rc::default(),
+            git: Rc::default(),
             stubborn: Rc::default(),
             numbers: Rc::default(),
             keyed: Rc::default(),
@@ -101,6 +105,7 @@ impl<'a> State<'a> {
             shadowed: Rc::clone(&self.shadowed),
             positional: self.positional.clone(),
             written: Rc::clone(&self.written),
+            git: Rc::clone(&self.git),
             stubborn: Rc::clone(&self.stubborn),
             numbers: Rc::clone(&self.numbers),
             keyed: Rc::clone(&self.keyed),
@@ -136,6 +141,7 @@ impl<'a> State<'a> {
     /// Takes over what a command changed that ran with variables of its own, but not those.
     pub fn keep_changes<'n>(&mut self, before: &State<'a>, after: &State<'a>, own: impl Iterator<Item = &'n str>) {
         self.written = Rc::clone(&after.written);
+        self.git = Rc::clone(&after.git);
         if after.cwd != before.cwd || after.logical != before.logical || after.otherwise != before.otherwise {
             self.cwd.clone_from(&after.cwd);
             self.logical.clone_from(&after.logical);
@@ -194,6 +200,9 @@ impl<'a> State<'a> {
             let mine = Rc::make_mut(&mut self.locals);
             mine.extend(other.locals.iter().filter(|local| !mine.contains(local)).cloned().collect::<Vec<_>>());
         }
+        if !Rc::ptr_eq(&self.git, &other.git) {
+            Rc::make_mut(&mut self.git).join(&other.git);
+        }
         self.join_variables(other);
         self.join_tables(other);
         self
@@ -244,6 +253,7 @@ impl<'a> State<'a> {
             && self.variables == other.variables
             && self.shadowed == other.shadowed
             && self.written == other.written
+            && self.git == other.git
             && self.stubborn == other.stubborn
     }
 

@@ -1,5 +1,6 @@
 //! Recipes that were written or changed since the project was trusted: what a command runs of them, judged as what it is.
 
+mod arrived;
 mod compose;
 pub mod files;
 mod ini;
@@ -88,6 +89,7 @@ impl Runner<'_, '_> {
         let all = steps.iter().all(|step| self.step(step, invocation, &mut inner));
         self.depth -= 3;
         state.written = inner.written;
+        state.git = inner.git;
         all
     }
 

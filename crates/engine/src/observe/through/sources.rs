@@ -122,8 +122,10 @@ impl Runner<'_, '_> {
 
     fn one_source(&mut self, file: &str, language: Language, by: &By, state: &mut State<'_>) {
         let name = path::name(file);
+        let has_arrived = self.has_arrived(file, state);
         let Some(text) = files::text(file, self.out.world, state) else {
-            if state.written.contains_key(file) || self.out.world.look(file).created_this_session {
+            let is_of_session = state.written.contains_key(file) || self.out.world.look(file).created_this_session;
+            if is_of_session || has_arrived {
                 self.out.lower(Degree::Opaque, format!("what `{name}`, which was written before, does"));
             }
             return;
@@ -133,17 +135,28 @@ impl Runner<'_, '_> {
             flows: self.out.flows.len(),
             coverage: self.out.coverage.clone(),
         };
-        let outer = std::mem::replace(&mut self.manner, Manner::Source);
+        // What somebody else wrote has to be understood; what a judged edit left is the project's own.
+        let manner = if has_arrived { Manner::Recipe } else { Manner::Source };
+        let outer = std::mem::replace(&mut self.manner, manner);
         let reading = doorward_code::read(&text, language);
         let is_read = !reading.uses.is_empty() || reading.unclear.is_empty();
-        let doubtful = if is_read { code::hides(&reading, language) } else { names_power(&text) };
+        let mut doubtful = match is_read {
+            true => code::hides(&reading, language),
+            false => names_power(&text) || has_arrived,
+        };
         if is_read {
             self.code_beside(Some(path::parent(file).to_owned()), &text, Some(language), state, by);
         }
         self.manner = outer;
+        doubtful |= has_arrived && self.out.coverage.degree > before.coverage.degree.max(Degree::Delegated);
         self.only_plain_harm(before);
         if doubtful {
-            self.out.lower(Degree::Opaque, format!("`{name}`, which changed and runs what it puts together"));
+            let why = if has_arrived {
+                "came from elsewhere and is not understood"
+            } else {
+                "changed and runs what it puts together"
+            };
+            self.out.lower(Degree::Opaque, format!("`{name}`, which {why}"));
             self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
         }
     }
@@ -271,7 +284,7 @@ fn is_plain_harm(effect: &Effect) -> bool {
     }
 }
 
-fn is_written_in(language: Language, file: &str) -> bool {
+pub fn is_written_in(language: Language, file: &str) -> bool {
     let ending = path::name(file).rsplit_once('.').map(|(_, ending)| ending);
     match language {
         Language::Python => ending == Some("py"),

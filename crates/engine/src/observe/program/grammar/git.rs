@@ -130,6 +130,11 @@ impl Runner<'_, '_> {
         self.git_operands(&sub, git.as_ref(), invocation, state);
         self.git_remote(&sub, git.as_ref(), invocation, state);
         self.git_losses(&sub, git.as_ref(), invocation);
+        self.git_rewrites(&sub, invocation, state);
+        self.git_writes(&sub, git.as_ref(), invocation, state);
+        if sub == "update-index" {
+            self.git_index(git.as_ref(), invocation);
+        }
         if sub == "config" || sub.starts_with("config ") {
             self.git_config_change(&sub, invocation, state);
         }

@@ -167,7 +167,9 @@ impl Runner<'_, '_> {
 
 /// The root of the work tree that a command takes files from, if that is certain.
 fn work_tree(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Option<String> {
-    let git = git.filter(|_| matches!(sub, "clean" | "reset" | "checkout" | "switch" | "restore"))?;
+    let gives_up = matches!(sub, "merge" | "rebase" | "cherry-pick" | "revert" | "am")
+        && invocation.args.has_any(&["--abort", "--skip"]);
+    let git = git.filter(|_| gives_up || matches!(sub, "clean" | "reset" | "checkout" | "switch" | "restore"))?;
     let elsewhere = git.config.as_ref().ok()?.contains_key("core.worktree");
     let is_given = invocation.args.has_any(&["--work-tree", "--git-dir"]);
     (!elsewhere && !is_given).then(|| git.root.clone())
@@ -187,7 +189,7 @@ fn path_in_commit(text: &str) -> Option<&str> {
 }
 
 /// A path as git reads it: without its magic, with its wildcards; `None` if it only takes paths away.
-fn pathspec(field: &Field) -> Option<Field> {
+pub fn pathspec(field: &Field) -> Option<Field> {
     let text = field.text.as_str();
     let rest = match text.strip_prefix(':') {
         Some(rest) if rest.starts_with(['!', '^']) => return None,

@@ -17,11 +17,15 @@ mod gh_api;
 mod git;
 mod git_config;
 mod git_extra;
+mod git_index;
 mod git_output;
 mod git_paths;
 mod git_remote;
+mod git_rewrites;
+mod git_sources;
 #[cfg(test)]
 mod git_tests;
+mod git_writes;
 mod interpreter;
 mod jq;
 mod kill;

@@ -1,0 +1,112 @@
+//! What came into a project with git, a patch, an archive or a download and was never read, kept from session to session.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use doorward_ledger::{State, States};
+use serde::{Deserialize, Serialize};
+
+/// More places than a project is told apart by; beyond them the whole project counts.
+const PLACES: usize = 4_000;
+
+/// Versions of files that are remembered.
+const HELD: usize = 6_000;
+
+/// The arrivals of one project since it was trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Arrivals {
+    /// When the project was trusted, in milliseconds since 1970.
+    trusted: u64,
+    /// Absolute paths of files, and of directories with all that lies below.
+    places: BTreeSet<String>,
+    /// What files held that had not come from elsewhere: path and git's name for the bytes.
+    held: VecDeque<(String, String)>,
+}
+
+impl State for Arrivals {
+    const NAME: &'static str = "arrivals";
+}
+
+impl Arrivals {
+    /// Nothing came yet: a person just trusted the project as it is.
+    pub fn since(trusted: u64) -> Arrivals {
+        Arrivals { trusted, ..Arrivals::default() }
+    }
+
+    /// They are about the trust that holds now.
+    pub fn is_about(&self, trusted: u64) -> bool {
+        self.trusted == trusted
+    }
+
+    /// The file, or a directory above it, that came.
+    pub fn above(&self, path: &str) -> Option<&str> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let ancestors = std::path::Path::new(path).ancestors().filter_map(std::path::Path::to_str);
+        ancestors.filter_map(|ancestor| self.places.get(ancestor)).map(String::as_str).next()
+    }
+
+    /// The file had these bytes before anything came.
+    pub fn held(&self, path: &str, bytes: &str) -> bool {
+        self.held.iter().any(|(known, id)| known == path && id == bytes)
+    }
+
+    pub fn bring(&mut self, places: &[String], project: &str) {
+        self.places.extend(places.iter().cloned());
+        if self.places.len() > PLACES {
+            self.places = BTreeSet::from([project.to_owned()]);
+        }
+    }
+
+    pub fn hold(&mut self, versions: &[(String, String)]) {
+        for version in versions {
+            if !self.held.contains(version) {
+                self.held.push_back(version.clone());
+            }
+        }
+        while self.held.len() > HELD {
+            self.held.pop_front();
+        }
+    }
+}
+
+/// Writes down what a call may bring, and what was there before.
+pub fn note(
+    states: &States,
+    (project, trusted): (&str, u64),
+    places: &[String],
+    before: &[(String, String)],
+) -> anyhow::Result<()> {
+    if places.is_empty() && before.is_empty() {
+        return Ok(());
+    }
+    let change = |arrivals: &mut Arrivals| {
+        if !arrivals.is_about(trusted) {
+            *arrivals = Arrivals::since(trusted);
+        }
+        arrivals.hold(before);
+        arrivals.bring(places, project);
+    };
+    Ok(states.update(project, change)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arrivals;
+
+    #[test]
+    fn a_place_covers_what_lies_below_and_a_version_is_known_by_its_bytes() {
+        let mut arrivals = Arrivals::since(7);
+        arrivals.bring(&["/p/vendor".to_owned(), "/p/src/a.rs".to_owned()], "/p");
+        arrivals.hold(&[("/p/src/a.rs".to_owned(), "1234".to_owned())]);
+        assert_eq!(arrivals.above("/p/vendor/x/y.c"), Some("/p/vendor"));
+        assert_eq!(arrivals.above("/p/src/a.rs"), Some("/p/src/a.rs"));
+        assert_eq!(arrivals.above("/p/src/b.rs"), None);
+        assert!(arrivals.held("/p/src/a.rs", "1234") && !arrivals.held("/p/src/b.rs", "1234"));
+        assert!(arrivals.is_about(7) && !arrivals.is_about(8));
+        let many: Vec<String> = (0..5_000).map(|number| format!("/p/{number}")).collect();
+        arrivals.bring(&many, "/p");
+        assert_eq!(arrivals.above("/p/anything"), Some("/p"));
+    }
+}

@@ -1,0 +1,58 @@
+//! Programs that put content into the project which nobody has read: unpackers, downloads, copies from elsewhere.
+
+use super::Invocation;
+use crate::effect::{Effect, Operation, Target};
+use crate::marks::Mark;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::path::{self, Follow};
+
+/// These write many files as well, but none that come from elsewhere; patches and git are looked up file by file.
+const OWN: &[&str] = &["git", "patch", "split", "csplit"];
+
+impl Runner<'_, '_> {
+    /// Keeps in mind where an archive was unpacked or a download stored.
+    pub fn note_arrivals(&mut self, started: usize, invocation: &Invocation) {
+        let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
+        let effects = self.out.effects.get(started..).unwrap_or_default();
+        let brings = |effect: &&Effect| {
+            effect.operation == Operation::Write
+                && (effect.marks.has(Mark::Download)
+                    || (effect.marks.has(Mark::CountUnknown) && !OWN.contains(&program.as_str())))
+        };
+        if !effects.iter().any(|effect| brings(&effect)) {
+            return;
+        }
+        let places: Vec<String> = effects.iter().filter_map(written_path).collect();
+        let places = if places.is_empty() { invocation.cwd.iter().cloned().collect() } else { places };
+        self.out.arrivals.extend(places);
+    }
+
+    /// A copy of something that lies outside the project, or that came into it.
+    pub fn copies_in(&mut self, field: &Field, sources: &[Field], invocation: &Invocation) {
+        let world = self.out.world;
+        let Some(cwd) = invocation.cwd.as_deref() else { return };
+        let real = |field: &Field| {
+            let text = field.text.split(['*', '?', '[']).next().unwrap_or_default();
+            path::resolve(&path::join(cwd, text), world, Follow::Last).real
+        };
+        let is_foreign = |source: &Field| {
+            let place = real(source);
+            let is_own = world.project().is_some_and(|project| path::under(&place, project));
+            let is_scratch = world.scratch().iter().any(|scratch| path::under(&place, scratch));
+            let is_of_session = is_scratch || world.look(&place).created_this_session;
+            source.dynamic || world.arrival(&place).is_some() || !(is_own || is_of_session)
+        };
+        if sources.iter().any(is_foreign) {
+            let place = real(field);
+            self.out.arrivals.push(place);
+        }
+    }
+}
+
+fn written_path(effect: &Effect) -> Option<String> {
+    match &effect.target {
+        Target::Path(path) if effect.operation == Operation::Write => Some(path.clone()),
+        Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => None,
+    }
+}

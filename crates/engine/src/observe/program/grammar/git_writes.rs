@@ -1,0 +1,187 @@
+//! Git as a writer: the files that a command puts into the work tree or the index, judged by what enters and where.
+
+use std::rc::Rc;
+
+use super::super::Invocation;
+use super::git_sources::{Wanted, wanted};
+use crate::coverage::Degree;
+use crate::incoming::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::git_steps::Named;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Origin;
+use crate::observe::touch::Touch;
+use crate::place;
+use crate::world::Git;
+
+/// Settings of agents and of doorward itself: taking them away, or going back to older ones, may loosen as much as new ones.
+const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
+
+impl Runner<'_, '_> {
+    /// Looks up what the command would write. What is staged is as good as written.
+    pub fn git_writes(&mut self, sub: &str, git: Option<&Git>, invocation: &Invocation, state: &mut State<'_>) {
+        if invocation.args.always(|changes| changes.dry_run) {
+            return;
+        }
+        for wanted in wanted(sub, git, invocation) {
+            let is_pathless = wanted.else_paths.is_empty();
+            let found = self.git_write(wanted.clone(), git, invocation, state);
+            if found == Looked::Nameless && !is_pathless {
+                // `git checkout a.txt`: no branch has that name, so it is a file.
+                let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
+                self.git_write(staged, git, invocation, state);
+            }
+        }
+        super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
+    }
+
+    fn git_write(
+        &mut self,
+        wanted: Wanted,
+        git: Option<&Git>,
+        invocation: &Invocation,
+        state: &mut State<'_>,
+    ) -> Looked {
+        let Some(directory) = invocation.cwd.clone() else { return Looked::Done };
+        let Some(source) = now_named(wanted.source, git, state) else { return Looked::Done };
+        let source = fetched_name(source, state);
+        let write = GitWrite { directory, source, paths: wanted.paths, into: wanted.into };
+        match self.out.world.rewrites(&write) {
+            Rewrite::Undescribed => {}
+            Rewrite::Nameless if !state.git.makes_names() => return Looked::Nameless,
+            Rewrite::Nameless => {
+                self.unseen_write(invocation, "it names something that this call fetches or makes first")
+            }
+            Rewrite::Unread(because) => self.unseen_write(invocation, &because),
+            Rewrite::Files(files) => {
+                let elsewhere = write.into.is_some();
+                if let (GitSource::Subtree(_), Some(place)) = (&write.source, &write.into) {
+                    self.out.arrivals.push(place.clone());
+                }
+                files.into_iter().for_each(|file| self.incoming(file, elsewhere, invocation, state));
+            }
+        }
+        Looked::Done
+    }
+
+    fn unseen_write(&mut self, invocation: &Invocation, because: &str) {
+        self.out.lower(Degree::Opaque, format!("which files `{}` writes: {because}", invocation.by.name));
+    }
+
+    /// One file: judged now if something loads it by itself, otherwise when something runs it.
+    fn incoming(&mut self, file: Incoming, elsewhere: bool, invocation: &Invocation, state: &mut State<'_>) {
+        if file.standing == Standing::Known {
+            return;
+        }
+        let marks = place::classify(&file.path, self.out.world).marks;
+        let guards = marks.has_any(GUARDING);
+        let loads = guards || (!elsewhere && place::loads_by_itself(&file.path, self.out.world));
+        let is_judged = loads && (guards || file.standing == Standing::New);
+        match file.becomes {
+            None if guards => drop(self.out.touch_path(Touch::Delete, &file.path, &invocation.by, Marks::default())),
+            None => {}
+            Some(becomes) if is_judged => self.enters_by_git(&file.path, &becomes, invocation),
+            Some(_) if elsewhere => {}
+            Some(becomes) => self.brought(file.path, becomes, file.standing, state),
+        }
+    }
+
+    /// As if it were written by hand.
+    fn enters_by_git(&mut self, path: &str, becomes: &Becomes, invocation: &Invocation) {
+        let at = self.out.effects.len();
+        self.out.touch_path(Touch::Write, path, &invocation.by, Marks::default());
+        match becomes {
+            Becomes::Text(text) => self.out.enters(at, path, text),
+            Becomes::Link(_) => self.out.links.push(path.to_owned()),
+            Becomes::Repository | Becomes::Unseen => {}
+        }
+    }
+
+    /// Later commands find it there; whoever runs it has to read it first.
+    fn brought(&mut self, path: String, becomes: Becomes, standing: Standing, state: &mut State<'_>) {
+        let content = match becomes {
+            Becomes::Text(text) => Some(text),
+            Becomes::Link(_) => {
+                self.out.links.push(path.clone());
+                None
+            }
+            Becomes::Repository | Becomes::Unseen => None,
+        };
+        let is_new = standing == Standing::New;
+        self.store(path.clone(), content, Origin { brought: is_new, ..Origin::default() }, state);
+        if is_new {
+            self.out.arrivals.push(path);
+        }
+    }
+}
+
+/// Whether the world knew the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looked {
+    Done,
+    Nameless,
+}
+
+/// After a fetch only a branch of one's own is what it was: any other name may be a branch of the remote.
+fn fetched_name(source: GitSource, state: &State<'_>) -> GitSource {
+    if let GitSource::Tree(name) = &source
+        && state.git.makes_names()
+        && is_plain(name)
+    {
+        return GitSource::Tree(format!("refs/heads/{name}"));
+    }
+    source
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.contains(['~', '^', '@', ':']) && !name.starts_with("refs/") && !matches!(name, "-" | "HEAD" | "ORIG_HEAD")
+}
+
+/// The source by the names that hold before the call; `None` if it is what the person's own remote brings.
+fn now_named(source: GitSource, git: Option<&Git>, state: &State<'_>) -> Option<GitSource> {
+    let (name, make): (String, fn(String) -> GitSource) = match source {
+        GitSource::Tree(name) => (name, GitSource::Tree),
+        GitSource::Subtree(name) => (name, GitSource::Subtree),
+        GitSource::Side(name) => (name, GitSource::Side),
+        GitSource::Change(name) => (name, GitSource::Change),
+        GitSource::Undo(name) => (name, GitSource::Undo),
+        GitSource::Stash(_) | GitSource::Index | GitSource::Sparse | GitSource::Unknown => return Some(source),
+        GitSource::Bisect(_) if state.git.is_start() => return Some(source),
+        GitSource::Bisect(_) => return Some(GitSource::Unknown),
+    };
+    match state.git.name(&name, |base| is_of_remote(base, git)) {
+        Named::Name(name) => Some(make(name)),
+        Named::Fetched(name) if is_upstream(&name, git) => None,
+        Named::Fetched(_) | Named::Unknown => Some(GitSource::Unknown),
+    }
+}
+
+fn is_of_remote(name: &str, git: Option<&Git>) -> bool {
+    let name = name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("remotes/")).unwrap_or(name);
+    name == "FETCH_HEAD"
+        || git.is_some_and(|git| {
+            git.remotes.contains_key(name)
+                || name.split_once('/').is_some_and(|(remote, _)| git.remotes.contains_key(remote))
+        })
+}
+
+/// The branch of the remote that the current one follows, or its default branch: what `git pull` would bring.
+fn is_upstream(name: &str, git: Option<&Git>) -> bool {
+    let Some(git) = git else { return false };
+    let name = name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("remotes/")).unwrap_or(name);
+    let default = git.default_branch.as_deref().map(|branch| format!("origin/{branch}"));
+    default.as_deref() == Some(name) || upstream(git).as_deref() == Some(name)
+}
+
+/// `origin/main` for a branch that follows it.
+pub fn upstream(git: &Git) -> Option<String> {
+    let branch = git.branch.as_deref()?;
+    let config = git.config.as_ref().ok()?;
+    let value =
+        |key: &str| config.iter().find(|(known, _)| known.eq_ignore_ascii_case(&format!("branch.{branch}.{key}")));
+    let (_, remote) = value("remote")?;
+    let (_, merge) = value("merge")?;
+    let name = merge.strip_prefix("refs/heads/")?;
+    Some(if remote == "." { name.to_owned() } else { format!("{remote}/{name}") })
+}
