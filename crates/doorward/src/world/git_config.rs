@@ -41,6 +41,9 @@ const EVERY: &[&str] = &[
     "driver",
     "uploadpack",
     "receivepack",
+    "fetch",
+    "merge",
+    "remote",
 ];
 
 /// Reads everything that counts in a repository. The error says why the effective configuration is not known.

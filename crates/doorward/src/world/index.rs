@@ -3,9 +3,14 @@
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::objects::Id;
+
 /// Everything the index says, names in the index's own order.
 #[derive(Debug)]
 pub struct Index {
+    /// The file itself: names of objects are read out of it when they are asked for.
+    bytes: Vec<u8>,
+    hash: usize,
     names: Vec<u8>,
     entries: Vec<Entry>,
     /// When the index itself was written; what changed since then may not be seen.
@@ -16,6 +21,8 @@ pub struct Index {
 struct Entry {
     start: usize,
     end: usize,
+    /// Where the name of its object lies in the file.
+    id_at: usize,
     ctime: (u32, u32),
     mtime: (u32, u32),
     mode: u32,
@@ -25,7 +32,7 @@ struct Entry {
 
 /// What the flags of an entry say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub enum State {
     Ordinary,
     /// In the middle of a merge.
     Conflicted,
@@ -48,10 +55,11 @@ pub enum Known {
 
 const DIRECTORY: u32 = 0o040_000;
 
+#[cfg_attr(not(test), allow(dead_code, reason = "what git would write is judged by what is read here"))]
 impl Index {
     /// Reads an index of version 2, 3 or 4. `None` if it is none, is cut off, or is only a part of the whole.
-    pub fn parse(bytes: &[u8], hash: usize, written: SystemTime) -> Option<Index> {
-        let mut reader = Reader { bytes, at: 0 };
+    pub fn parse(bytes: Vec<u8>, hash: usize, written: SystemTime) -> Option<Index> {
+        let mut reader = Reader { bytes: &bytes, at: 0 };
         if reader.take(4)? != b"DIRC" {
             return None;
         }
@@ -61,12 +69,30 @@ impl Index {
             return None;
         }
         let written = written.duration_since(UNIX_EPOCH).ok().map(|time| (time.as_secs(), time.subsec_nanos()))?;
-        let mut index =
-            Index { names: Vec::with_capacity(bytes.len() / 2), entries: Vec::with_capacity(count), written };
+        let (names, entries) = (Vec::with_capacity(bytes.len() / 2), Vec::with_capacity(count));
+        let mut index = Index { bytes: Vec::new(), hash, names, entries, written };
         for _ in 0..count {
             index.read_entry(&mut reader, hash, version)?;
         }
-        is_whole(&mut reader, hash).then_some(index)
+        if !is_whole(&mut reader, hash) {
+            return None;
+        }
+        index.bytes = bytes;
+        Some(index)
+    }
+
+    /// Mode and object of a tracked path, and whether git looks at the file.
+    pub fn id_of(&self, path: &str) -> Option<(u32, Id, State)> {
+        let entry = self.find(path.as_bytes())?;
+        Some((entry.mode, self.id(entry)?, entry.state))
+    }
+
+    /// Every entry in the index's order: path, mode, object, and whether it is neither conflicted nor unwatched.
+    /// A sparse index has entries for directories.
+    pub fn entries(&self) -> impl Iterator<Item = (&[u8], u32, Id, bool)> {
+        self.entries
+            .iter()
+            .filter_map(|entry| Some((self.name(entry), entry.mode, self.id(entry)?, entry.state == State::Ordinary)))
     }
 
     /// Looks a path up, relative to the root of the work tree.
@@ -114,6 +140,10 @@ impl Index {
         self.entries.get(found)
     }
 
+    fn id(&self, entry: &Entry) -> Option<Id> {
+        self.bytes.get(entry.id_at..entry.id_at + self.hash).and_then(Id::from_bytes)
+    }
+
     fn name(&self, entry: &Entry) -> &[u8] {
         self.names.get(entry.start..entry.end).unwrap_or_default()
     }
@@ -126,6 +156,7 @@ impl Index {
         let mode = reader.number()?;
         let _owner = (reader.number()?, reader.number()?);
         let size = reader.number()?;
+        let id_at = reader.at;
         reader.take(hash)?;
         let flags = reader.half()?;
         let extended = if flags & 0x4000 != 0 { reader.half()? } else { 0 };
@@ -144,7 +175,7 @@ impl Index {
             (0, true) => State::Unwatched,
             _ => State::Conflicted,
         };
-        self.entries.push(Entry { start, end: self.names.len(), ctime, mtime, mode, size, state });
+        self.entries.push(Entry { start, end: self.names.len(), id_at, ctime, mtime, mode, size, state });
         Some(())
     }
 

@@ -15,6 +15,8 @@ mod hostile;
 mod ignore;
 mod index;
 mod mounts;
+#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "what git would write is judged by what is read here"))]
+mod objects;
 mod program;
 mod reflog;
 mod repository;

@@ -24,6 +24,11 @@ const REDIRECTS: &[&str] = &[
     "GIT_CONFIG_COUNT",
     "GIT_CONFIG_PARAMETERS",
     "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_GRAFT_FILE",
+    "GIT_NAMESPACE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
     "GIT_EXEC_PATH",
     "GIT_EXTERNAL_DIFF",
     "GIT_TEMPLATE_DIR",
@@ -175,10 +180,10 @@ impl Repository {
         match path.metadata() {
             // A repository in which nothing was ever added.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Index::parse(b"DIRC\0\0\0\x02\0\0\0\0", hash, SystemTime::UNIX_EPOCH)
+                Index::parse(b"DIRC\0\0\0\x02\0\0\0\0".to_vec(), hash, SystemTime::UNIX_EPOCH)
             }
             Err(_) => None,
-            Ok(metadata) => Index::parse(&trusted::bytes_of(&path, bounds::INDEX)?, hash, metadata.modified().ok()?),
+            Ok(metadata) => Index::parse(trusted::bytes_of(&path, bounds::INDEX)?, hash, metadata.modified().ok()?),
         }
     }
 

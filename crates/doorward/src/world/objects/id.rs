@@ -1,0 +1,151 @@
+//! The names of git's objects: a hash over what each of them holds.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use super::Unread;
+
+/// Which hash a repository names its objects by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashFormat {
+    Sha1,
+    Sha256,
+}
+
+/// The name of an object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id {
+    bytes: [u8; 32],
+    length: u8,
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Commit,
+    Tree,
+    Blob,
+    Tag,
+}
+
+/// Extensions that change nothing about how objects and references are read.
+const HARMLESS: &[&str] =
+    &["noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees"];
+
+impl HashFormat {
+    /// The hash that a repository's configuration names. An unknown format of repository is not read at all.
+    pub fn configured(values: &BTreeMap<String, String>) -> Result<HashFormat, Unread> {
+        const UNKNOWN: Unread = Unread::Unsupported("an unknown format of repository");
+        if !matches!(values.get("core.repositoryformatversion").map(String::as_str), None | Some("0" | "1")) {
+            return Err(UNKNOWN);
+        }
+        let mut format = HashFormat::Sha1;
+        for (key, value) in values {
+            match (key.strip_prefix("extensions."), value.as_str()) {
+                (Some("objectformat"), "sha256") => format = HashFormat::Sha256,
+                (Some("objectformat"), "sha1") | (Some("refstorage"), "files") | (None, _) => {}
+                (Some(name), _) if HARMLESS.contains(&name) => {}
+                (Some(_), _) => return Err(UNKNOWN),
+            }
+        }
+        Ok(format)
+    }
+
+    /// Bytes of an object's name.
+    pub const fn length(self) -> usize {
+        match self {
+            HashFormat::Sha1 => 20,
+            HashFormat::Sha256 => 32,
+        }
+    }
+
+    /// The tree without entries, which git knows even where it was never stored.
+    pub(super) fn empty_tree(self) -> Id {
+        hashed(self, Kind::Tree, &[])
+    }
+}
+
+impl Id {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Id> {
+        let length = u8::try_from(bytes.len()).ok().filter(|length| matches!(length, 20 | 32))?;
+        let mut id = Id { bytes: [0; 32], length };
+        id.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(id)
+    }
+
+    /// Reads all digits of a name, in either case as git does.
+    pub fn parse(hex: &str) -> Option<Id> {
+        let digits = hex.as_bytes();
+        if !matches!(digits.len(), 40 | 64) {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            let [high, low] = pair else { return None };
+            let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+            *byte = digit(*high)? << 4 | digit(*low)?;
+        }
+        Id::from_bytes(bytes.get(..digits.len() / 2)?)
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+
+    /// All zeros: git's word for no object.
+    pub fn is_null(&self) -> bool {
+        self.bytes.iter().all(|byte| *byte == 0)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes().iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Kind::Commit => "commit",
+            Kind::Tree => "tree",
+            Kind::Blob => "blob",
+            Kind::Tag => "tag",
+        }
+    }
+
+    pub(super) fn named(word: &[u8]) -> Option<Kind> {
+        [Kind::Commit, Kind::Tree, Kind::Blob, Kind::Tag].into_iter().find(|kind| kind.word().as_bytes() == word)
+    }
+}
+
+/// The name that git gives to these bytes as a file, when no filter changes them.
+pub fn blob_id(format: HashFormat, bytes: &[u8]) -> Id {
+    hashed(format, Kind::Blob, bytes)
+}
+
+/// The name of an object that holds these bytes.
+pub(super) fn hashed(format: HashFormat, kind: Kind, bytes: &[u8]) -> Id {
+    let head = format!("{} {}\0", kind.word(), bytes.len());
+    let mut id = Id { bytes: [0; 32], length: 0 };
+    match format {
+        HashFormat::Sha1 => fill(&mut id, &Sha1::new().chain_update(head).chain_update(bytes).finalize()),
+        HashFormat::Sha256 => fill(&mut id, &Sha256::new().chain_update(head).chain_update(bytes).finalize()),
+    }
+    id
+}
+
+fn fill(id: &mut Id, hash: &[u8]) {
+    if let Some(known) = Id::from_bytes(hash) {
+        *id = known;
+    }
+}

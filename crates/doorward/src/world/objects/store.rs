@@ -1,0 +1,168 @@
+//! Where a repository's objects lie: its own directory, those it borrows from, and the packs in all of them.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::budget::Budget;
+use super::inflate::Inflater;
+use super::pack::Pack;
+use super::{HashFormat, Id, Kind, Unread, hashed, listed, loose};
+
+/// As deep as git itself follows from one repository to the next.
+const BORROWED: usize = 5;
+
+/// Directories of objects, all together.
+const DIRECTORIES: usize = 32;
+
+/// Packs, all together: each may stay open.
+const PACKS: usize = 400;
+
+/// Bytes of a list of further directories.
+const LIST: u64 = 64 << 10;
+
+/// An object, whole.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Object {
+    pub kind: Kind,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) struct Store {
+    directory: PathBuf,
+    format: HashFormat,
+    found: OnceCell<Result<Found, Unread>>,
+    /// The pack that had the last object: most likely it has the next.
+    last: Cell<usize>,
+    inflater: RefCell<Inflater>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    directories: Vec<PathBuf>,
+    packs: Vec<Pack>,
+    /// Some pack lies there without an index of its own, so not every name is seen.
+    is_partial: bool,
+    /// Objects may be left out, for git to fetch when it needs them.
+    is_promised: bool,
+}
+
+impl Store {
+    pub(super) fn new(common: &Path, format: HashFormat) -> Store {
+        Store {
+            directory: common.join("objects"),
+            format,
+            found: OnceCell::new(),
+            last: Cell::new(0),
+            inflater: RefCell::new(Inflater::new()),
+        }
+    }
+
+    /// Reads an object and makes sure that it is the one asked for.
+    pub(super) fn read(&self, id: &Id, limit: u64, budget: &Budget) -> Result<Rc<Object>, Unread> {
+        budget.spend_object()?;
+        let object = match self.packed(id, limit, budget)? {
+            Some(object) => object,
+            None => self.loose(id, limit, budget)?,
+        };
+        if hashed(self.format, object.kind, &object.bytes) == *id { Ok(object) } else { Err(Unread::Corrupt) }
+    }
+
+    /// The only object whose name begins with these digits; `None` if there is none.
+    pub(super) fn beginning_with(&self, digits: &str) -> Result<Option<Id>, Unread> {
+        let digits = digits.to_ascii_lowercase();
+        let found = self.found()?;
+        if found.is_partial {
+            return Err(Unread::Unsupported("packs without an index of their own"));
+        }
+        let mut ids = Vec::new();
+        for directory in &found.directories {
+            ids.extend(loose::beginning_with(directory, &digits)?);
+        }
+        for pack in &found.packs {
+            ids.extend(pack.beginning_with(&digits)?);
+        }
+        ids.retain(|id| id.bytes().len() == self.format.length());
+        ids.sort_unstable();
+        ids.dedup();
+        match ids.as_slice() {
+            [] if found.is_promised => Err(Unread::Unsupported("a partial clone")),
+            [] => Ok(None),
+            [id] => Ok(Some(*id)),
+            _ => Err(Unread::Ambiguous),
+        }
+    }
+
+    fn packed(&self, id: &Id, limit: u64, budget: &Budget) -> Result<Option<Rc<Object>>, Unread> {
+        let packs = &self.found()?.packs;
+        let last = self.last.get();
+        let others = (0..packs.len()).filter(|place| *place != last);
+        for place in std::iter::once(last).chain(others) {
+            let Some(pack) = packs.get(place) else { continue };
+            if let Some(offset) = pack.find(id)? {
+                self.last.set(place);
+                return pack.read(offset, limit, (&self.inflater, budget)).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn loose(&self, id: &Id, limit: u64, budget: &Budget) -> Result<Rc<Object>, Unread> {
+        let found = self.found()?;
+        for directory in &found.directories {
+            if let Some(object) = loose::read(directory, id, limit, (&self.inflater, budget))? {
+                return Ok(Rc::new(object));
+            }
+        }
+        Err(if found.is_promised { Unread::Unsupported("a partial clone") } else { Unread::Missing })
+    }
+
+    fn found(&self) -> Result<&Found, Unread> {
+        let find = || {
+            let mut found = Found::default();
+            self.borrow_from(&self.directory, 0, &mut found)?;
+            Ok(found)
+        };
+        self.found.get_or_init(find).as_ref().map_err(|problem| *problem)
+    }
+
+    /// Adds a directory of objects, and those that it borrows from.
+    fn borrow_from(&self, directory: &Path, depth: usize, found: &mut Found) -> Result<(), Unread> {
+        if found.directories.iter().any(|known| known == directory) {
+            return Ok(());
+        }
+        if depth > BORROWED || found.directories.len() == DIRECTORIES {
+            return Err(Unread::OverBudget);
+        }
+        found.directories.push(directory.to_owned());
+        self.add_packs(directory, found)?;
+        let list = listed::text(&directory.join("info/alternates"), LIST)?.unwrap_or_default();
+        for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if line.starts_with('"') {
+                return Err(Unread::Unsupported("a quoted path to borrowed objects"));
+            }
+            self.borrow_from(&directory.join(line), depth + 1, found)?;
+        }
+        Ok(())
+    }
+
+    fn add_packs(&self, directory: &Path, found: &mut Found) -> Result<(), Unread> {
+        let directory = directory.join("pack");
+        let names = listed::names(&directory)?;
+        let has = |name: &str| names.iter().any(|known| known == name);
+        for name in &names {
+            match name.rsplit_once('.') {
+                Some((stem, "idx")) if has(&format!("{stem}.pack")) => {
+                    found.packs.push(Pack::new(directory.join(name), self.format.length()));
+                }
+                Some((stem, "pack")) => found.is_partial |= !has(&format!("{stem}.idx")),
+                Some((_, "promisor")) => found.is_promised = true,
+                _ => {}
+            }
+        }
+        // The newest packs have what is looked for most, and their names say nothing about age; any order is right.
+        found.packs.sort_by(|one, other| one.path().cmp(other.path()));
+        if found.packs.len() > PACKS { Err(Unread::OverBudget) } else { Ok(()) }
+    }
+}
