@@ -11,6 +11,8 @@ mod inner;
 mod listing;
 mod naming;
 mod notes;
+mod patch_hunk;
+mod patch_text;
 mod patches;
 mod positions;
 mod reached;
@@ -413,6 +415,7 @@ impl Runner<'_, '_> {
             output.origin = output.origin.and(invocation.input.origin);
             if matches!(program.as_str(), "cat" | "tee") && invocation.args.given.is_empty() {
                 output.text = invocation.input.text;
+                output.files = invocation.input.files;
             }
         }
         if program == "printf" {
