@@ -9,6 +9,7 @@ mod handed;
 mod identity;
 mod inner;
 mod listing;
+mod named_tasks;
 mod naming;
 mod notes;
 mod patch_hunk;
@@ -338,6 +339,7 @@ impl Runner<'_, '_> {
     /// The effects that the entry states for the whole command.
     fn effects_of(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         note_packages(invocation);
+        named_tasks::note_named_tasks(invocation);
         self.tasks(invocation, state);
         self.handed_on(invocation, state);
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
