@@ -48,7 +48,10 @@ fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
 }
 
 fn opinion(rule: &Rule, effect: &Effect) -> Opinion {
-    let because = format!("{}: {}", rule.what, effect.target.shown());
+    let mut because = format!("{}: {}", rule.what, effect.target.shown());
+    if let Some((recipe, _)) = effect.by.split_once(crate::observe::RECIPE) {
+        because.push_str(&format!(" (in `{recipe}`)"));
+    }
     let clearance = rule.clears.unwrap_or(crate::verdict::Clearance::Firm);
     let mut opinion = match rule.verdict {
         Verdict::Block => Opinion::block(Source::Rule, clearance, because),

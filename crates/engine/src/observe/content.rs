@@ -23,13 +23,15 @@ const GRANTS: &[&str] = &[
     "disableAllHooks",
     "--yolo",
     "dangerously-bypass-approvals",
-    "\"permissionDecision\": \"allow\"",
     "allowedTools",
     "autoApprove",
     "alwaysAllow",
-    "approval_policy = \"never\"",
     "danger-full-access",
 ];
+
+/// The same for a key with a value: a word to look for first, and the whole without space.
+const GRANTS_SPACED: &[(&str, &str)] =
+    &[("permissionDecision", "\"permissionDecision\":\"allow\""), ("approval_policy", "approval_policy=\"never\"")];
 
 /// The marks of a text that is put into the file at `path`.
 pub fn marks(path: &str, text: &str) -> Marks {
@@ -38,7 +40,11 @@ pub fn marks(path: &str, text: &str) -> Marks {
         marks.add(Mark::SecretInContent);
     }
     let name = path::name(path).to_ascii_lowercase();
-    if name == "package.json" && LIFECYCLE.iter().any(|key| text.contains(key)) {
+    // Whoever loads the file reads a key as what it means, however its letters are written.
+    let plain = text.contains('\\').then(|| unescaped(text));
+    let texts = [Some(text), plain.as_deref()];
+    let says = |phrase: &&str| texts.iter().flatten().any(|text| text.contains(phrase));
+    if name == "package.json" && LIFECYCLE.iter().any(says) {
         marks.add(Mark::LifecycleScript);
     }
     let is_prose = name.ends_with(".md")
@@ -46,8 +52,85 @@ pub fn marks(path: &str, text: &str) -> Marks {
         || name.ends_with(".rs")
         || name.ends_with(".py")
         || name.ends_with(".ts");
-    if !is_prose && GRANTS.iter().any(|phrase| text.contains(phrase)) {
+    let spelled =
+        |text: &&str| GRANTS_SPACED.iter().any(|(word, whole)| text.contains(word) && squeezed(text).contains(whole));
+    if !is_prose && (GRANTS.iter().any(says) || texts.iter().flatten().any(spelled)) {
         marks.add(Mark::GrantsPermission);
     }
     marks
+}
+
+/// The text with every escaped letter written out, as JSON, YAML, TOML and JavaScript read them.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let (letter, skipped) = escape(after);
+        plain.extend(letter);
+        rest = after.get(skipped..).unwrap_or_default();
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The letter that an escape stands for, and how long the escape is behind its backslash.
+fn escape(after: &str) -> (Option<char>, usize) {
+    let digits = |from: usize, count: usize| {
+        let digits =
+            after.get(from..from + count).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        Some((char::from_u32(u32::from_str_radix(digits, 16).ok()?), from + count))
+    };
+    let found = match after.as_bytes().first() {
+        Some(b'u') if after.get(1..2) == Some("{") => {
+            let length = after.find('}').filter(|end| *end > 2 && *end < 10);
+            length.and_then(|end| digits(2, end - 2)).map(|(letter, length)| (letter, length + 1))
+        }
+        Some(b'u') => digits(1, 4),
+        Some(b'U') => digits(1, 8),
+        Some(b'x') => digits(1, 2),
+        // A line that goes on in the next one.
+        Some(b'\n' | b'\r') => Some((None, after.len() - after.trim_start().len())),
+        Some(_) | None => None,
+    };
+    // Other escapes stand for the letter itself, or for one that is no part of any key.
+    found.unwrap_or((None, 0))
+}
+
+/// Without space, and with one kind of quote.
+fn squeezed(text: &str) -> String {
+    text.chars()
+        .filter(|letter| !letter.is_whitespace())
+        .map(|letter| if letter == '\'' { '"' } else { letter })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_what_it_means() {
+        let grants = |text: &str| marks("/p/.x/settings.json", text).has(Mark::GrantsPermission);
+        for text in [
+            r#"{"disableAllHooks": true}"#,
+            r#"{"disable\u0041llHooks": true}"#,
+            r#"{"\u0064isable\u{41}llHooks": true}"#,
+            r#""disable\x41llHooks": true"#,
+            r#""disable\U00000041llHooks" = true"#,
+            "\"disable\\\n  AllHooks\": true",
+            r#"{"permissionDecision":"allow"}"#,
+            "approval_policy='never'",
+        ] {
+            assert!(grants(text), "{text}");
+        }
+        for text in [r#"{"a": "C:\\users\\u"}"#, r#"{"a": "\u00e4"}"#, r"\", r"\u", r"\u{", r"\u{}", "\\\u{e4}"] {
+            assert!(!grants(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_script_that_runs_by_itself_is_seen_in_any_spelling() {
+        assert!(marks("/p/package.json", r#"{"scripts": {"post\u0069nstall": "x"}}"#).has(Mark::LifecycleScript));
+    }
 }

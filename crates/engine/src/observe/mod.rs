@@ -28,6 +28,7 @@ use crate::facts::{Counts, Facts};
 use crate::intent;
 use crate::marks::{Mark, Marks};
 use crate::world::World;
+pub(crate) use observer::RECIPE;
 use observer::{By, Observer};
 use shell::run::Runner;
 use shell::state::State;

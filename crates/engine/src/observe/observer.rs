@@ -13,6 +13,9 @@ use crate::world::World;
 /// Work units for one call: commands run, words read, lines looked at.
 const BUDGET: u32 = 20_000;
 
+/// Work units for all recipes of a trusted project that a call runs; what lies behind them is the project's own.
+const RECIPES: u32 = 12_000;
+
 /// More effects than a judgement needs; the rest only counts as not understood.
 const EFFECTS: usize = 2_000;
 
@@ -34,6 +37,10 @@ pub struct Observer<'w> {
     /// Files and directories of the project that this call fills with content nobody has read.
     pub arrivals: Vec<String>,
     budget: u32,
+    /// Work units that are left for recipes of a trusted project.
+    allowance: u32,
+    /// How many recipes are being looked through of which only what plainly harms counts.
+    pub asides: u32,
     /// Nested code has no place in the text that a person sees; its effects point at the outer command.
     pub outer: Option<Part>,
 }
@@ -45,6 +52,23 @@ impl std::fmt::Debug for Observer<'_> {
             .field("coverage", &self.coverage)
             .finish_non_exhaustive()
     }
+}
+
+/// Stands between the recipe that a call runs and the program in it that does something.
+pub const RECIPE: &str = " › ";
+
+/// What was written down before something was looked at of which most does not count.
+#[derive(Debug)]
+pub struct Before {
+    effects: usize,
+    flows: usize,
+    coverage: Coverage,
+    commands: usize,
+    directories: usize,
+    directory: Option<Rc<str>>,
+    made: usize,
+    links: usize,
+    budget: u32,
 }
 
 /// Who causes an effect, and where it stands in the command.
@@ -69,6 +93,8 @@ impl<'w> Observer<'w> {
             links: Vec::new(),
             arrivals: Vec::new(),
             budget: BUDGET,
+            allowance: RECIPES,
+            asides: 0,
             outer: None,
         }
     }
@@ -91,9 +117,55 @@ impl<'w> Observer<'w> {
                 true
             }
             None => {
+                if self.asides > 0 {
+                    self.budget = 0;
+                }
                 self.lower(Degree::Opaque, "the call is too large to follow to its end");
                 false
             }
+        }
+    }
+
+    /// From here on the allowance for recipes is spent, and nothing counts until [`Observer::step_back`] says what does.
+    pub fn step_aside(&mut self) -> Before {
+        let before = Before {
+            effects: self.effects.len(),
+            flows: self.flows.len(),
+            coverage: self.coverage.clone(),
+            commands: self.commands.len(),
+            directories: self.directories.len(),
+            directory: self.directory.clone(),
+            made: self.made.len(),
+            links: self.links.len(),
+            budget: self.budget,
+        };
+        self.budget = if self.asides == 0 { self.allowance } else { self.budget };
+        self.asides += 1;
+        before
+    }
+
+    /// Keeps of what was written down since then the effects that count, as those of the recipe with this name.
+    pub fn step_back(&mut self, before: Before, name: &str, counts: impl Fn(&Effect, &[Flow]) -> bool) {
+        self.asides = self.asides.saturating_sub(1);
+        let effects = self.effects.split_off(before.effects.min(self.effects.len()));
+        let flows = self.flows.split_off(before.flows.min(self.flows.len()));
+        let mut kept: Vec<Effect> = effects.into_iter().filter(|effect| counts(effect, &flows)).collect();
+        for effect in &mut kept {
+            let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
+            effect.by = format!("{name}{RECIPE}{program}");
+        }
+        if !kept.is_empty() {
+            self.flows.extend(flows);
+        }
+        self.effects.extend(kept);
+        self.coverage = before.coverage;
+        self.commands.truncate(before.commands);
+        self.directories.truncate(before.directories);
+        self.directory = before.directory;
+        self.made.truncate(before.made);
+        self.links.truncate(before.links);
+        if self.asides == 0 {
+            self.allowance = std::mem::replace(&mut self.budget, before.budget);
         }
     }
 

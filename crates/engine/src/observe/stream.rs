@@ -55,6 +55,16 @@ pub struct Stream {
     pub text: Option<String>,
     pub shape: Shape,
     pub origin: Origin,
+    /// It is what these files hold, one after the other.
+    pub files: Option<std::rc::Rc<[FileText]>>,
+}
+
+/// A file whose content is a part of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileText {
+    pub path: String,
+    /// What this call wrote into it before; otherwise the world says what it holds.
+    pub written: Option<String>,
 }
 
 impl Shape {
@@ -111,6 +121,11 @@ impl Stream {
             (false, true) => self.shape,
             (false, false) if self.shape == next.shape => self.shape,
             (false, false) => Shape::Any,
+        };
+        self.files = match (nothing, nothing_more) {
+            (true, _) => next.files,
+            (false, true) => self.files,
+            (false, false) => None,
         };
         self.text = match (self.text.take(), next.text) {
             (Some(mut first), Some(second)) if first.len() + second.len() <= TEXT_LIMIT => {

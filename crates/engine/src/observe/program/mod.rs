@@ -10,8 +10,11 @@ mod handed;
 mod identity;
 mod inner;
 mod listing;
+mod named_tasks;
 mod naming;
 mod notes;
+mod patch_hunk;
+mod patch_text;
 mod patches;
 mod positions;
 mod reached;
@@ -338,6 +341,7 @@ impl Runner<'_, '_> {
     /// The effects that the entry states for the whole command.
     fn effects_of(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         note_packages(invocation);
+        named_tasks::note_named_tasks(invocation);
         self.tasks(invocation, state);
         self.handed_on(invocation, state);
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
@@ -415,6 +419,7 @@ impl Runner<'_, '_> {
             output.origin = output.origin.and(invocation.input.origin);
             if matches!(program.as_str(), "cat" | "tee") && invocation.args.given.is_empty() {
                 output.text = invocation.input.text;
+                output.files = invocation.input.files;
             }
         }
         if program == "printf" {

@@ -1,84 +1,320 @@
 //! Patches that a command applies: the files that they name are changed as if they were written out.
 
 use super::Invocation;
-use crate::call::{ChangeKind, patched};
+use super::patch_hunk::applied;
+use super::patch_text::{self, End, FilePatch, Name};
 use crate::coverage::Degree;
-use crate::marks::Marks;
+use crate::effect::Operation;
+use crate::marks::{Mark, Marks};
+use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::stream::{Origin, Stream};
 use crate::observe::through::files;
 use crate::observe::touch::Touch;
 use crate::path;
+use crate::world::Content;
 
-/// More files than a person would read are left to the effect of the command itself.
+/// More files than a person would read are not listed one by one.
 const FILES: usize = 200;
 
+/// Longer patches are not read.
+const LIMIT: usize = 256 * 1024;
+
+/// The program that applies a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Applier {
+    /// `git apply`
+    Apply,
+    /// `git am`
+    Mail,
+    /// `git quiltimport`: a list of patches in a directory.
+    Quilt,
+    /// `patch`
+    Patch,
+}
+
+/// Where and how the names of a patch are read.
+struct Reading<'i> {
+    applier: Applier,
+    /// How many leading parts of a name do not count: each number that is possible.
+    strips: Vec<usize>,
+    cwd: &'i str,
+    /// `--directory` of git.
+    directory: String,
+    /// The one file that all of it goes into, whatever the patch says.
+    into: Option<String>,
+    is_reversed: bool,
+}
+
 impl Runner<'_, '_> {
-    /// `git apply`, `git am`, `patch`: every file that the patch names, as far as its text is known.
-    pub fn note_patches(&mut self, invocation: &Invocation, state: &State<'_>) {
-        let (Some(entry), Some(cwd)) = (invocation.args.entry(), invocation.cwd.as_deref()) else { return };
-        let args = &invocation.args;
-        let inert = ["--stat", "--numstat", "--summary", "--check", "--dry-run", "-C"];
-        let strips: &[usize] = match &*entry.key {
-            "git apply" | "git am" => &[1],
-            "patch" => &[0, 1, usize::MAX],
-            _ => return,
-        };
-        if &*entry.key != "git am" && args.has_any(&inert) && !args.has("--apply") {
+    /// `git apply`, `git am`, `patch`: every file that the patch names; a text that is not known could name any.
+    pub fn note_patches(&mut self, invocation: &Invocation, state: &mut State<'_>) {
+        let Some(applier) = applier(invocation) else { return };
+        if changes_nothing(applier, invocation) {
             return;
         }
-        let given = args.value("-p").or_else(|| args.value("--strip")).and_then(|value| value.exact()?.parse().ok());
-        let directory = args.value("--directory").and_then(|value| value.exact()).unwrap_or_default();
-        let base = path::join(cwd, directory);
-        self.patch_elsewhere(&base, invocation);
-        for text in self.patch_texts(invocation, state, cwd) {
-            let found = patched(&text);
-            if found.len() > FILES {
-                self.out.lower(Degree::Unknown, "a patch with more files than are looked at");
+        let Some(reading) = reading(applier, invocation) else {
+            return self.unread_patch("where the patch goes", invocation);
+        };
+        self.patch_elsewhere(&reading, invocation);
+        let Some(texts) = self.patch_texts(applier, invocation, state) else {
+            return self.unread_patch("a patch whose text doorward cannot see", invocation);
+        };
+        for text in texts.iter().filter(|text| !text.trim().is_empty()) {
+            self.patch_text(text, &reading, invocation, state);
+        }
+    }
+
+    fn unread_patch(&mut self, what: &str, invocation: &Invocation) {
+        self.out.lower(Degree::Opaque, format!("{what}, applied by `{}`", invocation.by.name));
+        self.out.unknown(Operation::Write, &invocation.by, Marks::default().with(Mark::Unseen));
+    }
+
+    fn patch_text(&mut self, text: &str, reading: &Reading<'_>, invocation: &Invocation, state: &mut State<'_>) {
+        let read = patch_text::read(text);
+        if let Some(doubt) = read.doubt {
+            self.unread_patch(doubt, invocation);
+        }
+        if read.files.is_empty() {
+            return self.unread_patch("a text that is no patch doorward can read", invocation);
+        }
+        if read.files.len() > FILES {
+            self.unread_patch("a patch with more files than are looked at", invocation);
+        }
+        for file in read.files.iter().take(FILES) {
+            if file.is_binary {
+                self.unread_patch("packed content", invocation);
             }
-            for (file, kind) in found.into_iter().take(FILES) {
-                for strip in given.as_ref().map_or(strips, std::slice::from_ref) {
-                    self.patch_file(&path::join(&base, &stripped(file, *strip)), kind, &text, invocation);
-                }
+            for (absolute, name) in self.patched_paths(file, reading) {
+                self.patch_file(&absolute, name, file, text, reading.is_reversed, invocation, state);
             }
         }
     }
 
     /// Whatever the patch names lies below a directory, and that one is none of the project's.
-    fn patch_elsewhere(&mut self, base: &str, invocation: &Invocation) {
-        let is_inside = self.out.world.project().is_some_and(|project| path::under(&path::lexical(base), project));
+    fn patch_elsewhere(&mut self, reading: &Reading<'_>, invocation: &Invocation) {
+        let base = path::lexical(&path::join(reading.cwd, &reading.directory));
+        let is_inside = self.out.world.project().is_some_and(|project| path::under(&base, project));
         if !is_inside {
-            self.out.touch_path(Touch::Create, base, &invocation.by, Marks::default());
+            self.out.touch_path(Touch::Create, &base, &invocation.by, Marks::default());
         }
     }
 
-    fn patch_texts(&self, invocation: &Invocation, state: &State<'_>, cwd: &str) -> Vec<String> {
-        let named =
-            invocation.args.operands.iter().chain(invocation.args.value("-i")).chain(invocation.args.value("--input"));
-        let named = named.filter_map(|field| field.exact()).filter(|text| *text != "-");
-        let mut texts: Vec<String> = named
-            .filter_map(|text| files::text(&path::lexical(&path::join(cwd, text)), self.out.world, state))
+    /// The texts of all patches, or nothing if one of them is not known.
+    fn patch_texts(&self, applier: Applier, invocation: &Invocation, state: &State<'_>) -> Option<Vec<String>> {
+        let args = &invocation.args;
+        let flags: Vec<&Field> = args
+            .given
+            .iter()
+            .filter(|given| {
+                matches!(given.name.as_str(), "-i" | "--input") && given.role != crate::knowledge::schema::Role::Data
+            })
+            .filter_map(|given| given.value.as_ref())
             .collect();
-        texts.extend(invocation.input.text.clone());
-        texts
+        let named: Vec<&Field> = match applier {
+            Applier::Quilt => return None,
+            // What is applied was given to an earlier call.
+            Applier::Mail if args.has_any(RESUMING) => return Some(Vec::new()),
+            Applier::Apply | Applier::Mail => args.operands.iter().collect(),
+            Applier::Patch => flags.into_iter().chain(args.operands.iter().skip(1)).collect(),
+        };
+        if named.is_empty() {
+            return self.stream_text(&invocation.input).map(|text| vec![text]);
+        }
+        named.into_iter().map(|field| self.patch_named(field, invocation, state)).collect()
     }
 
-    fn patch_file(&mut self, absolute: &str, kind: ChangeKind, text: &str, invocation: &Invocation) {
-        let touch = match kind {
-            ChangeKind::Create => Touch::Write,
-            ChangeKind::Update => Touch::Edit,
-            ChangeKind::Delete => Touch::Delete,
-            ChangeKind::Move => Touch::Move,
+    fn patch_named(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+        if let Some(stream) = &field.process {
+            return self.stream_text(stream);
+        }
+        match field.exact()? {
+            "-" | "/dev/stdin" | "/dev/fd/0" => self.stream_text(&invocation.input),
+            text => {
+                let file = path::lexical(&path::join(invocation.cwd.as_deref()?, text));
+                let real = path::resolve(&file, self.out.world, path::Follow::Last);
+                files::text(&real.real, self.out.world, state).filter(|_| !real.lost)
+            }
+        }
+    }
+
+    /// The text of a stream: known, or that of files that this call has not written.
+    fn stream_text(&self, stream: &Stream) -> Option<String> {
+        if stream.origin.download {
+            return None;
+        }
+        if let Some(text) = &stream.text {
+            return Some(text.clone());
+        }
+        let mut whole = String::new();
+        for file in stream.files.as_deref()? {
+            if let Some(written) = &file.written {
+                whole.push_str(written);
+                continue;
+            }
+            match self.out.world.content(&file.path, LIMIT) {
+                Content::Text(text) if whole.len() + text.len() <= LIMIT => whole.push_str(&text),
+                Content::Text(_)
+                | Content::TooLong
+                | Content::NotText
+                | Content::Missing
+                | Content::Unreadable
+                | Content::Unlisted => return None,
+            }
+        }
+        Some(whole)
+    }
+
+    /// Every path that the names of a patch may stand for.
+    fn patched_paths<'f>(&self, file: &'f FilePatch, reading: &Reading<'_>) -> Vec<(String, Option<&'f Name>)> {
+        if let Some(into) = &reading.into {
+            return vec![(into.clone(), None)];
+        }
+        let top = match reading.applier {
+            Applier::Patch => None,
+            Applier::Apply if !file.is_git => None,
+            Applier::Apply | Applier::Mail | Applier::Quilt => self.out.world.git(reading.cwd).map(|git| git.root),
+        };
+        let base = path::join(top.as_deref().unwrap_or(reading.cwd), &reading.directory);
+        let mut found: Vec<(String, Option<&Name>)> = Vec::new();
+        for name in &file.names {
+            for strip in &reading.strips {
+                let strip = if name.is_bare { strip.saturating_sub(1) } else { *strip };
+                let absolute = path::join(&base, &stripped(&name.text, strip));
+                if !found
+                    .iter()
+                    .any(|(known, other)| *known == absolute && other.map(|name| name.end) == Some(name.end))
+                {
+                    found.push((absolute, Some(name)));
+                }
+            }
+        }
+        found
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one file of one patch, in its circumstances")]
+    fn patch_file(
+        &mut self,
+        absolute: &str,
+        name: Option<&Name>,
+        file: &FilePatch,
+        whole: &str,
+        is_reversed: bool,
+        invocation: &Invocation,
+        state: &mut State<'_>,
+    ) {
+        let (creates, deletes, added) = match is_reversed {
+            true => (file.deletes, file.creates, &file.removed),
+            false => (file.creates, file.deletes, &file.added),
+        };
+        let touch = match name.map(|name| name.end) {
+            Some(End::Copied) if !is_reversed => Touch::Read,
+            Some(End::Leaves) if !is_reversed => Touch::Move,
+            Some(End::Changed | End::Leaves | End::Copied) | None if deletes => Touch::Delete,
+            Some(End::Changed | End::Leaves | End::Copied) | None if creates => Touch::Write,
+            Some(End::Changed | End::Leaves | End::Copied) | None => Touch::Edit,
         };
         let at = self.out.effects.len();
+        let before = files::text(&path::lexical(absolute), self.out.world, state);
         self.out.touch_path(touch, absolute, &invocation.by, Marks::default());
-        self.out.enters(at, absolute, text);
+        self.out.enters(at, absolute, whole);
+        self.out.enters(at, absolute, added);
+        if file.is_link {
+            self.patched_link(absolute, added, invocation);
+        }
+        let fits = !is_reversed && !file.is_link && !file.is_binary && matches!(touch, Touch::Write | Touch::Edit);
+        let before = if creates { Some(String::new()) } else { before };
+        let content = before.filter(|_| fits).and_then(|before| applied(&before, &file.hunks));
+        if let Some(content) = &content {
+            self.out.enters(at, absolute, content);
+        }
+        if touch != Touch::Read {
+            self.store(path::lexical(absolute), content, Origin::default(), state);
+        }
     }
+
+    /// A link that a patch makes: whoever goes through it is where it leads.
+    fn patched_link(&mut self, absolute: &str, target: &str, invocation: &Invocation) {
+        let absolute = path::lexical(absolute);
+        let leads = path::lexical(&path::join(path::parent(&absolute), target.trim_end_matches('\n')));
+        let is_inside = self.out.world.project().is_some_and(|project| path::under(&leads, project));
+        self.out.touch_path(Touch::Read, &leads, &invocation.by, Marks::default());
+        if !is_inside {
+            self.out.lower(Degree::Opaque, format!("a link to `{leads}` that the patch makes"));
+        }
+        self.out.links.push(absolute);
+    }
+}
+
+/// `git am` goes on with what an earlier call began, or gives it up.
+const RESUMING: &[&str] =
+    &["--abort", "--skip", "--continue", "-r", "--resolved", "--quit", "--retry", "--show-current-patch"];
+
+/// `cat a b`: what comes out is what the files hold.
+pub fn prints_files(invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    let is_cat = args.chain.first().is_some_and(|entry| entry.key == "cat") && args.given.is_empty();
+    is_cat && args.unknown.is_empty() && args.operands.iter().all(|field| field.exact().is_some_and(|text| text != "-"))
+}
+
+fn applier(invocation: &Invocation) -> Option<Applier> {
+    match &*invocation.args.entry()?.key {
+        "git apply" => Some(Applier::Apply),
+        "git am" => Some(Applier::Mail),
+        "git quiltimport" => Some(Applier::Quilt),
+        "patch" => Some(Applier::Patch),
+        _ => None,
+    }
+}
+
+/// Only looked at or tried.
+fn changes_nothing(applier: Applier, invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    match applier {
+        Applier::Apply => args.has_any(&["--stat", "--numstat", "--summary", "--check"]) && !args.has("--apply"),
+        Applier::Patch => args.has_any(&["--dry-run", "-C", "--check"]),
+        Applier::Quilt => args.has_any(&["-n", "--dry-run"]),
+        Applier::Mail => false,
+    }
+}
+
+/// How the command reads names, if all of that is known.
+fn reading(applier: Applier, invocation: &Invocation) -> Option<Reading<'_>> {
+    // `git -p` and `git -C` are others than those of `git apply`.
+    let level = if applier == Applier::Patch { 1 } else { 2 };
+    let own = || invocation.args.given.iter().filter(|given| given.level >= level);
+    let values = |names: &'static [&'static str]| own().filter(move |given| names.contains(&given.name.as_str()));
+    let mut strips = Vec::new();
+    for given in values(&["-p", "--strip"]) {
+        strips.push(given.value.as_ref()?.exact()?.parse().ok()?);
+    }
+    if strips.is_empty() {
+        strips = if applier == Applier::Patch { vec![0, 1, usize::MAX] } else { vec![1] };
+    }
+    let cwd = invocation.cwd.as_deref()?;
+    let directory = match values(&["--directory"]).next_back().filter(|_| applier != Applier::Patch) {
+        Some(given) => given.value.as_ref()?.exact()?.to_owned(),
+        None => String::new(),
+    };
+    let output = values(&["-o", "--output"]).next_back().and_then(|given| given.value.as_ref());
+    let target = output.or_else(|| invocation.args.operands.first()).filter(|_| applier == Applier::Patch);
+    let into = match target {
+        Some(field) => Some(path::join(cwd, field.exact()?)),
+        None => None,
+    };
+    let is_reversed = own().any(|given| matches!(given.name.as_str(), "-R" | "--reverse"));
+    // Another work tree than the one around the directory: its top is not known here.
+    let is_elsewhere = applier != Applier::Patch && invocation.args.has_any(&["--git-dir", "--work-tree"]);
+    (!is_elsewhere).then_some(Reading { applier, strips, cwd, directory, into, is_reversed })
 }
 
 /// The path as it stands in the patch without its first components; all but the last for a number that is too large.
 fn stripped(path: &str, components: usize) -> String {
-    let parts: Vec<&str> = path.split('/').collect();
-    let skipped = components.min(parts.len().saturating_sub(1));
-    parts.get(skipped..).unwrap_or_default().join("/")
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let is_absolute = path.starts_with('/');
+    // The empty part before the first slash of an absolute name counts as one.
+    let skipped = components.saturating_sub(usize::from(is_absolute)).min(parts.len().saturating_sub(1));
+    let rest = parts.get(skipped..).unwrap_or_default().join("/");
+    if is_absolute && components == 0 { format!("/{rest}") } else { rest }
 }

@@ -86,6 +86,7 @@ impl Runner<'_, '_> {
         }
         if marks.is_empty() {
             self.out.lower(Degree::Delegated, format!("`{}` runs a recipe of the project", invocation.by.name));
+            self.look_through(invocation, state);
         } else if let (true, Some(task)) = (deciding.is_empty(), crate::observe::through::task_of(invocation)) {
             // It asks anyway; what it would do may be worse than that.
             self.follow_task(task, invocation, state);
@@ -200,6 +201,7 @@ impl Runner<'_, '_> {
         match tracking {
             Tracking::Clean | Tracking::Rebuildable if self.out.world.project_trusted() => {
                 self.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
+                self.look_through_file(file, state, by, how);
             }
             Tracking::Clean | Tracking::Rebuildable => {
                 marks.add(Mark::UntrustedProject);
@@ -259,7 +261,7 @@ impl Runner<'_, '_> {
     }
 
     /// The content of a file, in the language in which it is run.
-    fn file_text(&mut self, file: &str, text: &str, state: &mut State<'_>, input: &Stream, by: &By, how: How) {
+    pub fn file_text(&mut self, file: &str, text: &str, state: &mut State<'_>, input: &Stream, by: &By, how: How) {
         let written = match how {
             How::Itself => says_itself(text),
             How::Read => read_as(file, &by.name),

@@ -198,6 +198,11 @@ impl Runner<'_, '_> {
         let stream = self.file_stream(touched.path.as_deref(), touched.sensitive || field.origin.secret, state);
         invocation.output.origin = invocation.output.origin.and(stream.origin);
         invocation.output.origin.endless |= matches!(field.text.as_str(), "/dev/zero" | "/dev/urandom" | "/dev/random");
+        if touch == Touch::Read && super::patches::prints_files(invocation) {
+            let earlier = invocation.output.files.take().filter(|_| !invocation.passes_input);
+            let earlier = earlier.or_else(|| invocation.passes_input.then(|| [].into()));
+            invocation.output.files = earlier.zip(stream.files).map(|(first, then)| [&*first, &*then].concat().into());
+        }
         invocation.passes_input = false;
     }
 

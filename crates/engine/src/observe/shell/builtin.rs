@@ -430,7 +430,7 @@ impl Runner<'_, '_> {
                 Some(variable) if !variable.contains("$(") && !variable.contains('`') => {
                     let (variable, subscript) = variable.split_once('[').unwrap_or((variable, ""));
                     self.evaluates(subscript, state);
-                    self.assign(variable, Stream { text: None, shape, origin: input.origin }, state);
+                    self.assign(variable, Stream { shape, ..Stream::unknown(input.origin) }, state);
                 }
                 Some(_) | None => self.out.lower(Degree::Opaque, format!("which variable `{name}` sets")),
             }

@@ -166,7 +166,7 @@ impl Runner<'_, '_> {
                 self.keep_uncertain(state, &inner);
                 let origin = output.origin;
                 Expansion {
-                    value: Stream { text: Some("/dev/fd/63".into()), shape: Shape::Any, origin },
+                    value: Stream { text: Some("/dev/fd/63".into()), ..Stream::unknown(origin) },
                     process: Some(if *writes { Stream::unknown(origin) } else { output }),
                 }
             }
@@ -278,7 +278,7 @@ impl Runner<'_, '_> {
         parameter: &Parameter,
         state: &mut State<'a>,
     ) -> Stream {
-        let word = || Stream { text: operand.known().map(str::to_owned), shape: Shape::Any, origin: operand.origin };
+        let word = || Stream { text: operand.known().map(str::to_owned), ..Stream::unknown(operand.origin) };
         match operation {
             ParameterOperation::Default(_) | ParameterOperation::AssignDefault(_) => match value {
                 Some(Stream { text: Some(text), .. }) if text.is_empty() => word(),
@@ -301,7 +301,7 @@ impl Runner<'_, '_> {
             }
             ParameterOperation::Alternative(_) => match value {
                 Some(Stream { text: Some(_), .. }) => word(),
-                Some(_) | None => Stream { text: None, shape: Shape::Any, origin: operand.origin },
+                Some(_) | None => Stream::unknown(operand.origin),
             },
             ParameterOperation::Transform('P') => {
                 let origin = value.as_ref().map_or_else(|| self.unset(&parameter.name).origin, |value| value.origin);

@@ -307,7 +307,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         let mut output = body(self, state);
         self.looping = self.looping.saturating_sub(1);
         if self.exits.skips != skips {
-            output.text = None;
+            (output.text, output.files) = (None, None);
         }
         self.land_loop(jumps, state);
         output
@@ -358,7 +358,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             Some(fields) if fields.iter().all(is_name) => Shape::ProjectNames,
             Some(_) => Shape::Any,
         };
-        Stream { text: None, shape, origin }
+        Stream { shape, ..Stream::unknown(origin) }
     }
 
     fn case<'a>(&mut self, case: &'a Case, state: &mut State<'a>, input: Stream) -> Stream {
@@ -427,7 +427,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             Value::Scalar(word) => {
                 let field = self.text(word, state);
                 let shape = super::shape::of_value(&field);
-                Stream { text: field.known().map(str::to_owned), shape, origin: field.origin }
+                Stream { text: field.known().map(str::to_owned), shape, ..Stream::unknown(field.origin) }
             }
             Value::Array(elements) => {
                 let mut origin = Origin::default();

@@ -15,7 +15,7 @@ use crate::flow::FlowKind;
 use crate::marks::{Mark, Marks};
 use crate::observe::names;
 use crate::observe::observer::By;
-use crate::observe::stream::{Origin, Shape, Stream};
+use crate::observe::stream::{FileText, Origin, Shape, Stream};
 use crate::observe::touch::Touch;
 
 /// What redirects do to the streams of a command.
@@ -265,6 +265,7 @@ impl Runner<'_, '_> {
                     text: field.known().map(str::to_owned),
                     shape: of_lines(field.shape),
                     origin: field.origin,
+                    files: None,
                 };
                 return;
             }
@@ -277,6 +278,7 @@ impl Runner<'_, '_> {
                 text: field.known().map(|text| format!("{text}\n")),
                 shape: of_lines(field.shape),
                 origin: field.origin,
+                files: None,
             };
             return;
         }
@@ -349,7 +351,8 @@ impl Runner<'_, '_> {
         let secret = Origin { secret: sensitive, download: false, ..Origin::default() };
         match written {
             Some(file) => {
-                Stream { text: file.content.clone(), shape: Default::default(), origin: file.origin.and(secret) }
+                let text = file.content.clone();
+                Stream { files: held(path, text.clone()), text, ..Stream::unknown(file.origin.and(secret)) }
             }
             None => {
                 let of_session = path.filter(|path| {
@@ -358,7 +361,8 @@ impl Runner<'_, '_> {
                 });
                 let text =
                     of_session.and_then(|path| crate::observe::through::files::text(path, self.out.world, state));
-                Stream { text, ..Stream::unknown(secret) }
+                let files = path.map(|path| [FileText { path: path.to_owned(), written: None }].into());
+                Stream { text, files, ..Stream::unknown(secret) }
             }
         }
     }
@@ -408,6 +412,11 @@ impl Runner<'_, '_> {
         }
         rest
     }
+}
+
+/// What a file holds that this call wrote, if that is known.
+fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
+    Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
 }
 
 fn declares(field: &Field) -> bool {

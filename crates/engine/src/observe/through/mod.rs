@@ -13,6 +13,7 @@ mod runner;
 mod settings;
 mod sources;
 mod tasks;
+mod trusted;
 mod unread;
 mod yaml;
 
@@ -100,7 +101,7 @@ impl Runner<'_, '_> {
         task.steps(invocation, &files).is_some()
     }
 
-    fn step(&mut self, step: &Step, invocation: &Invocation, state: &mut State<'_>) -> bool {
+    pub(super) fn step(&mut self, step: &Step, invocation: &Invocation, state: &mut State<'_>) -> bool {
         let part = invocation.by.part;
         match step {
             Step::Shell(text) => {

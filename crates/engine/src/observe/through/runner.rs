@@ -53,6 +53,23 @@ pub fn of(invocation: &Invocation) -> Option<Task> {
     }
 }
 
+/// Scripts of the manifest that an installation runs by itself.
+pub fn lifecycle(invocation: &Invocation) -> &'static [&'static str] {
+    let chain = &invocation.args.chain;
+    let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return &[] };
+    let installs = match last.key.split(' ').next_back().unwrap_or_default() {
+        "install" | "i" | "ci" | "add" | "clean-install" | "rebuild" => true,
+        // `yarn` alone installs.
+        "yarn" => invocation.args.operands.is_empty(),
+        _ => false,
+    };
+    let runs = installs && !invocation.args.has_any(&["--ignore-scripts", "-g", "--global"]);
+    match &*first.key {
+        "npm" | "pnpm" | "yarn" | "bun" if runs => &["install", "prepare"],
+        _ => &[],
+    }
+}
+
 /// `npm test` runs the script of that name.
 fn named_script(sub: &str) -> Option<&'static str> {
     match sub {

@@ -1,0 +1,86 @@
+//! What the names of tasks say, whoever runs them: a task called `deploy` leaves this machine, `db:drop` destroys data.
+
+use super::Invocation;
+use super::grammar::deployment;
+use super::tasks::destroys_data;
+use crate::effect::{Operation, Reach, Reversibility, Scope};
+use crate::marks::Mark;
+use crate::observe::shell::field::Field;
+
+/// Runners whose every operand is a task.
+const ALL: &[&str] = &[
+    "just", "task", "go-task", "invoke", "inv", "fab", "rake", "ant", "mage", "doit", "poe", "grunt", "gulp", "turbo",
+    "lerna", "nx", "moon", "ninja",
+];
+
+/// Runners with a word for it: the operand behind that word is the task.
+const BEHIND: &[(&str, &[&str])] = &[
+    ("mise", &["run", "r"]),
+    ("rtx", &["run", "r"]),
+    ("bazel", &["run"]),
+    ("bazelisk", &["run"]),
+    ("buck", &["run"]),
+    ("buck2", &["run"]),
+    ("pants", &["run"]),
+    ("nix", &["run"]),
+    ("deno", &["task"]),
+    ("composer", &["run", "run-script"]),
+    ("pdm", &["run"]),
+    ("hatch", &["run"]),
+    ("rye", &["run"]),
+];
+
+/// Runners that take their tasks as the value of a flag.
+const FLAGS: &[(&str, &[&str])] = &[
+    ("nx", &["-t", "--target", "--targets"]),
+    ("nox", &["-s", "--session", "--sessions", "-e"]),
+    ("tox", &["-e"]),
+    ("cmake", &["-t", "--target"]),
+];
+
+/// A task that leaves this machine, or destroys data, by its name.
+pub fn note_named_tasks(invocation: &mut Invocation) {
+    let names = names(invocation);
+    let mark = names.iter().find_map(|name| deployment(name));
+    let destroys = names.iter().any(|name| destroys_data(name, false));
+    for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+        if let Some(mark) = mark {
+            does.marks.add(mark);
+        }
+        if destroys {
+            does.marks.add(Mark::Destroys);
+        }
+        if mark.is_some() {
+            does.scope = Scope::External;
+            does.reach = Reach::Beyond;
+            does.reversibility = Reversibility::Irreversible;
+        }
+    }
+}
+
+/// The names of the tasks that the command runs, with their packages as words in front of them.
+fn names(invocation: &Invocation) -> Vec<String> {
+    let args = &invocation.args;
+    let (Some(program), Some(last)) = (args.chain.first(), args.chain.last()) else { return Vec::new() };
+    let program = &*program.key;
+    let sub = last.key.split(' ').next_back().unwrap_or_default();
+    let before = if args.ended { args.ended_at } else { args.operands.len() };
+    let operands = || args.operands.iter().take(before).filter_map(Field::exact);
+    let mut found: Vec<&str> = Vec::new();
+    if ALL.contains(&program) {
+        found.extend(operands());
+        found.extend(args.unknown_sub.as_deref());
+    }
+    if BEHIND.iter().any(|(name, subs)| *name == program && subs.contains(&sub)) {
+        found.extend(args.operands.first().and_then(Field::exact));
+        // `mise run a ::: b`
+        found.extend(operands().skip_while(|word| *word != ":::").filter(|word| *word != ":::"));
+    }
+    for (_, flags) in FLAGS.iter().filter(|(name, _)| *name == program) {
+        let given = args.given.iter().filter(|given| flags.contains(&given.name.as_str()));
+        found.extend(given.filter_map(|given| given.value.as_ref().and_then(Field::exact)));
+        found.extend(operands().filter(|_| program == "nox"));
+    }
+    let plain = found.into_iter().flat_map(|text| text.split(',')).filter(|text| !text.contains('='));
+    plain.map(|text| text.replace(['/', '.', '#'], ":")).collect()
+}

@@ -1,0 +1,123 @@
+//! Recipes of a trusted project, as they were when it was trusted: what cannot be seen in them is the project's own, what
+//! plainly harms still counts.
+
+use super::runner;
+use crate::effect::{Effect, Operation, Scope, Target};
+use crate::facts::Flow;
+use crate::knowledge::rule::{Rule, Stage};
+use crate::marks::Mark;
+use crate::observe::observer::{By, RECIPE};
+use crate::observe::program::Invocation;
+use crate::observe::program::recipe::How;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+use crate::path;
+use crate::rules::holds_for_effect;
+use crate::verdict::Verdict;
+use crate::world::Content;
+
+/// Longer scripts are not looked through.
+const SCRIPT: usize = 64 * 1024;
+
+/// Recipes inside recipes deeper than this are the project's own.
+const NESTING: u32 = 3;
+
+impl Runner<'_, '_> {
+    /// The recipe that a command runs, unchanged since the project was trusted.
+    pub fn look_through(&mut self, invocation: &mut Invocation, state: &State<'_>) {
+        let task = runner::of(invocation);
+        let lifecycle = runner::lifecycle(invocation);
+        if task.is_none() && lifecycle.is_empty() {
+            return;
+        }
+        let name = recipe_name(invocation);
+        self.aside(&name, |runner| {
+            let mut inner: State<'_> = state.clone();
+            if let Some(task) = task {
+                runner.follow_task(task, invocation, &mut inner);
+            }
+            for script in lifecycle {
+                runner.follow_script(script, invocation, &mut inner);
+            }
+        });
+    }
+
+    /// A script of the project, unchanged since the project was trusted.
+    pub fn look_through_file(&mut self, file: &str, state: &State<'_>, by: &By, how: How) {
+        let is_nested = self.out.asides > 0;
+        // What a script imports is not followed: it would be the whole project.
+        if is_nested && crate::observe::code::of_file(file).is_some() {
+            return;
+        }
+        let Content::Text(text) = self.out.world.content(file, SCRIPT) else { return };
+        let name = path::name(file).to_owned();
+        self.aside(&name, |runner| {
+            let mut inner: State<'_> = State { positional: None, ..state.clone() };
+            runner.file_text(file, &text, &mut inner, &Stream::unknown(Default::default()), by, how);
+        });
+    }
+
+    /// One script of a manifest by its name.
+    fn follow_script(&mut self, script: &str, invocation: &Invocation, state: &mut State<'_>) {
+        let Some(cwd) = invocation.cwd.clone() else { return };
+        let steps = {
+            let files = super::Files { world: self.out.world, state, directory: &cwd };
+            files.text("package.json").and_then(|text| super::tasks::scripts(&text, "scripts", script, &[]))
+        };
+        state.cwd = Some(cwd.as_str().into());
+        for step in steps.unwrap_or_default() {
+            self.step(&step, invocation, state);
+        }
+    }
+
+    /// Judges something of which only what a block rule stops is kept.
+    fn aside(&mut self, name: &str, judge: impl FnOnce(&mut Self)) {
+        if self.out.asides >= NESTING {
+            return;
+        }
+        let before = self.out.step_aside();
+        judge(self);
+        let rules = self.out.knowledge.rules().unwrap_or_default();
+        self.out.step_back(before, name, |effect, flows| rules.iter().any(|rule| stops(rule, effect, flows)));
+    }
+}
+
+/// A block rule that says what the effect does. Rules about what is not known say nothing about a recipe that is trusted.
+fn stops(rule: &Rule, effect: &Effect, flows: &[Flow]) -> bool {
+    let when = &rule.when;
+    rule.verdict == Verdict::Block
+        && rule.stage == Stage::Active
+        && !when.strict
+        && when.tool.is_empty()
+        && when.taint.is_empty()
+        && when.coverage.0 == 0
+        && !when.all.has(Mark::UnlistedBinary)
+        && !is_own_work(effect)
+        && (when.flow.0 == 0 || flows.iter().any(|flow| when.flow.admits(flow.kind as u8)))
+        && holds_for_effect(when, effect)
+}
+
+/// A recipe may make keys for its tests, open its directories and clean up, in its own project. What starts by itself or
+/// guards the machine is nobody's own work.
+fn is_own_work(effect: &Effect) -> bool {
+    const NEVER: &[Mark] = &[
+        Mark::AgentSettings,
+        Mark::GuardOwn,
+        Mark::GitInternals,
+        Mark::GitHook,
+        Mark::Persistence,
+        Mark::Root,
+        Mark::HomeRoot,
+    ];
+    let changes = matches!(effect.operation, Operation::Write | Operation::Delete | Operation::Mutate);
+    let is_path = matches!(effect.target, Target::Path(_));
+    changes && is_path && effect.scope <= Scope::Project && !effect.marks.has_any(NEVER)
+}
+
+/// `make clean`, as a person would say it.
+fn recipe_name(invocation: &Invocation) -> String {
+    let first = invocation.args.operands.iter().find_map(|field| field.exact()).unwrap_or_default();
+    let name = format!("{} {first}", invocation.by.name);
+    name.trim_end().replace(RECIPE, " ")
+}
