@@ -77,6 +77,7 @@ words! {
         SecurityWeakened = "security-weakened" : "a protection of the platform is switched off or weakened",
         PermissionChange = "permission-change" : "changes mode, owner or access list",
         OpenToAll = "open-to-all" : "makes something writable by everybody",
+        LocksOut = "locks-out" : "takes rights from the owner of a file, or changes who owns or may open it",
         SetUid = "set-uid" : "sets a set-user-id bit or a capability",
         Privileged = "privileged" : "runs as another user, usually root",
         ServiceChange = "service-change" : "starts, stops or changes a service",

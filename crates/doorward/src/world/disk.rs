@@ -33,7 +33,6 @@ pub struct DiskWorld {
     trust: Trust,
     inventory: Inventory,
     /// When the user listed the directories of tool chains.
-    listed_at: Option<SystemTime>,
     /// When the user last decided about this project.
     trusted_at: Option<SystemTime>,
     key: OnceCell<[u8; 16]>,
@@ -82,7 +81,6 @@ impl DiskWorld {
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            listed_at: accepted,
             trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
             trust: trust.clone(),
             inventory: Inventory::of(places),
@@ -311,7 +309,6 @@ impl World for DiskWorld {
             project: self.project.as_deref(),
             home: Some(&self.home),
             directories: &self.directories,
-            listed_at: self.listed_at,
             system: &self.system,
             binaries: &self.trust.binaries,
             inventory: &self.inventory,

@@ -4,6 +4,7 @@ mod code;
 mod connect;
 mod content;
 mod files;
+mod guard;
 mod hidden;
 mod mcp;
 mod names;
@@ -40,6 +41,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         out.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
     out.note_unguarded_agents();
+    out.note_guard_signals(&subject);
     let subject = redact::all(subject, &mut out);
     let history = world.history();
     if let Some(doubt) = history.doubt {

@@ -86,6 +86,23 @@ impl Touch {
         matches!(self, Touch::ReadTree | Touch::DeleteTree | Touch::MetadataTree)
     }
 
+    /// Data goes into the file or comes out of it, and the file itself stays what it is.
+    fn passes_data(self) -> bool {
+        match self {
+            Touch::Read
+            | Touch::ReadTree
+            | Touch::List
+            | Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Upload => true,
+            // An editor in place puts a new file under the name.
+            Touch::Edit | Touch::Delete | Touch::DeleteTree | Touch::Move | Touch::Metadata | Touch::MetadataTree => {
+                false
+            }
+        }
+    }
+
     fn follow(self) -> Follow {
         match self {
             Touch::Delete | Touch::DeleteTree | Touch::Move => Follow::NotLast,
@@ -279,11 +296,12 @@ impl Observer<'_> {
             self.unknown(touch.operation(), by, marks);
         }
         let real = resolved.real;
-        if place::is_harmless_device(&real) {
+        let is_sink = place::is_harmless_device(&real);
+        if is_sink && touch.passes_data() {
             return Touched { path: Some(real), sensitive: false };
         }
         let mut effect = Effect::new(touch.operation(), Target::Path(real.clone()));
-        let here = place::classify(&real, self.world);
+        let here = if is_sink { place::device() } else { place::classify(&real, self.world) };
         effect.scope = here.scope;
         effect.reach = here.reach;
         effect.sensitivity = here.sensitivity;
@@ -310,6 +328,9 @@ impl Observer<'_> {
             if effect.scope == Scope::File {
                 effect.scope = Scope::Directory;
             }
+        }
+        if matches!(touch, Touch::Metadata | Touch::MetadataTree) {
+            effect.marks.add(Mark::LocksOut);
         }
         self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);

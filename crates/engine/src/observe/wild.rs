@@ -94,6 +94,11 @@ pub fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
     !all && patterns.iter().any(picks)
 }
 
+/// The regular expression is found in the name.
+pub fn finds(expression: &str, name: &str) -> bool {
+    searched(expression).is_none_or(|patterns| patterns.iter().any(|pattern| matches_any(pattern, name)))
+}
+
 /// Files that every project has, of the kinds that a list is mostly made of.
 const ORDINARY: &[&str] = &["src/main.rs", "readme.md", "package.json", "tests/test_a.py", "makefile", "lib/index.ts"];
 

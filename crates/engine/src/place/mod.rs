@@ -111,6 +111,11 @@ fn marked(mark: Mark) -> Place {
     place
 }
 
+/// A device, also one that only passes data on: whoever removes or replaces it takes it from every program.
+pub fn device() -> Place {
+    marked(Mark::Device)
+}
+
 fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     let location = locate(&Ground::new(path, folded, world));
     let place =

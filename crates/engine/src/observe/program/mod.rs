@@ -16,6 +16,7 @@ mod positions;
 mod reached;
 pub mod recipe;
 pub mod roles;
+mod sinks;
 #[cfg(test)]
 mod spellings;
 mod switches;
@@ -191,6 +192,7 @@ impl Runner<'_, '_> {
         self.note_hunting(&invocation);
         self.note_picks(&invocation);
         self.note_arguments(&invocation);
+        self.note_sinks(&invocation);
         self.gh_fetches(&invocation, state);
         self.note_patches(&invocation, state);
         self.note_guard(started, &invocation);
