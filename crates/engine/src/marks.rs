@@ -118,6 +118,8 @@ words! {
         RareDomain = "rare-domain" : "a top-level domain that is rare in development",
         DropHost = "drop-host" : "a host where anybody can receive data: web hooks, pastes, tunnels, file drops",
         CarriesData = "carries-data" : "an address long or odd enough to carry data out",
+        VariablePart = "variable-part" : "the request has a query, or a name in its address that could stand for data",
+        AnsweredHost = "answered-host" : "a person has let a plain request reach this host since a secret was read; settles",
         ControlPort = "control-port" : "a port of this machine that controls other programs: containers, debuggers, clusters",
         Plaintext = "plaintext" : "not encrypted",
         Upload = "upload" : "data leaves this machine",

@@ -261,6 +261,10 @@ impl World for DiskWorld {
         look
     }
 
+    fn is_same_file(&self, one: &str, other: &str) -> bool {
+        !self.is_distant(one) && !self.is_distant(other) && files::is_same(one, other)
+    }
+
     fn link(&self, path: &str) -> Option<String> {
         if self.is_distant(path) {
             return None;

@@ -6,6 +6,8 @@ mod content;
 mod files;
 mod guard;
 mod hidden;
+mod hunting;
+mod links;
 mod mcp;
 mod names;
 mod observer;
@@ -44,6 +46,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
     out.note_guard_signals(&subject);
     let subject = redact::all(subject, &mut out);
     let history = world.history();
+    crate::taint::mark_contacts(&mut out.effects, &out.commands, &history);
     if let Some(doubt) = history.doubt {
         out.lower(Degree::Opaque, doubt);
     }
@@ -99,6 +102,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
         }
         Tool::Search { path, pattern, files } => {
             out.search_tool(path.as_deref(), files.as_deref(), &call.cwd);
+            out.note_token_search(pattern.as_deref());
             path.clone().or_else(|| pattern.clone()).unwrap_or_default()
         }
         Tool::Fetch { url, method } => {
@@ -155,6 +159,7 @@ fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     out.directory.clone_from(&state.cwd);
     let output = Runner::new(out).program(&parsed.script, &mut state, Stream::empty());
+    out.note_token_search(None);
     if output.origin.secret && !out.has_read_secret() {
         out.prints_secret();
     }

@@ -31,6 +31,12 @@ pub struct Observer<'w> {
     pub made: Vec<String>,
     /// Where this call makes links.
     pub links: Vec<String>,
+    /// The program at hand reads through links that it meets on its way.
+    pub follows: bool,
+    /// Directories and patterns whose names this call lists.
+    pub listed: Vec<(String, String)>,
+    /// How many entries of directories were looked at for links.
+    pub looked: usize,
     budget: u32,
     /// Nested code has no place in the text that a person sees; its effects point at the outer command.
     pub outer: Option<Part>,
@@ -65,6 +71,9 @@ impl<'w> Observer<'w> {
             directory: None,
             made: Vec::new(),
             links: Vec::new(),
+            follows: false,
+            listed: Vec::new(),
+            looked: 0,
             budget: BUDGET,
             outer: None,
         }

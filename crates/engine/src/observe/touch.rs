@@ -137,6 +137,9 @@ impl Observer<'_> {
             self.unknown(touch.operation(), by, Marks::default());
             return Touched::default();
         };
+        if touch == Touch::List {
+            self.note_listed(&absolute);
+        }
         if field.glob {
             return self.touch_glob(touch, &absolute, by);
         }
@@ -189,7 +192,11 @@ impl Observer<'_> {
         }
         let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
         match base {
-            Some(base) => self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown)),
+            Some(base) => {
+                let mut touched = self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown));
+                touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by);
+                touched
+            }
             None => {
                 self.lower(
                     Degree::Opaque,
@@ -251,7 +258,7 @@ impl Observer<'_> {
             // Some files that lie directly in the home directory, and never a directory: not the home itself.
             self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::HomeRoot));
         }
-        touched.sensitive |= sensitive;
+        touched.sensitive |= sensitive | self.links_matched(touch, &resolved, pattern, by);
         touched.path = None;
         touched
     }
@@ -342,6 +349,8 @@ impl Observer<'_> {
             effect.sensitivity = Sensitivity::None;
         }
         self.effect(effect);
+        let met = self.follows && matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
+        let sensitive = sensitive | (met && self.links_met(touch, &real, by));
         Touched { path: Some(real), sensitive }
     }
 
@@ -354,6 +363,10 @@ impl Observer<'_> {
                 }
                 if look.kind == Kind::Special {
                     effect.marks.add(Mark::Device);
+                }
+                if look.kind == Kind::File && look.hard_links > 1 && self.is_name_of_secret(real) {
+                    effect.marks.add(Mark::HardLinked);
+                    effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
                 }
             }
             Touch::List => effect.marks.remove(Mark::Device),

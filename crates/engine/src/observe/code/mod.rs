@@ -182,10 +182,13 @@ impl Runner<'_, '_> {
                 if let [(_, Role::Move), (at, _)] = roles {
                     self.displaces(used, *at, code);
                 }
+                // Copying a tree copies what its links lead to.
+                let outer = std::mem::replace(&mut self.out.follows, true);
                 for (at, role) in roles {
                     let role = if is_lost && *role == Role::Move { Role::DeleteTree } else { *role };
                     self.on(used, *at, role, code, state);
                 }
+                self.out.follows = outer;
             }
             Some(Act::Open(path, mode)) => {
                 let role = opened_for(value_at(used, mode).or_else(|| used.named("mode")), used);

@@ -28,6 +28,7 @@ use crate::effect::{Effect, Operation, Part, Target};
 use crate::flow::FlowKind;
 use crate::knowledge::schema::{Does, Entry, Grammar, Operand, Role};
 use crate::marks::{Mark, Marks};
+use crate::observe::links::follows;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -169,6 +170,7 @@ impl Runner<'_, '_> {
         }
         self.assign_roles(&mut invocation);
         self.directory_flags(&mut invocation);
+        let outer = std::mem::replace(&mut self.out.follows, follows(&invocation));
         self.grammar(&mut invocation, state);
         self.note_unknown(&invocation);
         self.note_reached(&invocation);
@@ -188,6 +190,7 @@ impl Runner<'_, '_> {
             }
             self.effects_of(&mut invocation, state);
         }
+        self.out.follows = outer;
         self.depth -= 1;
         self.note_hunting(&invocation);
         self.note_picks(&invocation);
