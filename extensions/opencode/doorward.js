@@ -11,6 +11,8 @@ const LONGEST = 4 * 1024 * 1024;
 
 /** Approved calls whose permission OpenCode has not asked for yet. */
 const REMEMBERED = 256;
+/** More subagents below each other than anybody starts. */
+const DEEPEST = 8;
 
 /** The program that setup wrote down, or the one on the search path. */
 function program() {
@@ -89,13 +91,32 @@ export const Doorward = async ({ client, directory }) => {
   const approved = new Set();
   /** Sessions that have begun on record. @type {Set<string>} */
   const begun = new Set();
-  const about = (/** @type {string} */ event, /** @type {string} */ session) => ({ hook_event_name: event, session_id: session, cwd: directory });
+  /** The session that started a subagent's session. @type {Map<string, string | undefined>} */
+  const parents = new Map();
+  // A subagent has a session of its own; what it reads or is refused counts for the one that the person talks to.
+  const root = async (/** @type {string} */ session) => {
+    let found = session;
+    for (let depth = 0; depth < DEEPEST; depth += 1) {
+      if (!parents.has(found)) {
+        const said = await client.session?.get?.({ path: { id: found } })?.catch?.(() => undefined);
+        parents.set(found, said?.data?.parentID);
+      }
+      const parent = parents.get(found);
+      if (typeof parent !== "string" || parent === "") break;
+      found = parent;
+    }
+    return found;
+  };
+  const about = async (/** @type {string} */ event, /** @type {string} */ session) => {
+    const first = await root(session);
+    return { hook_event_name: event, session_id: first, cwd: directory, ...(first === session ? {} : { agent_id: session }) };
+  };
   // What is only recorded never holds a session up.
   const tell = (/** @type {object} */ payload) => run(["hook", "opencode"], payload, 10).catch(() => "");
 
   return {
     "tool.execute.before": async (/** @type {any} */ input, /** @type {any} */ output) => {
-      const call = { ...about("PreToolUse", input.sessionID), tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID };
+      const call = { ...(await about("PreToolUse", input.sessionID)), tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID };
       let said;
       try {
         said = answer(await run(["hook", "opencode", "--timeout", String(TIMEOUT_SECONDS)], call, TIMEOUT_SECONDS));
@@ -112,7 +133,7 @@ export const Doorward = async ({ client, directory }) => {
     "tool.execute.after": async (/** @type {any} */ input, /** @type {any} */ output) => {
       approved.delete(input.callID);
       const failed = typeof output?.metadata?.exit === "number" && output.metadata.exit !== 0;
-      await tell({ ...about("PostToolUse", input.sessionID), tool_name: input.tool, tool_use_id: input.callID, is_error: failed });
+      await tell({ ...(await about("PostToolUse", input.sessionID)), tool_name: input.tool, tool_use_id: input.callID, is_error: failed });
     },
     event: async (/** @type {any} */ { event }) => {
       const about_it = event?.properties;
@@ -121,12 +142,15 @@ export const Doorward = async ({ client, directory }) => {
         const path = { id: about_it.sessionID, permissionID: about_it.id };
         await client.postSessionIdPermissionsPermissionId({ path, body: { response: "once" } }).catch(() => {});
       }
-      if (event?.type === "session.created" && !begun.has(about_it?.sessionID)) {
+      if (event?.type === "session.created") parents.set(about_it?.sessionID ?? about_it?.info?.id, about_it?.info?.parentID);
+      if (event?.type === "session.created" && about_it?.info?.parentID === undefined && !begun.has(about_it?.sessionID)) {
         begun.add(about_it.sessionID);
-        await tell({ ...about("SessionStart", about_it.sessionID), source: "startup" });
+        await tell({ ...(await about("SessionStart", about_it.sessionID)), source: "startup" });
       }
-      if (event?.type === "session.deleted") await tell(about("SessionEnd", about_it?.sessionID ?? about_it?.info?.id));
-      if (event?.type === "session.compacted") await tell(about("PreCompact", about_it?.sessionID));
+      // The end of a subagent ends no session.
+      const isChild = typeof parents.get(about_it?.sessionID ?? about_it?.info?.id) === "string";
+      if (event?.type === "session.deleted" && !isChild) await tell(await about("SessionEnd", about_it?.sessionID ?? about_it?.info?.id));
+      if (event?.type === "session.compacted") await tell(await about("PreCompact", about_it?.sessionID));
     },
   };
 };

@@ -8,7 +8,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use doorward_engine::{Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, left_by};
+use doorward_engine::{Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by};
 use doorward_ledger::{
     AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError,
     StateKey, States,
@@ -95,6 +95,7 @@ impl Session {
         let (reads_last_minute, reads_last_seconds) = state.reads(self.limit, self.now_ms);
         History {
             taint: state.taints().map(str::to_owned).collect(),
+            answered: state.contacts().map(str::to_owned).collect(),
             reads_last_minute,
             reads_last_seconds,
             denials_in_a_row: state.denials_in_a_row(),
@@ -327,14 +328,20 @@ impl Session {
             state.began_ms = self.now_ms;
         }
         match (judgement.verdict, mode) {
-            _ if considered.granted => state.granted(),
+            _ if considered.granted => {
+                state.granted();
+                state.let_contact(contacts(facts));
+            }
             (Verdict::AutoApprove, _) => {
                 state.approved();
                 if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
                     state.read(self.limit, self.now_ms);
                 }
             }
-            (Verdict::Confirm, _) => state.asked(id, &facts.pattern),
+            (Verdict::Confirm, _) => {
+                state.asked(id, &facts.pattern);
+                state.asks_for(id, contacts(facts));
+            }
             // In shadow nothing is denied.
             (Verdict::Block, Mode::Shadow | Mode::Off) => {}
             (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => {

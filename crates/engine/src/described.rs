@@ -32,6 +32,8 @@ pub struct Description {
     pub files: BTreeMap<String, FileDescription>,
     /// Symbolic links and where they lead.
     pub symlinks: BTreeMap<String, String>,
+    /// Further names of files, and the names that they share them with.
+    pub hardlinks: BTreeMap<String, String>,
     pub case_insensitive: bool,
     pub mcp_trusted: Option<bool>,
     pub mcp_definition_changed: bool,
@@ -41,6 +43,8 @@ pub struct Description {
     pub override_rate: BTreeMap<String, f64>,
     /// What happened before in the session: `secret-read`, `code-downloaded`, …
     pub taint: Vec<String>,
+    /// Requests that a person let pass since a secret was read: `get docs.rs`, `remote git fetch`.
+    pub answered: Vec<String>,
     /// Reads of the session in the last minute.
     pub reads_last_minute: u32,
     /// Reads of the session in the last seconds.
@@ -121,6 +125,7 @@ pub struct DescribedWorld {
     temp: Vec<String>,
     files: BTreeMap<String, FileDescription>,
     symlinks: BTreeMap<String, String>,
+    hardlinks: BTreeMap<String, String>,
     git_root: Option<String>,
     tracked: Option<Vec<String>>,
     settings: Settings,
@@ -133,6 +138,7 @@ impl DescribedWorld {
         let absolute = |path: &str| lexical(&join(cwd, path));
         let files = std::mem::take(&mut description.files);
         let symlinks = std::mem::take(&mut description.symlinks);
+        let hardlinks = std::mem::take(&mut description.hardlinks);
         let git_root = description.git.as_ref().map(|git| {
             let root = git.root.as_deref().or(description.project.as_deref()).unwrap_or(cwd);
             absolute(root)
@@ -143,6 +149,7 @@ impl DescribedWorld {
         });
         DescribedWorld {
             files: files.into_iter().map(|(path, file)| (absolute(&path), file)).collect(),
+            hardlinks: hardlinks.into_iter().map(|(path, other)| (absolute(&path), absolute(&other))).collect(),
             symlinks: symlinks.into_iter().map(|(path, target)| (absolute(&path), target)).collect(),
             temp: description.temp.clone().unwrap_or_else(|| vec!["/tmp".into(), "/var/tmp".into()]),
             git_root,
@@ -266,11 +273,15 @@ impl World for DescribedWorld {
                 file.size.unwrap_or_else(|| file.content.as_ref().map_or(0, |content| content.len() as u64))
             }),
             executable: file.is_some_and(|file| file.executable),
-            hard_links: 1,
+            hard_links: if self.hardlinks.contains_key(path) { 2 } else { 1 },
             created_this_session: file.is_some_and(|file| file.created_this_session),
             changed_since_trust: file
                 .is_some_and(|file| file.changed_since_trust || file.created_this_session || file.arrived),
         }
+    }
+
+    fn is_same_file(&self, one: &str, other: &str) -> bool {
+        self.hardlinks.get(one).is_some_and(|shared| shared == other)
     }
 
     fn link(&self, path: &str) -> Option<String> {
@@ -330,11 +341,15 @@ impl World for DescribedWorld {
         let names: Vec<String> = self
             .files
             .keys()
+            .chain(self.symlinks.keys())
             .filter(|path| *path != directory && under(path, directory))
             .filter_map(|path| {
                 path.get(directory.len()..)?.trim_start_matches('/').split('/').next().map(str::to_owned)
             })
             .collect();
+        let mut names = names;
+        names.sort();
+        names.dedup();
         (!names.is_empty()).then_some(names)
     }
 
@@ -429,6 +444,7 @@ impl World for DescribedWorld {
     fn history(&self) -> History {
         History {
             taint: self.description.taint.clone(),
+            answered: self.description.answered.clone(),
             reads_last_minute: self.description.reads_last_minute,
             reads_last_seconds: self.description.reads_last_seconds,
             denials_in_a_row: self.description.denials_in_a_row,

@@ -76,6 +76,6 @@ pub use policy::{Mode, Policy, Thresholds};
 pub use review::{Answer, REVIEWER_LISTS, REVIEWER_POLICY, Review};
 pub use rules::holds;
 pub use secret::redact;
-pub use taint::{Taint, left_by};
+pub use taint::{Taint, contacts, left_by};
 pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 pub use world::{Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Tally, Tracking, World};

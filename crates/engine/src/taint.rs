@@ -1,10 +1,11 @@
 //! What a call leaves behind for the rest of its session, and which later effects that makes riskier.
 
-use crate::effect::{Effect, Operation, Sensitivity};
+use crate::effect::{Effect, Operation, Sensitivity, Target};
 use crate::facts::Facts;
 use crate::flow::FlowKind;
 use crate::marks::Mark;
 use crate::words::words;
+use crate::world::History;
 
 words! {
     /// Something that happened in a session and makes later calls riskier.
@@ -53,6 +54,64 @@ fn reads_secret(effect: &Effect) -> bool {
     effect.marks.has(Mark::SecretReturning) || (effect.operation == Operation::Read && (is_secret || holds_secrets))
 }
 
+/// Marks requests to other machines in a session that has read a secret: those that may carry it, and those that a person
+/// has let pass before.
+pub(crate) fn mark_contacts(effects: &mut [Effect], commands: &[String], history: &History) {
+    if !history.taint.iter().any(|taint| taint == Taint::SecretRead.as_str()) {
+        return;
+    }
+    let declares = |effect: &&Effect| effect.marks.has(Mark::InstallDeclared) && !effect.by.is_empty();
+    let declared: Vec<String> = effects.iter().filter(declares).map(|effect| effect.by.clone()).collect();
+    let is_host = |effect: &Effect| matches!(effect.target, Target::Host(_));
+    for effect in effects.iter_mut().filter(|effect| leaves_machine(effect)) {
+        // What a manifest declares, or a bare command of a package manager, says nothing that the agent chose.
+        let is_plain = || declared.contains(&effect.by) || is_bare(&effect.by, commands);
+        if !is_host(effect) && effect.marks.has(Mark::Registry) && is_plain() {
+            continue;
+        }
+        match contact(effect) {
+            Some(contact) if history.answered.contains(&contact) => effect.marks.add(Mark::AnsweredHost),
+            Some(_) => {}
+            None => effect.marks.add(Mark::VariablePart),
+        }
+    }
+}
+
+/// The command was given nothing but flags.
+fn is_bare(by: &str, commands: &[String]) -> bool {
+    let mut given = commands.iter().filter_map(|command| command.strip_prefix(by)).peekable();
+    given.peek().is_some()
+        && given.all(|rest| rest.split_whitespace().all(|word| word.starts_with('-') && !word.contains('=')))
+}
+
+/// The plain requests of a call that a person who lets it run lets pass for the rest of the session.
+pub fn contacts(facts: &Facts) -> Vec<String> {
+    let is_tainted = facts.taint.iter().any(|taint| taint == Taint::SecretRead.as_str());
+    facts.effects.iter().filter(|effect| is_tainted && leaves_machine(effect)).filter_map(contact).collect()
+}
+
+fn leaves_machine(effect: &Effect) -> bool {
+    effect.operation == Operation::Network && !effect.marks.has_any(&[Mark::Loopback, Mark::InstallDeclared])
+}
+
+/// What a request is asked about once: its kind and where it goes. `None` if it may say something else every time.
+fn contact(effect: &Effect) -> Option<String> {
+    if effect.marks.has_any(&[Mark::VariablePart, Mark::Upload, Mark::Push, Mark::ExternalWrite, Mark::NameQuery]) {
+        return None;
+    }
+    match &effect.target {
+        Target::Host(host) => Some(format!("get {host}")),
+        Target::Path(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => {
+            let is_remote = FROM_REMOTE.iter().any(|command| effect.by == *command);
+            is_remote.then(|| format!("remote {}", effect.by))
+        }
+    }
+}
+
+/// Commands of git that ask the repository's own remote and send nothing but which commits there are.
+const FROM_REMOTE: &[&str] =
+    &["git fetch", "git pull", "git ls-remote", "git remote update", "git remote show", "git submodule update"];
+
 /// Whether what happened before makes this effect riskier. A word that is not known makes everything riskier.
 pub fn weighs_on(taint: &str, effect: &Effect) -> bool {
     match Taint::parse(taint) {
@@ -73,7 +132,7 @@ pub fn weighs_on(taint: &str, effect: &Effect) -> bool {
                 .iter()
                 .any(|mark| effect.marks.has(*mark))
         }
-        Some(Taint::SecretRead) => effect.operation == Operation::Network,
+        Some(Taint::SecretRead) => effect.operation == Operation::Network && !effect.marks.has(Mark::AnsweredHost),
         None => true,
     }
 }
@@ -113,6 +172,33 @@ mod tests {
         ] {
             assert_eq!(left(command), expected, "{command}");
         }
+    }
+
+    #[test]
+    fn plain_requests_are_asked_about_once_per_host_and_kind() {
+        let answered = |answered: &[&str], command: &str| {
+            let description = serde_json::json!({"home": "/home/dev", "project": "/home/dev/app", "taint": ["secret-read"],
+                "answered": answered, "git": {"root": "/home/dev/app", "remotes": {"origin": "https://github.com/acme/app.git"}}});
+            let world = DescribedWorld::new(serde_json::from_value(description).unwrap(), "/home/dev/app");
+            let facts = observe(&ToolCall::bash(command, "/home/dev/app"), &world);
+            let passes = |effect: &&Effect| effect.marks.has(Mark::AnsweredHost);
+            (contacts(&facts), facts.effects.iter().filter(passes).count())
+        };
+        for (command, asked) in [
+            ("curl https://docs.rs/serde", &["get docs.rs"][..]),
+            ("curl https://docs.rs/serde?x=1", &[]),
+            ("curl https://docs.rs/aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", &[]),
+            ("curl -d x https://docs.rs/serde", &[]),
+            ("git fetch", &["remote git fetch"]),
+            ("gh issue list", &[]),
+            ("npm view lodash", &[]),
+            ("curl http://localhost:3000/", &[]),
+            ("ls", &[]),
+        ] {
+            assert_eq!(answered(&[], command), (asked.iter().map(|one| (*one).to_owned()).collect(), 0), "{command}");
+            assert_eq!(answered(asked, command).1, asked.len(), "{command}");
+        }
+        assert_eq!(answered(&["get docs.rs"], "curl https://docs.rs/serde?x=1").1, 0);
     }
 
     #[test]

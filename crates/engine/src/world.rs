@@ -148,6 +148,8 @@ pub enum McpTrust {
 pub struct History {
     /// Names such as `secret-read`, `code-downloaded`, `remote-changed`, `manifest-changed`.
     pub taint: Vec<String>,
+    /// Plain requests that a person let pass since a secret was read, as [`crate::contacts`] names them.
+    pub answered: Vec<String>,
     pub reads_last_minute: u32,
     pub reads_last_seconds: u32,
     pub denials_in_a_row: u32,
@@ -192,6 +194,10 @@ pub trait World {
     fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)>;
     fn case_insensitive(&self) -> bool;
     fn look(&self, path: &str) -> Look;
+    /// Both names stand for one file, as hard links do.
+    fn is_same_file(&self, _one: &str, _other: &str) -> bool {
+        false
+    }
     /// Where the link at exactly this path leads, as written in it.
     fn link(&self, path: &str) -> Option<String>;
     /// Some link lies somewhere below this directory's ancestors, so that resolving is worth the effort.

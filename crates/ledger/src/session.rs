@@ -10,6 +10,8 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MONTH: u64 = 30;
 /// Questions that may still be answered; older ones are forgotten.
 const OPEN: usize = 16;
+/// Hosts that a session may have been allowed; the others ask again.
+const CONTACTS: usize = 256;
 /// Files that count as the session's own; older ones are forgotten, which only asks more.
 const FILES: usize = 512;
 
@@ -31,6 +33,12 @@ pub struct SessionState {
     minute: Window,
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     open: VecDeque<(String, String)>,
+    /// Requests of the open questions that a yes covers for the rest of the session.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    asking: VecDeque<(String, Vec<String>)>,
+    /// Requests that a person let pass since a secret was read.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    contacts: BTreeSet<String>,
     /// When the last calls were blocked; loses nothing but an early alert.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     blocks: VecDeque<u64>,
@@ -74,6 +82,25 @@ impl SessionState {
         }
     }
 
+    /// The call that was put to a person makes these requests.
+    pub fn asks_for(&mut self, decision: &str, contacts: Vec<String>) {
+        if contacts.is_empty() {
+            return;
+        }
+        self.asking.push_back((decision.to_owned(), contacts));
+        while self.asking.len() > OPEN {
+            self.asking.pop_front();
+        }
+    }
+
+    /// A person let these requests pass.
+    pub fn let_contact(&mut self, contacts: Vec<String>) {
+        self.contacts.extend(contacts);
+        while self.contacts.len() > CONTACTS {
+            self.contacts.pop_first();
+        }
+    }
+
     /// A call was let run by a person's grant, which sets the counters back like any other yes.
     pub fn granted(&mut self) {
         self.decisions = self.decisions.saturating_add(1);
@@ -85,6 +112,11 @@ impl SessionState {
     pub fn ran(&mut self, decision: &str) -> Option<String> {
         let at = self.open.iter().position(|(open, _)| open == decision)?;
         let (_, pattern) = self.open.remove(at)?;
+        if let Some((_, contacts)) =
+            self.asking.iter().position(|(asking, _)| asking == decision).and_then(|at| self.asking.remove(at))
+        {
+            self.let_contact(contacts);
+        }
         self.reset();
         Some(pattern)
     }
@@ -92,6 +124,7 @@ impl SessionState {
     /// A question about a call has its answer, so that its running says nothing more. No counter changes.
     pub fn close(&mut self, decision: &str) {
         self.open.retain(|(open, _)| open != decision);
+        self.asking.retain(|(asking, _)| asking != decision);
     }
 
     /// The calls that were put to a person and never ran, which are closed with this.
@@ -153,6 +186,11 @@ impl SessionState {
     /// All that was touched.
     pub fn taints(&self) -> impl Iterator<Item = &str> {
         self.taint.iter().map(String::as_str)
+    }
+
+    /// The requests that a person let pass since a secret was read.
+    pub fn contacts(&self) -> impl Iterator<Item = &str> {
+        self.contacts.iter().map(String::as_str)
     }
 
     /// All that the user said not to do.

@@ -80,3 +80,16 @@ test("the record is told of sessions and of what became of calls, and never hold
     ["SessionStart", undefined], ["PostToolUse", true], ["PostToolUse", false], ["SessionEnd", undefined],
   ]);
 });
+
+test("a subagent's calls count for the session that the person talks to", async () => {
+  const { hooks, told } = await plugged(saying("allow"));
+  await hooks.event({ event: { type: "session.created", properties: { sessionID: "ses_1", info: { id: "ses_1" } } } });
+  await hooks.event({ event: { type: "session.created", properties: { sessionID: "ses_2", info: { id: "ses_2", parentID: "ses_1" } } } });
+  await hooks.event({ event: { type: "session.created", properties: { sessionID: "ses_3", info: { id: "ses_3", parentID: "ses_2" } } } });
+  await hooks["tool.execute.before"]({ ...CALL, sessionID: "ses_3" }, { args: { command: "ls" } });
+  await hooks["tool.execute.before"](CALL, { args: { command: "ls" } });
+  await hooks.event({ event: { type: "session.deleted", properties: { sessionID: "ses_3" } } });
+  assert.deepEqual(told().map((one) => [one.hook_event_name, one.session_id, one.agent_id]), [
+    ["SessionStart", "ses_1", undefined], ["PreToolUse", "ses_1", "ses_3"], ["PreToolUse", "ses_1", undefined],
+  ]);
+});

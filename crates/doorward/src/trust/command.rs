@@ -100,6 +100,9 @@ pub fn tools(places: &Places) -> Result<usize> {
     };
     if count > 0 {
         change.apply(places, &mut Ledger::of(places))?;
+    } else {
+        // An empty list is one as well: a program that is put into a tool chain later is on no list.
+        Inventory::of(places).make(&[]).map_err(anyhow::Error::msg)?;
     }
     Ok(count)
 }

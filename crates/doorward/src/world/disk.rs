@@ -36,7 +36,6 @@ pub struct DiskWorld {
     pub(super) trust: Trust,
     inventory: Inventory,
     /// When the user listed the directories of tool chains.
-    listed_at: Option<SystemTime>,
     /// When the user last decided about this project.
     trusted_at: Option<SystemTime>,
     key: OnceCell<[u8; 16]>,
@@ -89,7 +88,6 @@ impl DiskWorld {
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
-            listed_at: accepted,
             trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
             trust: trust.clone(),
             inventory: Inventory::of(places),
@@ -272,6 +270,10 @@ impl World for DiskWorld {
         look
     }
 
+    fn is_same_file(&self, one: &str, other: &str) -> bool {
+        !self.is_distant(one) && !self.is_distant(other) && files::is_same(one, other)
+    }
+
     fn link(&self, path: &str) -> Option<String> {
         if self.is_distant(path) {
             return None;
@@ -332,7 +334,6 @@ impl World for DiskWorld {
             project: self.project.as_deref(),
             home: Some(&self.home),
             directories: &self.directories,
-            listed_at: self.listed_at,
             system: &self.system,
             binaries: &self.trust.binaries,
             inventory: &self.inventory,

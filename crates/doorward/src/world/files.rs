@@ -37,6 +37,12 @@ pub fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Met
     }
 }
 
+/// Two names of one file.
+pub fn is_same(one: &str, other: &str) -> bool {
+    let file = |path: &str| std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    file(one).is_some_and(|found| file(other) == Some(found))
+}
+
 /// Directories that hold no recipe of the project's own.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "vendor", "dist", "build"];
 

@@ -6,12 +6,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
+use std::path::{Component, Path};
 
 use doorward_engine::Identity;
 
-use super::files;
 use super::shelves::Shelves;
 use crate::trust::PinnedFile;
 use crate::trust::inventory::{Inventory, TOOL_CHAINS};
@@ -42,9 +40,8 @@ pub struct Known<'a> {
     pub cwd: &'a str,
     pub project: Option<&'a str>,
     pub home: Option<&'a str>,
-    /// Directories of tool chains that the user listed, and when.
+    /// Directories of tool chains that the user named.
     pub directories: &'a [String],
-    pub listed_at: Option<SystemTime>,
     /// Programs that a person trusted, by their real path.
     pub binaries: &'a BTreeMap<String, PinnedFile>,
     pub system: &'a SystemDirectories,
@@ -149,12 +146,8 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     if !is_named && !known.home.is_some_and(|home| is_tool_chain(path, &real, home)) {
         return Identity::Unlisted(shown());
     }
-    let is_same = if known.inventory.is_made() {
-        known.inventory.knows(path, &real)
-    } else {
-        !is_named || is_as_listed(&[path.to_owned(), real], known.listed_at)
-    };
-    if is_same { Identity::Trusted(shown()) } else { Identity::Changed(shown()) }
+    // Where nobody has made a list, nothing is on it: a list that was lost must not trust everything.
+    if known.inventory.knows(path, &real) { Identity::Trusted(shown()) } else { Identity::Changed(shown()) }
 }
 
 /// The program lies in a tool chain's directory of the user's own, and nobody else can change it.
@@ -185,13 +178,6 @@ fn belongs_to_system(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
 }
 
-/// Nothing about the file changed since the user listed its directory.
-fn is_as_listed(paths: &[PathBuf], listed_at: Option<SystemTime>) -> bool {
-    listed_at.is_some_and(|then| {
-        paths.iter().all(|path| path.symlink_metadata().is_ok_and(|found| files::changed(&found) <= then))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,7 +201,6 @@ mod tests {
             project: Some(directory),
             home: None,
             directories: &[directory.to_owned()],
-            listed_at: Some(SystemTime::now()),
             system: &SystemDirectories::default(),
             binaries: &BTreeMap::new(),
             inventory: &inventory,
@@ -250,7 +235,6 @@ mod tests {
             project: Some(project_path),
             home: None,
             directories: &directories,
-            listed_at: Some(SystemTime::now()),
             system: &SystemDirectories::default(),
             binaries: &BTreeMap::new(),
             inventory: &inventory,
@@ -261,21 +245,21 @@ mod tests {
         assert!(matches!(shell, Identity::Trusted(_)), "{shell:?}");
         assert_eq!(identify("cat", Some(&path), &known), Identity::Project(own.clone()));
         assert_eq!(identify(&own, None, &known), Identity::Project(own));
-        assert_eq!(identify("listed", Some(&path), &known), Identity::Trusted(listed.clone()));
         assert_eq!(identify("no-such-program", Some(&path), &known), Identity::Missing);
-        known.listed_at = Some(SystemTime::UNIX_EPOCH);
-        assert_eq!(identify("listed", Some(&path), &known), Identity::Changed(listed.clone()));
+        assert_eq!(identify("listed", Some(&path), &known), Identity::Changed(listed.clone()), "there is no list");
+        assert_eq!(inventory.make(&[listed.clone().into()]), Ok(1));
+        assert_eq!(identify("listed", Some(&path), &known), Identity::Trusted(listed.clone()));
         known.directories = &[];
         assert_eq!(identify("listed", Some(&path), &known), Identity::Unlisted(listed));
         let chain = home.path().join(".cargo/bin");
         std::fs::create_dir_all(&chain).unwrap();
         let cargo = tool(&chain, "cargo");
         known.home = home.path().to_str();
-        assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
-        assert_eq!(inventory.make(&[]), Ok(0));
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()));
         assert_eq!(inventory.make(&[cargo.clone().into()]), Ok(1));
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
+        std::fs::remove_dir_all(places.state().join("programs")).unwrap();
+        assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()), "the list is lost");
         std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o777)).unwrap();
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Unlisted(cargo));
     }

@@ -18,6 +18,9 @@ use parts::Parts;
 const LONG: usize = 1000;
 /// An unbroken run of letters and digits longer than this is data rather than a name.
 const RUN: usize = 100;
+/// A path longer than this, or with a longer name in it, may have been made up to say something.
+const PLAIN_PATH: usize = 80;
+const PLAIN_NAME: usize = 24;
 /// A label longer than this is data rather than a name.
 const LABEL: usize = 40;
 
@@ -65,6 +68,9 @@ fn address(parts: Parts, world: &dyn World) -> Address {
     by_port(&parts, &mut marks);
     if parts.rest_length > LONG || parts.longest_run > RUN || parts.host.split('.').any(|label| label.len() > LABEL) {
         marks.add(Mark::CarriesData);
+    }
+    if parts.has_query || parts.rest_length > PLAIN_PATH || parts.longest_run > PLAIN_NAME {
+        marks.add(Mark::VariablePart);
     }
     Address { host: parts.host, port: parts.port, scheme: parts.scheme, marks }
 }

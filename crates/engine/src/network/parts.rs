@@ -16,6 +16,8 @@ pub struct Parts {
     pub rest_length: usize,
     /// The longest run of letters and digits in path, query and fragment.
     pub longest_run: usize,
+    /// There is a query, a fragment or an encoded sign behind the host.
+    pub has_query: bool,
 }
 
 impl Parts {
@@ -27,11 +29,12 @@ impl Parts {
         let slashes = rest.get(..rest.len() - after.len()).unwrap_or_default();
         let is_slashed = slashes == "//" || scheme_is_missing(&text);
         if !is_special && !is_slashed || scheme == "file" {
-            return Parts { scheme, is_odd: true, rest_length: rest.len(), ..Parts::default() };
+            return Parts { scheme, is_odd: true, rest_length: rest.len(), has_query: true, ..Parts::default() };
         }
         let end = after.find(['/', '?', '#', '\\']).unwrap_or(after.len());
         let (authority, tail) = after.split_at_checked(end).unwrap_or((after, ""));
         let mut parts = Parts { scheme, rest_length: tail.len(), longest_run: longest_run(tail), ..Parts::default() };
+        parts.has_query = tail.contains(['?', '#', '%', '&', '=', ';']);
         let has_user = parts.read_authority(authority);
         let is_web = is_special && parts.scheme != "ftp";
         parts.is_odd |= was_cleaned || !is_slashed || has_user && is_web || tail.starts_with('\\');

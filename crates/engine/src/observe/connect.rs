@@ -28,9 +28,12 @@ impl Observer<'_> {
             return;
         }
         let text = if field.dynamic { field.prefix() } else { &field.text };
-        let address = network::url(text, self.world);
+        let mut address = network::url(text, self.world);
+        if field.dynamic {
+            address.marks.add(Mark::VariablePart);
+        }
         self.contact(&address, exchange, by);
-        if !address.marks.has(Mark::Loopback) && secret::holds(&field.text) {
+        if !address.marks.has(Mark::Loopback) && secret::holds_encoded(&field.text) {
             self.flow(FlowKind::SecretToNetwork, by.part, by.part);
         }
     }

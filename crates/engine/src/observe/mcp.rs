@@ -251,7 +251,7 @@ impl Observer<'_> {
         let (key, cwd) = (key.to_ascii_lowercase(), given.cwd);
         let asked = given.asks_database && matches!(key.as_str(), "" | "q" | "query" | "queries" | "text" | "input");
         let is_address = key_words.last().is_some_and(|word| ADDRESSES.contains(&word.as_str()));
-        if secret::holds(text) {
+        if secret::holds_encoded(text) {
             self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
         }
         if key_words.iter().any(|word| COMMANDS.contains(&word.as_str())) {

@@ -5,7 +5,10 @@ mod code;
 mod connect;
 mod content;
 mod files;
+mod guard;
 mod hidden;
+mod hunting;
+mod links;
 mod mcp;
 mod names;
 mod observer;
@@ -42,8 +45,10 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         out.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
     out.note_unguarded_agents();
+    out.note_guard_signals(&subject);
     let subject = redact::all(subject, &mut out);
     let history = world.history();
+    crate::taint::mark_contacts(&mut out.effects, &out.commands, &history);
     if let Some(doubt) = history.doubt {
         out.lower(Degree::Opaque, doubt);
     }
@@ -100,6 +105,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
         }
         Tool::Search { path, pattern, files } => {
             out.search_tool(path.as_deref(), files.as_deref(), &call.cwd);
+            out.note_token_search(pattern.as_deref());
             path.clone().or_else(|| pattern.clone()).unwrap_or_default()
         }
         Tool::Fetch { url, method } => {
@@ -156,6 +162,7 @@ fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     out.directory.clone_from(&state.cwd);
     let output = Runner::new(out).program(&parsed.script, &mut state, Stream::empty());
+    out.note_token_search(None);
     if output.origin.secret && !out.has_read_secret() {
         out.prints_secret();
     }

@@ -36,6 +36,12 @@ pub struct Observer<'w> {
     pub links: Vec<String>,
     /// Files and directories of the project that this call fills with content nobody has read.
     pub arrivals: Vec<String>,
+    /// The program at hand reads through links that it meets on its way.
+    pub follows: bool,
+    /// Directories and patterns whose names this call lists.
+    pub listed: Vec<(String, String)>,
+    /// How many entries of directories were looked at for links.
+    pub looked: usize,
     budget: u32,
     /// Work units that are left for recipes of a trusted project.
     allowance: u32,
@@ -92,6 +98,9 @@ impl<'w> Observer<'w> {
             made: Vec::new(),
             links: Vec::new(),
             arrivals: Vec::new(),
+            follows: false,
+            listed: Vec::new(),
+            looked: 0,
             budget: BUDGET,
             allowance: RECIPES,
             asides: 0,

@@ -25,7 +25,9 @@ impl Observer<'_> {
     /// What lies below is read as well. A directory that is read like a file is one that is copied, packed or linked to.
     pub fn note_tree(&self, touch: Touch, real: &str, effect: &mut Effect) {
         let is_read_as_file = matches!(touch, Touch::Read | Touch::Upload);
-        let is_tree = touch == Touch::ReadTree || (is_read_as_file && self.world.look(real).kind == Kind::Directory);
+        let kind = self.world.look(real).kind;
+        let is_directory = kind == Kind::Directory || (kind == Kind::Unlisted && place::holds_system_secrets(real));
+        let is_tree = touch == Touch::ReadTree || (is_read_as_file && is_directory);
         if is_tree && (effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) || holds_secrets(real, self.world)) {
             effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
             if effect.marks.has(Mark::GuardOwn) {

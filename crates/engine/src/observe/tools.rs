@@ -27,7 +27,7 @@ impl Observer<'_> {
         effect.scope = Scope::External;
         effect.marks.add(Mark::ListedHost);
         self.effect(effect);
-        if secret::holds(query) {
+        if secret::holds_encoded(query) {
             self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
         }
     }

@@ -86,6 +86,23 @@ impl Touch {
         matches!(self, Touch::ReadTree | Touch::DeleteTree | Touch::MetadataTree)
     }
 
+    /// Data goes into the file or comes out of it, and the file itself stays what it is.
+    fn passes_data(self) -> bool {
+        match self {
+            Touch::Read
+            | Touch::ReadTree
+            | Touch::List
+            | Touch::Write
+            | Touch::Append
+            | Touch::Create
+            | Touch::Upload => true,
+            // An editor in place puts a new file under the name.
+            Touch::Edit | Touch::Delete | Touch::DeleteTree | Touch::Move | Touch::Metadata | Touch::MetadataTree => {
+                false
+            }
+        }
+    }
+
     fn follow(self) -> Follow {
         match self {
             Touch::Delete | Touch::DeleteTree | Touch::Move => Follow::NotLast,
@@ -120,6 +137,9 @@ impl Observer<'_> {
             self.unknown(touch.operation(), by, Marks::default());
             return Touched::default();
         };
+        if touch == Touch::List {
+            self.note_listed(&absolute);
+        }
         if field.glob {
             return self.touch_glob(touch, &absolute, by);
         }
@@ -172,7 +192,11 @@ impl Observer<'_> {
         }
         let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
         match base {
-            Some(base) => self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown)),
+            Some(base) => {
+                let mut touched = self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown));
+                touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by);
+                touched
+            }
             None => {
                 self.lower(
                     Degree::Opaque,
@@ -234,7 +258,7 @@ impl Observer<'_> {
             // Some files that lie directly in the home directory, and never a directory: not the home itself.
             self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::HomeRoot));
         }
-        touched.sensitive |= sensitive;
+        touched.sensitive |= sensitive | self.links_matched(touch, &resolved, pattern, by);
         touched.path = None;
         touched
     }
@@ -279,11 +303,12 @@ impl Observer<'_> {
             self.unknown(touch.operation(), by, marks);
         }
         let real = resolved.real;
-        if place::is_harmless_device(&real) {
+        let is_sink = place::is_harmless_device(&real);
+        if is_sink && touch.passes_data() {
             return Touched { path: Some(real), sensitive: false };
         }
         let mut effect = Effect::new(touch.operation(), Target::Path(real.clone()));
-        let here = place::classify(&real, self.world);
+        let here = if is_sink { place::device() } else { place::classify(&real, self.world) };
         effect.scope = here.scope;
         effect.reach = here.reach;
         effect.sensitivity = here.sensitivity;
@@ -311,6 +336,9 @@ impl Observer<'_> {
                 effect.scope = Scope::Directory;
             }
         }
+        if matches!(touch, Touch::Metadata | Touch::MetadataTree) {
+            effect.marks.add(Mark::LocksOut);
+        }
         self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
         self.note_reading(touch, &real, &mut effect);
@@ -321,6 +349,8 @@ impl Observer<'_> {
             effect.sensitivity = Sensitivity::None;
         }
         self.effect(effect);
+        let met = self.follows && matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
+        let sensitive = sensitive | (met && self.links_met(touch, &real, by));
         Touched { path: Some(real), sensitive }
     }
 
@@ -333,6 +363,10 @@ impl Observer<'_> {
                 }
                 if look.kind == Kind::Special {
                     effect.marks.add(Mark::Device);
+                }
+                if look.kind == Kind::File && look.hard_links > 1 && self.is_name_of_secret(real) {
+                    effect.marks.add(Mark::HardLinked);
+                    effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
                 }
             }
             Touch::List => effect.marks.remove(Mark::Device),

@@ -94,6 +94,11 @@ pub fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
     !all && patterns.iter().any(picks)
 }
 
+/// The regular expression is found in the name.
+pub fn finds(expression: &str, name: &str) -> bool {
+    searched(expression).is_none_or(|patterns| patterns.iter().any(|pattern| matches_any(pattern, name)))
+}
+
 /// Files that every project has, of the kinds that a list is mostly made of.
 const ORDINARY: &[&str] = &["src/main.rs", "readme.md", "package.json", "tests/test_a.py", "makefile", "lib/index.ts"];
 
@@ -223,8 +228,13 @@ pub fn lists_sensitive(pattern: &str, directory: &str, world: &dyn World) -> boo
 pub fn holds_secrets(directory: &str, world: &dyn World) -> bool {
     const HELD: &[&str] =
         &["config.json", "credentials.toml", "gh/hosts.yml", "hosts.yml", "gcloud", "share/keyrings", "keyrings"];
-    let Some(home) = world.home() else { return false };
     let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
+    let own = |root: &str| crate::path::under(directory, root);
+    let is_own = inside || world.home().is_some_and(own) || world.scratch().iter().any(|scratch| own(scratch));
+    if !is_own && place::holds_system_secrets(directory) {
+        return true;
+    }
+    let Some(home) = world.home() else { return false };
     let is_secret = |directory: &str, name: &str| {
         place::classify(&crate::path::join(directory, name), world).sensitivity > Sensitivity::None
     };

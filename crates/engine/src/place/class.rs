@@ -24,6 +24,12 @@ pub struct Class {
     pub holds: Holds,
 }
 
+impl super::table::HoldsSecrets for Class {
+    fn holds_secrets(&self) -> bool {
+        self.sensitivity > Sensitivity::None
+    }
+}
+
 const fn class(marks: &'static [Mark], reach: Reach, sensitivity: Sensitivity, holds: Holds) -> Class {
     Class { marks, reach, sensitivity, holds }
 }
@@ -41,6 +47,8 @@ pub static SHAPED_CREDENTIAL: Class =
     class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, OutsideFixtures);
 pub static SHAPED_KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, OutsideFixtures);
 pub static FIXTURE: Class = class(&[], Workspace, Sensitivity::SecretShaped, Everywhere);
+/// Only a word says so: reading it asks, and writing it is judged as any other file there.
+pub static CALLED_SECRET: Class = class(&[], Workspace, Sensitivity::Credential, Everywhere);
 pub static DOT_ENV: Class = class(&[Mark::DotEnv], Project, Sensitivity::Credential, Everywhere);
 pub static PERSONAL: Class = class(&[], Machine, Sensitivity::Personal, Everywhere);
 pub static SSH: Class = plain(&[Mark::SshMaterial], Identity, Everywhere);

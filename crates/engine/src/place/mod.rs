@@ -3,6 +3,7 @@
 mod below;
 mod cache;
 mod class;
+mod copies;
 mod fold;
 mod loaded;
 mod location;
@@ -18,7 +19,7 @@ pub use system::is_harmless_device;
 
 use crate::effect::{Reach, Scope, Sensitivity};
 use crate::marks::{Mark, Marks};
-use crate::world::World;
+use crate::world::{Kind, World};
 pub use cache::{is_cache, is_installed};
 use class::{Class, Holds};
 pub use loaded::loads_by_itself;
@@ -113,6 +114,11 @@ fn marked(mark: Mark) -> Place {
     place
 }
 
+/// A device, also one that only passes data on: whoever removes or replaces it takes it from every program.
+pub fn device() -> Place {
+    marked(Mark::Device)
+}
+
 fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     let location = locate(&Ground::new(path, folded, world));
     let place =
@@ -124,7 +130,58 @@ fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     finder.by_name();
     pointed::by_environment(folded, place.scope, world, |class| finder.add(class, 0));
     finder.by_settings(world);
-    finder.place
+    finder.by_word(path, world);
+    let mut place = finder.place;
+    if place.sensitivity == Sensitivity::None {
+        add_original(&mut place, folded, world);
+    }
+    place
+}
+
+/// A copy of a secret is one, whatever was put behind its name.
+fn add_original(place: &mut Place, folded: &str, world: &dyn World) {
+    let start = folded.rfind('/').map_or(0, |at| at + 1);
+    let (Some(directory), Some(name)) = (folded.get(..start), folded.get(start..)) else { return };
+    let Some(kept) = copies::original(name) else { return };
+    let kept = format!("{directory}{kept}");
+    let original = classify_plain(&kept, &kept, world);
+    if original.sensitivity > Sensitivity::None {
+        place.sensitivity = original.sensitivity;
+        place.reach = place.reach.max(original.reach);
+        let copied = [Mark::CredentialStore, Mark::DotEnv, Mark::SshMaterial];
+        copied.iter().filter(|mark| original.marks.has(**mark)).for_each(|mark| place.marks.add(*mark));
+    }
+}
+
+/// Where the secrets of a home and a project usually lie, to be compared with files that have several names.
+pub fn usual_secrets(world: &dyn World) -> Vec<String> {
+    const OF_PROJECT: &[&str] =
+        &[".env", ".env.local", ".env.production", ".npmrc", "secrets.yaml", "credentials.json"];
+    let home = world.home().into_iter().flat_map(|home| {
+        let names = below::HOME.secret_names().chain(below::ANYWHERE.secret_names()).chain(names::NAMES.secret_names());
+        names.chain([".ssh", ".npmrc", ".env"]).map(move |name| crate::path::join(home, name))
+    });
+    let project = world.project().into_iter();
+    home.chain(project.flat_map(|project| OF_PROJECT.iter().map(move |name| crate::path::join(project, name))))
+        .collect()
+}
+
+/// Below this directory lie secrets of the system or of other users, whoever may read them.
+pub fn holds_system_secrets(directory: &str) -> bool {
+    let folded = fold::fold(directory);
+    let path = folded.text.trim_matches('/');
+    let mut parts = path.split('/');
+    match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
+        ("proc", None, _) => true,
+        ("proc", Some(process), None) => process == "self" || process.bytes().all(|byte| byte.is_ascii_digit()),
+        ("root", None, _) | ("home" | "users", None, _) => true,
+        ("home" | "users", Some(user), None) => !user.contains('.'),
+        // Settings of another user.
+        ("root", Some(first), _) | ("home" | "users", Some(_), Some(first)) => {
+            first.starts_with('.') || first == "library"
+        }
+        _ => system::has_secrets_below(path),
+    }
 }
 
 /// Collects what the tables say about one path.
@@ -228,6 +285,20 @@ impl Finder<'_> {
         let is_home = self.location.home == Some(start);
         if is_home && matches!(name, ".npmrc" | ".yarnrc.yml" | ".yarnrc") {
             self.add(&class::CREDENTIAL, start);
+        }
+    }
+
+    /// `credentials`, `secrets/db.yml`: no tool is known for it, but the word says it.
+    fn by_word(&mut self, path: &str, world: &dyn World) {
+        if self.place.sensitivity > Sensitivity::None || self.location.temporary {
+            return;
+        }
+        let inner = self.location.project.and_then(|start| self.folded.get(start..));
+        let below_home = self.location.home.and_then(|start| self.folded.get(start..));
+        let Some(rest) = inner.or(below_home) else { return };
+        let is_secret = copies::is_called_secret(rest, inner.is_some());
+        if is_secret && world.look(path).kind != Kind::Directory {
+            self.add(&class::CALLED_SECRET, 0);
         }
     }
 

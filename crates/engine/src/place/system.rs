@@ -329,6 +329,30 @@ pub static SYSTEM: Table<Class> = Table::new(&[
     ),
 ]);
 
+/// Directories of programs of the system that keep passwords, keys or mail somewhere below.
+const KEEPING: &[&str] = &[
+    "var/lib/postgresql",
+    "var/lib/mysql",
+    "var/lib/jenkins",
+    "var/lib/private",
+    "var/lib/docker",
+    "var/backups",
+    "var/mail",
+    "var/spool/mail",
+    "var/lib/systemd",
+    "var/lib/networkmanager",
+    "var/lib/tor",
+    "var/lib/redis",
+    "var/lib/mongodb",
+];
+
+/// Some entry for credentials or keys lies below this path, which is given without slashes around it.
+pub fn has_secrets_below(path: &str) -> bool {
+    let is_below = |name: &str| name == path || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    SYSTEM.secret_names().chain(KEEPING.iter().copied()).any(is_below)
+        || KEEPING.iter().any(|keeping| crate::path::under(path, keeping))
+}
+
 /// Top directories that belong to the operating system.
 pub fn is_system(first: &str, second: Option<&str>) -> bool {
     match first {

@@ -9,6 +9,11 @@ const SLOTS: usize = 2048;
 /// A group and a name in it, both counted from one; zero is an empty slot.
 type Slot = (u8, u8);
 
+/// A class that says whether its places hold secrets.
+pub trait HoldsSecrets {
+    fn holds_secrets(&self) -> bool;
+}
+
 /// All groups of one kind of name, indexed at compile time.
 pub struct Table<T: 'static> {
     groups: &'static [Group<T>],
@@ -72,6 +77,14 @@ impl<T> Table<T> {
             }
             slot = (slot + 1) % SLOTS;
         }
+    }
+
+    /// The names of the groups whose class is one of secrets.
+    pub fn secret_names(&self) -> impl Iterator<Item = &'static str>
+    where
+        T: HoldsSecrets,
+    {
+        self.groups.iter().filter(|(class, _)| class.holds_secrets()).flat_map(|(_, names)| names.iter().copied())
     }
 
     #[cfg(test)]

@@ -38,6 +38,45 @@ pub fn holds(text: &str) -> bool {
     scan(text).iter().any(|finding| finding.sensitivity > Sensitivity::None)
 }
 
+/// The same for a text that is sent: signs that an address may write as numbers are read as what they are.
+pub fn holds_encoded(text: &str) -> bool {
+    /// `%2567` is decoded to `%67`, and that to `g`, by whoever hands it on.
+    const ROUNDS: usize = 3;
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..ROUNDS {
+        if holds(&text) {
+            return true;
+        }
+        match decoded(&text) {
+            Some(plain) => text = Cow::Owned(plain),
+            None => return false,
+        }
+    }
+    holds(&text)
+}
+
+/// The text with `%67` as `g`; `None` if there is nothing to decode.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    let mut found = false;
+    while let [first, tail @ ..] = rest {
+        let pair = tail.get(..2).filter(|_| *first == b'%').and_then(|pair| std::str::from_utf8(pair).ok());
+        match pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = tail.get(2..).unwrap_or_default();
+                found = true;
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    found.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The text with each finding replaced by its kind and a hash: the same secret and key give the same hash.
 pub fn redact<'a>(text: &'a str, key: &[u8; 16]) -> Cow<'a, str> {
     let findings = scan(text);

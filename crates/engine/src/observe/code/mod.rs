@@ -179,10 +179,16 @@ impl Runner<'_, '_> {
             }
             Some(Act::Roles(roles)) => {
                 let is_lost = self.throws_away(used, roles, code);
+                if let [(_, Role::Move), (at, _)] = roles {
+                    self.displaces(used, *at, code);
+                }
+                // Copying a tree copies what its links lead to.
+                let outer = std::mem::replace(&mut self.out.follows, true);
                 for (at, role) in roles {
                     let role = if is_lost && *role == Role::Move { Role::DeleteTree } else { *role };
                     self.on(used, *at, role, code, state);
                 }
+                self.out.follows = outer;
             }
             Some(Act::Open(path, mode)) => {
                 let role = opened_for(value_at(used, mode).or_else(|| used.named("mode")), used);
@@ -201,6 +207,18 @@ impl Runner<'_, '_> {
         let what = format!("what `{}` does in {} code", used.name, name(Some(code.language)));
         self.out.lower(Degree::Opaque, what);
         self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+        // `os.symlink`, `os.mkfifo`, `fs.linkSync`: whatever it is in detail, the second name is a new file.
+        if ["link", "mkfifo", "mknod", "exchange"].iter().any(|part| used.name.contains(part)) {
+            [act::FIRST, act::SECOND].iter().for_each(|at| self.displaces(used, *at, code));
+        }
+    }
+
+    /// Another file takes the name of the device that the value may be.
+    fn displaces(&mut self, used: &Use, at: At, code: &Code<'_>) {
+        let Some(value) = value_at(used, at).or_else(|| path_by_name(used, at)) else { return };
+        for field in values::fields(value, self.out.world.home()) {
+            self.displaces_sink(&field, code.invocation);
+        }
     }
 
     /// One role for whatever the value at a place may be.

@@ -20,6 +20,7 @@ mod positions;
 mod reached;
 pub mod recipe;
 pub mod roles;
+mod sinks;
 #[cfg(test)]
 mod spellings;
 mod switches;
@@ -31,6 +32,7 @@ use crate::effect::{Effect, Operation, Part, Target};
 use crate::flow::FlowKind;
 use crate::knowledge::schema::{Does, Entry, Grammar, Operand, Role};
 use crate::marks::{Mark, Marks};
+use crate::observe::links::follows;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -172,6 +174,7 @@ impl Runner<'_, '_> {
         }
         self.assign_roles(&mut invocation);
         self.directory_flags(&mut invocation);
+        let outer = std::mem::replace(&mut self.out.follows, follows(&invocation));
         self.grammar(&mut invocation, state);
         self.note_unknown(&invocation);
         self.note_reached(&invocation);
@@ -191,10 +194,12 @@ impl Runner<'_, '_> {
             }
             self.effects_of(&mut invocation, state);
         }
+        self.out.follows = outer;
         self.depth -= 1;
         self.note_hunting(&invocation);
         self.note_picks(&invocation);
         self.note_arguments(&invocation);
+        self.note_sinks(&invocation);
         self.gh_fetches(&invocation, state);
         self.note_patches(&invocation, state);
         self.note_guard(started, &invocation);

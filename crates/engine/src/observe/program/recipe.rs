@@ -253,7 +253,13 @@ impl Runner<'_, '_> {
             }
             Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
                 let is_built = self.out.world.tracking(file) == Tracking::Rebuildable;
-                let instead = if is_built { ", which was built anew: its build tool can run it" } else { "" };
+                let instead = if is_built {
+                    ", which was built anew: its build tool can run it"
+                } else if mark == Mark::ChangedBinary {
+                    ", which is not on your list of programs as it is now: `doorward trust tools` lists it"
+                } else {
+                    ""
+                };
                 self.out.lower(Degree::Opaque, format!("what `{}` does{instead}", path::name(file)));
                 self.executes_file(file, by, marks);
             }

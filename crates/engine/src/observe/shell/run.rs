@@ -335,6 +335,11 @@ impl<'o, 'w> Runner<'o, 'w> {
             Some(_) | None => {
                 self.forget_assigned(&body.body, state);
                 let value = self.loop_value(words.as_deref(), origin, state.cwd.as_deref());
+                for field in words.iter().flatten().filter(|field| field.glob) {
+                    if let (Some(text), Some(cwd)) = (field.known(), state.cwd.as_deref()) {
+                        self.out.note_listed(&crate::path::join(cwd, text));
+                    }
+                }
                 self.assign(&body.name, value, state);
                 let output = self.repeat(state, |runner, state| runner.script(&body.body, state, input.clone()));
                 Stream::unknown(output.origin)

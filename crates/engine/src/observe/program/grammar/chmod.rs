@@ -12,9 +12,13 @@ impl Runner<'_, '_> {
         self.flag_values(invocation, state);
         self.operands(invocation, state);
         let mut marks = Marks::default().with(Mark::PermissionChange);
+        let mut keeps = false;
         if !invocation.args.has("--reference") {
             match invocation.operand(0).map(|mode| mode.exact().map(str::to_owned)) {
-                Some(Some(mode)) => marks.union(mode_marks(&mode)),
+                Some(Some(mode)) => {
+                    marks.union(mode_marks(&mode));
+                    keeps = keeps_owner(&mode) && !invocation.args.has_any(&["-R", "--recursive"]);
+                }
                 Some(None) => self.out.lower(crate::coverage::Degree::Opaque, "the mode that is set"),
                 None => {}
             }
@@ -23,7 +27,28 @@ impl Runner<'_, '_> {
             self.out.effects.iter_mut().skip(before).filter(|effect| effect.operation != crate::effect::Operation::Read)
         {
             effect.marks.union(marks);
+            if keeps {
+                effect.marks.remove(Mark::LocksOut);
+            }
         }
+    }
+}
+
+/// The owner of a directory can still do everything in it, and nobody else more than look.
+fn keeps_owner(mode: &str) -> bool {
+    match u32::from_str_radix(mode, 8) {
+        Ok(bits) => bits & 0o700 == 0o700 && bits & 0o022 == 0,
+        Err(_) => mode.split(',').all(|clause| {
+            let (who, rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(0));
+            let takes = rest.contains(['-', '=']);
+            // Taking from others, or letting somebody look.
+            (takes && !who.is_empty() && !who.contains(['u', 'a'])) && !rest.contains('w')
+                || (takes
+                    && who.chars().all(|letter| matches!(letter, 'g' | 'o'))
+                    && !who.is_empty()
+                    && rest.starts_with('-'))
+                || (!takes && !rest.contains(['w', 's', 't']))
+        }),
     }
 }
 

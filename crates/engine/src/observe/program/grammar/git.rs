@@ -7,14 +7,11 @@ use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility};
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
-use crate::observe::observer::By;
-use crate::observe::program::recipe::How;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
-use crate::observe::stream::Stream;
 use crate::path;
-use crate::world::{Git, Kind};
+use crate::world::Git;
 
 /// Commands that look at no repository.
 const WITHOUT_REPOSITORY: &[&str] = &["version", "help", "clone", "init", "check-ref-format", "stripspace", ""];
@@ -36,30 +33,6 @@ const NETWORK: &[&str] = &[
     "request-pull",
     "send-email",
     "credential",
-];
-
-const HOOKED: &[&str] = &[
-    "commit",
-    "checkout",
-    "switch",
-    "merge",
-    "pull",
-    "push",
-    "rebase",
-    "am",
-    "cherry-pick",
-    "revert",
-    "worktree add",
-    "gc",
-    "stash",
-    "stash push",
-    "stash pop",
-    "clone",
-    "hook run",
-    "notes",
-    "send-email",
-    "reset",
-    "fetch",
 ];
 
 const MERGING: &[&str] = &[
@@ -224,84 +197,8 @@ impl Runner<'_, '_> {
         if uses.contains(&Use::Network) && config.iter().any(|(key, value)| git_config::weakens_tls(key, value)) {
             invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
         }
-        if uses.contains(&Use::Hooks) {
-            self.git_hooks(git, config.get("core.hookspath").map(String::as_str), state);
-        }
-    }
-
-    /// Hooks of a trusted project are a recipe of it; others are not known.
-    fn git_hooks(&mut self, git: &Git, hooks: Option<&str>, state: &State<'_>) {
-        let own = format!("{}/.git/hooks", git.root);
-        let directory = match hooks {
-            Some("/dev/null" | "") => return,
-            Some(hooks) => path::lexical(&path::join(&git.root, hooks)),
-            None => own,
-        };
-        let mut changed = self.out.world.changed_files();
-        changed.extend(state.written.keys().cloned());
-        // No walk for changed files goes into `.git`.
-        let names = self.out.world.entries(&directory).unwrap_or_default();
-        changed.extend(names.iter().map(|name| path::join(&directory, name)).filter(|hook| {
-            let look = self.out.world.look(hook);
-            look.kind == Kind::File && (look.changed_since_trust || look.created_this_session)
-        }));
-        changed.retain(|file| path::under(file, &directory) && !file.ends_with(".sample"));
-        changed.sort();
-        changed.dedup();
-        // Files of husky lie one directory above what git is told.
-        let husky = path::parent(&directory).to_owned();
-        if directory.ends_with("/.husky/_") {
-            let mut all = self.out.world.changed_files();
-            all.extend(state.written.keys().cloned());
-            changed.extend(all.into_iter().filter(|file| path::parent(file) == husky));
-        }
-        for hook in changed {
-            self.git_hook(&hook, &git.root, state);
-        }
-        self.hook_settings(&directory, hooks.is_some(), &git.root, state);
-        if hooks.is_none() {
-            return;
-        }
-        if path::under(&directory, &git.root) && self.out.world.project_trusted() {
-            self.out.lower(Degree::Delegated, "git hooks of the project");
-        } else {
-            self.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
-            self.out.call_mark(Mark::UnsafeGitConfig);
-        }
-    }
-
-    /// Hooks that only start what a file of the project lists run what that file says now.
-    fn hook_settings(&mut self, directory: &str, chosen: bool, root: &str, state: &State<'_>) {
-        const SETTINGS: &[&str] = &[
-            ".pre-commit-config.yaml",
-            "lefthook.yml",
-            "lefthook.yaml",
-            ".lefthook.yml",
-            ".lintstagedrc",
-            ".lintstagedrc.json",
-            ".lintstagedrc.js",
-            "lint-staged.config.js",
-            "lint-staged.config.mjs",
-        ];
-        let mut changed = self.out.world.changed_files();
-        changed.extend(state.written.keys().cloned());
-        let lists = |file: &&String| path::parent(file) == root && SETTINGS.contains(&path::name(file));
-        let Some(file) = changed.iter().find(lists) else { return };
-        let is_hook = |name: &String| !name.ends_with(".sample");
-        let has_hooks = || self.out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
-        if chosen || has_hooks() {
-            self.out
-                .lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
-        }
-    }
-
-    /// A hook that changed is run as it is now, whichever it is.
-    fn git_hook(&mut self, hook: &str, root: &str, state: &State<'_>) {
-        let by = By { name: path::name(hook).to_owned(), ..By::default() };
-        let mut inner: State<'_> = state.clone();
-        inner.cwd = Some(root.into());
-        inner.positional = None;
-        self.run_file(hook, &mut inner, &Stream::unknown(Default::default()), &by, Mark::SessionFile, How::Itself);
+        let hooks = super::git_hooks::run_by(sub, invocation);
+        self.git_hooks(git, config.get("core.hookspath").map(String::as_str), &hooks, state);
     }
 
     /// `git config key value`.
@@ -393,7 +290,7 @@ fn uses(sub: &str, invocation: &Invocation) -> Vec<Use> {
         (Use::Tool, matches!(sub, "difftool" | "mergetool" | "gui" | "citool")),
         (Use::Help, matches!(sub, "help" | "instaweb" | "web--browse")),
         (Use::Mail, sub == "send-email"),
-        (Use::Hooks, HOOKED.contains(&sub)),
+        (Use::Hooks, super::git_hooks::runs_any(sub)),
     ];
     table.into_iter().filter(|(_, applies)| *applies).map(|(used, _)| used).collect()
 }

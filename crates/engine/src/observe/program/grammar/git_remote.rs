@@ -20,23 +20,10 @@ impl Runner<'_, '_> {
         match sub {
             "push" => self.git_push(git, invocation, state),
             "fetch" | "pull" | "ls-remote" | "remote show" | "remote update" | "remote prune" => {
-                let remote = invocation.operand(0).cloned();
-                self.git_contact(remote.as_ref(), Exchange::Fetch, git, invocation, state);
-                let own = remote.as_ref().is_none_or(|field| field.exact().is_some_and(|name| is_own(name, git)));
-                let specs = invocation.args.operands.get(1..).unwrap_or_default();
-                let forced = invocation.args.has_any(&["-f", "--force"]);
-                if let Some(spec) = specs.iter().find(|spec| overwrites_branch(&spec.text, forced)) {
-                    self.out.lower(Degree::Unknown, format!("`{}`, which overwrites a branch of yours", spec.shown()));
-                }
-                // The branches of requests are anybody's.
-                let of_request = |spec: &Field| {
-                    let name = spec.text.trim_start_matches('+').trim_start_matches("refs/");
-                    ["pull/", "merge-requests/", "changes/"].iter().any(|place| name.starts_with(place))
-                };
-                let own = own && !specs.iter().any(of_request);
-                if !own && matches!(sub, "fetch" | "pull") {
-                    self.fetches_foreign(invocation, state);
-                }
+                self.git_fetch(sub, git, invocation, state);
+            }
+            "bundle unbundle" => {
+                self.out.lower(Degree::Unknown, "commits out of a bundle, which is no remote of this repository");
             }
             "archive" => {
                 let Some(remote) = invocation.args.value("--remote").cloned() else { return };
@@ -58,6 +45,46 @@ impl Runner<'_, '_> {
                 self.git_helper(invocation);
             }
             _ => {}
+        }
+    }
+
+    /// Commits from the repository's own remotes, or from somewhere else.
+    fn git_fetch(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+        let several = sub.starts_with("remote ") || invocation.args.has("--multiple");
+        let operands = invocation.args.operands.clone();
+        let (remotes, specs) = operands.split_at(if several { operands.len() } else { operands.len().min(1) });
+        if remotes.is_empty() {
+            self.git_contact(None, Exchange::Fetch, git, invocation, state);
+        }
+        for remote in remotes {
+            self.git_contact(Some(remote), Exchange::Fetch, git, invocation, state);
+        }
+        let remote = remotes.first().and_then(Field::exact);
+        let own = remotes.iter().all(|field| field.exact().is_some_and(|name| is_own(name, git)));
+        if !matches!(sub, "fetch" | "pull") {
+            return;
+        }
+        let maps: Vec<Field> =
+            specs.iter().chain(["--refmap"].iter().filter_map(|flag| invocation.args.value(flag))).cloned().collect();
+        let forced = invocation.args.has_any(&["-f", "--force"]);
+        if let Some(spec) = maps.iter().find(|spec| writes_elsewhere(spec, remote, forced)) {
+            self.out
+                .lower(Degree::Unknown, format!("`{}`, which moves a branch that is not the remote's", spec.shown()));
+        }
+        if invocation.args.has("--stdin") {
+            self.out.lower(Degree::Unknown, "which branches are fetched");
+        }
+        if sub == "pull" && own && !specs.iter().all(|spec| is_upstream(spec, remote, git)) {
+            let what = "commits of a branch that is not the upstream of this one, which nobody here has seen";
+            self.out.lower(Degree::Unknown, what);
+        }
+        // The branches of requests are anybody's.
+        let of_request = |spec: &Field| {
+            let name = spec.text.trim_start_matches('+').trim_start_matches("refs/");
+            ["pull/", "merge-requests/", "changes/"].iter().any(|place| name.starts_with(place))
+        };
+        if !own || specs.iter().any(of_request) {
+            self.fetches_foreign(invocation, state);
         }
     }
 
@@ -93,7 +120,10 @@ impl Runner<'_, '_> {
             None => true,
             Some(field) => field.exact().is_some_and(|name| is_own(name, git)),
         };
-        if own {
+        // The address of a remote is that remote.
+        let fetches_own =
+            exchange == Exchange::Fetch && remote.and_then(Field::exact).is_some_and(|text| has_address(text, git));
+        if own || fetches_own {
             if exchange == Exchange::Send {
                 network_marks(invocation, |marks| marks.add(Mark::OwnRemote));
             }
@@ -114,6 +144,7 @@ impl Runner<'_, '_> {
         }
         if let Some((scheme, rest)) = text.split_once("://") {
             if scheme == "file" {
+                self.foreign_source(field, exchange);
                 return self.reads(Touch::ReadTree, &field.with_text(rest), invocation, state);
             }
             self.out.connect(field, exchange, &by);
@@ -128,12 +159,23 @@ impl Runner<'_, '_> {
             }
             None if text.contains('/') || text.starts_with('.') || field.dynamic => match exchange {
                 Exchange::Send => self.writes(Touch::Edit, field, invocation, state),
-                Exchange::Fetch => self.reads(Touch::ReadTree, field, invocation, state),
+                Exchange::Fetch => {
+                    self.foreign_source(field, exchange);
+                    self.reads(Touch::ReadTree, field, invocation, state);
+                }
             },
             None => {
                 self.out.lower(Degree::Unknown, format!("the remote `{text}`"));
                 self.out.unknown(Operation::Network, &by, Marks::default().with(Mark::UnlistedHost));
             }
+        }
+    }
+
+    /// A directory or bundle of this machine is no remote of the repository: whoever made it wrote its commits.
+    fn foreign_source(&mut self, field: &Field, exchange: Exchange) {
+        if exchange == Exchange::Fetch {
+            let what = format!("commits from `{}`, which is no remote of this repository", field.shown());
+            self.out.lower(Degree::Unknown, what);
         }
     }
 
@@ -215,10 +257,33 @@ fn network_marks(invocation: &mut Invocation, change: impl Fn(&mut Marks)) {
         .for_each(|does| change(&mut does.marks));
 }
 
-/// `+main:main`: a fetch that puts what it gets in the place of a branch, whatever was there.
-fn overwrites_branch(spec: &str, forced: bool) -> bool {
-    let into = spec.split_once(':').map(|(_, into)| into).unwrap_or_default();
-    (forced || spec.starts_with('+')) && !into.is_empty() && !into.starts_with("refs/remotes/")
+/// `main:main`, `main:refs/remotes/other/main`: what is fetched is put where this remote's branches are not kept.
+fn writes_elsewhere(spec: &Field, remote: Option<&str>, forced: bool) -> bool {
+    let Some(text) = spec.exact() else { return true };
+    let Some((_, into)) = text.split_once(':').filter(|(_, into)| !into.is_empty()) else { return false };
+    let is_forced = forced || text.starts_with('+');
+    let keeps = format!("refs/remotes/{}/", remote.unwrap_or("origin"));
+    let is_tag = into.starts_with("refs/tags/") && !is_forced;
+    !into.starts_with(&keeps) && !is_tag
+}
+
+/// The branch is what the current one follows, as far as that is known.
+fn is_upstream(spec: &Field, remote: Option<&str>, git: Option<&Git>) -> bool {
+    let (Some(text), Some(git)) = (spec.exact(), git) else { return false };
+    let Some(current) = git.branch.as_deref() else { return false };
+    let config = git.config.as_ref().ok();
+    let setting = |name: &str| {
+        config.and_then(|config| config.get(&format!("branch.{}.{name}", current.to_lowercase()))).map(String::as_str)
+    };
+    let merges = setting("merge").unwrap_or(current);
+    let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
+    short(text) == short(merges) && setting("remote").is_none_or(|own| remote == Some(own))
+}
+
+/// The address is one that the repository keeps for a remote.
+fn has_address(text: &str, git: Option<&Git>) -> bool {
+    let plain = |address: &str| address.trim_end_matches('/').trim_end_matches(".git").to_owned();
+    git.is_some_and(|git| git.remotes.values().any(|address| plain(address) == plain(text)))
 }
 
 /// A name among the remotes; where the remotes are not known, the usual names.

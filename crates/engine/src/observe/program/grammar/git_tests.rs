@@ -247,7 +247,7 @@ fn remotes_and_pushes() {
                 "full",
                 "network github.com; write b +count-unknown; write git clone",
             ),
-            ("git clone ../other vendor/x", "full", "read /home/dev/other; write vendor/x; write git clone"),
+            ("git clone ../other vendor/x", "unknown", "read /home/dev/other; write vendor/x; write git clone"),
             ("git remote add up ext::sh", "opaque", "execute something unknown; mutate git remote add"),
         ],
     );

@@ -4,6 +4,7 @@ use super::super::Invocation;
 use crate::effect::{Operation, Reach, Scope};
 use crate::knowledge::schema::{Does, Role};
 use crate::marks::{Mark, Marks};
+use crate::observe::guard::{aims_at_guard, is_every_process};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
@@ -33,6 +34,10 @@ impl Runner<'_, '_> {
             does.scope = Scope::System;
             does.reach = Reach::Machine;
             does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+            // All processes of a user: the session's own, and the guard's, among them.
+            if invocation.args.has_any(&["-u", "--euid", "--user", "-U", "--uid"]) {
+                does.marks.add(Mark::Bulk);
+            }
             self.on_resource(&does, "processes of a user or group", invocation);
         }
         for field in invocation.args.operands.clone() {
@@ -52,6 +57,13 @@ impl Runner<'_, '_> {
             does.scope = Scope::System;
             does.reach = Reach::Machine;
             does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+            let pattern = field.exact().filter(|_| !by_number);
+            if pattern.is_some_and(is_every_process) {
+                does.marks.add(Mark::Bulk);
+            }
+            if pattern.is_some_and(aims_at_guard) {
+                does.marks.add(Mark::GuardStop);
+            }
             let name = if by_number {
                 format!("process {}", field.shown())
             } else {

@@ -17,6 +17,7 @@ mod gh_api;
 mod git;
 mod git_config;
 mod git_extra;
+mod git_hooks;
 mod git_index;
 mod git_output;
 mod git_paths;

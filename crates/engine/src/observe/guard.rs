@@ -1,0 +1,108 @@
+//! Processes that are stopped or attached to: whether they are doorward's or the client's own.
+
+use super::observer::Observer;
+use super::wild;
+use crate::effect::{Effect, Operation, Target};
+use crate::marks::Mark;
+
+/// What runs beside every call: the guard, and the clients whose calls it judges.
+const PROCESSES: &[&str] =
+    &["doorward", "claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "qwen-code"];
+
+/// Fewer letters name too much to aim at anything.
+const TELLING: usize = 5;
+
+/// Programs that tell which processes there are, or pick lines out of what another one tells.
+const CHOOSING: &[&str] = &[
+    "pgrep",
+    "pidof",
+    "ps",
+    "lsof",
+    "fuser",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "awk",
+    "gawk",
+    "mawk",
+    "sed",
+    "cat",
+    "head",
+    "tail",
+    "read",
+    "ss",
+    "netstat",
+    "systemctl",
+    "pstree",
+    "find",
+    "ls",
+    "cut",
+    "jq",
+    "perl",
+];
+
+impl Observer<'_> {
+    /// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
+    pub fn note_guard_signals(&mut self, text: &str) {
+        if !self.effects.iter().any(is_chosen) {
+            return;
+        }
+        let is_parent = ["PPID", "getppid", "process.ppid"].iter().any(|name| text.contains(name));
+        let aims = is_parent || self.commands.iter().any(|command| chooses_guard(command));
+        for effect in self.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
+            effect.marks.add(Mark::GuardStop);
+        }
+    }
+}
+
+/// Which process it is depends on what another command says.
+fn is_chosen(effect: &Effect) -> bool {
+    let is_named = match &effect.target {
+        Target::Resource(name) => {
+            name.starts_with("processes ") || name.strip_prefix("process ").is_some_and(|id| id.parse::<u32>().is_ok())
+        }
+        Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Unknown => false,
+    };
+    effect.marks.has(Mark::ForeignProcess) && effect.operation != Operation::Read && !is_named
+}
+
+fn chooses_guard(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let program = words.next().map(crate::path::name).unwrap_or_default();
+    CHOOSING.contains(&program) && words.any(|word| word.split(['\'', '"', '/', '{', '}']).any(aims_at_guard))
+}
+
+/// The text, searched for in the names of processes, finds the guard or the client.
+pub fn aims_at_guard(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let letters = text.chars().filter(char::is_ascii_alphabetic).count();
+    text.contains("doorward")
+        || text
+            .split_whitespace()
+            .next()
+            .is_some_and(|first| letters >= TELLING && PROCESSES.iter().any(|name| wild::finds(first, name)))
+}
+
+/// The pattern finds every process.
+pub fn is_every_process(pattern: &str) -> bool {
+    ["sh", "systemd", "doorward", "x"].iter().all(|name| wild::finds(pattern, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{aims_at_guard, is_every_process};
+
+    #[test]
+    fn patterns() {
+        for text in
+            ["doorward", "/usr/bin/doorward", "[d]oorward", "door.ard", "doorw.*", "doorwar", "claude", "^codex$"]
+        {
+            assert!(aims_at_guard(text), "{text}");
+        }
+        for text in ["node", "vite", "door", "claude-tools", "codexes", "serve", "", "."] {
+            assert!(!aims_at_guard(text), "{text}");
+        }
+        assert!(is_every_process(".") && is_every_process(".*") && is_every_process("") && !is_every_process("node"));
+    }
+}

@@ -1,0 +1,221 @@
+//! Links that nobody names: a pattern matches them, or a walk through a tree meets them.
+
+use std::collections::VecDeque;
+
+use super::observer::{By, Observer};
+use super::program::Invocation;
+use super::touch::Touch;
+use super::wild;
+use crate::coverage::Degree;
+use crate::marks::Marks;
+use crate::path::{self, Follow};
+use crate::place;
+use crate::world::Kind;
+
+/// Entries that are looked at for one call. Breadth first, so that what lies near the named directory is always seen.
+const ENTRIES: usize = 2_000;
+
+/// More keys than anybody keeps in one directory.
+const KEYS: usize = 64;
+
+/// Programs that read what a link met on the way leads to if they are told so by one of these flags.
+const TOLD: &[(&str, &[&str])] = &[
+    ("grep", &["-R", "--dereference-recursive"]),
+    ("rg", &["-L", "--follow"]),
+    ("ag", &["-f", "--follow"]),
+    ("ack", &["--follow"]),
+    ("cp", &["-L", "--dereference"]),
+    ("tar", &["-h", "--dereference", "-L"]),
+    ("bsdtar", &["-h", "--dereference", "-L"]),
+    ("rsync", &["-L", "--copy-links", "-k", "--copy-dirlinks", "--copy-unsafe-links"]),
+    ("rclone", &["-L", "--copy-links"]),
+    ("cpio", &["-L", "--dereference"]),
+    ("pax", &["-L"]),
+    ("find", &["-L", "-follow"]),
+    ("docker", &["-L", "--follow-link"]),
+];
+
+/// Programs that do so unless one of these flags says otherwise.
+const BY_THEMSELVES: &[(&str, &[&str])] = &[
+    ("zip", &["-y", "--symlinks"]),
+    ("7z", &["-snl"]),
+    ("diff", &["--no-dereference"]),
+    ("scp", &[]),
+    ("aws", &["--no-follow-symlinks"]),
+];
+
+/// A search that stops early only finds less; a copy would hold what nobody saw.
+const SEARCHING: &[&str] = &["grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack"];
+
+/// The command reads through the links that it meets below its operands.
+pub fn follows(invocation: &Invocation) -> bool {
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return false };
+    let of = |table: &[(&str, &'static [&'static str])]| {
+        table.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags)
+    };
+    of(TOLD).is_some_and(|flags| invocation.args.has_any(flags))
+        || of(BY_THEMSELVES).is_some_and(|flags| !invocation.args.has_any(flags))
+}
+
+impl Observer<'_> {
+    /// What a pattern matches may be a link: it is opened under that name, and leads elsewhere.
+    pub fn links_matched(&mut self, touch: Touch, base: &str, pattern: &str, by: &By) -> bool {
+        if !opens(touch) {
+            return false;
+        }
+        let links =
+            if pattern.contains("**") { self.links_below(base, by) } else { self.matching_links(base, pattern) };
+        self.touch_links(touch, &links, by)
+    }
+
+    /// The same for every link at and below a directory.
+    pub fn links_met(&mut self, touch: Touch, base: &str, by: &By) -> bool {
+        if !opens(touch) {
+            return false;
+        }
+        let links = self.links_below(base, by);
+        self.touch_links(touch, &links, by)
+    }
+
+    /// The names that a pattern or a directory stands for may be the words of a later command.
+    pub fn note_listed(&mut self, absolute: &str) {
+        const MOST: usize = 64;
+        let at = absolute.find(['*', '?', '[', '(', '{']).unwrap_or(absolute.len());
+        let fixed = absolute.get(..at).unwrap_or_default();
+        let base = if at == absolute.len() {
+            absolute
+        } else {
+            fixed.rfind('/').and_then(|slash| fixed.get(..slash)).filter(|base| !base.is_empty()).unwrap_or("/")
+        };
+        let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/').to_owned();
+        if self.listed.len() < MOST {
+            self.listed.push((path::lexical(base), pattern));
+        }
+    }
+
+    /// Links among the names that this call lists; where that may be any file of the directory, among all of them.
+    pub fn links_listed(&mut self, touch: Touch, base: &str, by: &By) -> bool {
+        /// Programs that print names which nobody keeps book of.
+        const PRINTING: &[&str] = &["git", "rg", "fd", "fdfind", "echo", "printf", "grep", "cat", "tree", "sort", "jq"];
+        let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
+        if !opens(touch) || self.listed.is_empty() || self.commands.iter().any(prints) {
+            return self.links_met(touch, base, by);
+        }
+        let mut sensitive = false;
+        for (directory, pattern) in self.listed.clone() {
+            sensitive |= match pattern.is_empty() {
+                true => self.links_met(touch, &directory, by),
+                false => self.links_matched(touch, &directory, &pattern, by),
+            };
+        }
+        sensitive
+    }
+
+    fn touch_links(&mut self, touch: Touch, links: &[String], by: &By) -> bool {
+        let outer = std::mem::replace(&mut self.follows, false);
+        let mut sensitive = false;
+        for link in links {
+            sensitive |= self.touch_path(touch, link, by, Marks::default()).sensitive;
+        }
+        self.follows = outer;
+        sensitive
+    }
+
+    /// The files that a pattern stands for, as far as a link leads from them out of the project.
+    fn matching_links(&mut self, base: &str, pattern: &str) -> Vec<String> {
+        let mut places = vec![base.to_owned()];
+        for component in pattern.split('/').filter(|component| !component.is_empty()) {
+            let mut next = Vec::new();
+            for place in &places {
+                if !component.contains(['*', '?', '[', '(', '{']) {
+                    next.push(path::join(place, component));
+                    continue;
+                }
+                let names = self.world.entries(place).unwrap_or_default();
+                // Hidden names count as well: the shell may be set to match them.
+                let hits = |name: &&String| {
+                    component.contains(['(', '{']) || wild::matches(component, name.trim_start_matches('.'))
+                };
+                next.extend(names.iter().filter(hits).map(|name| path::join(place, name)));
+            }
+            next.truncate(self.looks_left());
+            self.looked += next.len();
+            places = next;
+        }
+        let is_deep = pattern.contains('/');
+        places.retain(|place| (is_deep || self.world.look(place).kind == Kind::Link) && self.leads_out(place));
+        places
+    }
+
+    /// Links below a directory that lead out of the project.
+    fn links_below(&mut self, base: &str, by: &By) -> Vec<String> {
+        let mut found = Vec::new();
+        if !self.world.may_have_links() {
+            return found;
+        }
+        let mut waiting = VecDeque::from([base.to_owned()]);
+        while let Some(directory) = waiting.pop_front() {
+            for name in self.world.entries(&directory).unwrap_or_default() {
+                if self.looks_left() == 0 {
+                    if !SEARCHING.contains(&by.name.as_str()) {
+                        self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
+                    }
+                    return found;
+                }
+                self.looked += 1;
+                let place = path::join(&directory, &name);
+                match self.world.look(&place).kind {
+                    Kind::Link if self.leads_out(&place) => found.push(place),
+                    Kind::Directory | Kind::Unlisted if name != ".git" => waiting.push_back(place),
+                    Kind::Link
+                    | Kind::Directory
+                    | Kind::Unlisted
+                    | Kind::Missing
+                    | Kind::File
+                    | Kind::Special
+                    | Kind::Unreadable => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Another name of a file that holds a secret.
+    pub fn is_name_of_secret(&self, real: &str) -> bool {
+        place::usual_secrets(self.world).iter().any(|secret| {
+            self.world.is_same_file(real, secret)
+                || (matches!(self.world.look(secret).kind, Kind::Directory | Kind::Unlisted)
+                    && self.world.entries(secret).is_some_and(|names| {
+                        let mut files = names.iter().take(KEYS).map(|name| path::join(secret, name));
+                        files.any(|file| self.world.is_same_file(real, &file))
+                    }))
+        })
+    }
+
+    fn looks_left(&self) -> usize {
+        ENTRIES.saturating_sub(self.looked)
+    }
+
+    fn leads_out(&self, link: &str) -> bool {
+        let resolved = path::resolve(link, self.world, Follow::Last);
+        let is_inside = self.world.project().is_some_and(|project| path::under(&resolved.real, project));
+        let is_secret = || place::classify(&resolved.real, self.world).sensitivity > crate::effect::Sensitivity::None;
+        resolved.linked && (resolved.lost || !is_inside || is_secret())
+    }
+}
+
+/// Whatever is done is done to what the link leads to.
+fn opens(touch: Touch) -> bool {
+    match touch {
+        Touch::Read
+        | Touch::ReadTree
+        | Touch::Upload
+        | Touch::Write
+        | Touch::Append
+        | Touch::Edit
+        | Touch::Create
+        | Touch::Metadata
+        | Touch::MetadataTree => true,
+        Touch::List | Touch::Delete | Touch::DeleteTree | Touch::Move => false,
+    }
+}

@@ -1,0 +1,312 @@
+//! Hooks of git: which of githooks(5) a subcommand runs, where they lie, and what those that changed do.
+
+use super::super::Invocation;
+use crate::coverage::Degree;
+use crate::marks::Mark;
+use crate::observe::observer::By;
+use crate::observe::program::recipe::How;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+use crate::path::{self, Follow};
+use crate::world::{Content, Git, Kind, World};
+
+/// These change neither refs nor index.
+const READING: &[&str] = &[
+    "log",
+    "show",
+    "whatchanged",
+    "blame",
+    "annotate",
+    "grep",
+    "cat-file",
+    "ls-files",
+    "ls-tree",
+    "rev-parse",
+    "rev-list",
+    "shortlog",
+    "var",
+    "help",
+    "version",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "for-each-ref",
+    "show-ref",
+    "show-branch",
+    "name-rev",
+    "merge-base",
+    "merge-tree",
+    "merge-file",
+    "check-ignore",
+    "check-attr",
+    "check-mailmap",
+    "check-ref-format",
+    "count-objects",
+    "fsck",
+    "verify-commit",
+    "verify-tag",
+    "verify-pack",
+    "range-diff",
+    "cherry",
+    "format-patch",
+    "archive",
+    "ls-remote",
+    "stash list",
+    "stash show",
+    "remote",
+    "remote show",
+    "remote get-url",
+    "reflog",
+    "reflog show",
+    "worktree list",
+    "notes list",
+    "notes show",
+    "bundle verify",
+    "bundle list-heads",
+    "bundle create",
+    "request-pull",
+    "stripspace",
+    "interpret-trailers",
+    "hash-object",
+    "mktree",
+    "pack-objects",
+    "index-pack",
+    "unpack-objects",
+    "get-tar-commit-id",
+    "patch-id",
+    "column",
+    "fmt-merge-msg",
+    "mailinfo",
+    "mailsplit",
+    "diagnose",
+    "bugreport",
+    "commit-tree",
+    "config",
+    "credential",
+    "init",
+    "lfs ls-files",
+    "lfs status",
+    "lfs env",
+    "",
+];
+
+/// These write the index, some of them only to refresh it, and no ref.
+const INDEXING: &[&str] = &[
+    "status",
+    "diff",
+    "describe",
+    "add",
+    "stage",
+    "rm",
+    "mv",
+    "restore",
+    "update-index",
+    "read-tree",
+    "apply",
+    "checkout-index",
+    "write-tree",
+    "clean",
+    "difftool",
+    "submodule status",
+    "submodule summary",
+];
+
+/// These move refs and leave the index alone.
+const REFERRING: &[&str] = &[
+    "branch",
+    "tag",
+    "update-ref",
+    "symbolic-ref",
+    "replace",
+    "pack-refs",
+    "repack",
+    "prune",
+    "remote add",
+    "remote rename",
+    "remote remove",
+    "remote rm",
+    "remote update",
+    "remote prune",
+    "remote set-head",
+    "remote set-branches",
+    "remote set-url",
+    "reflog expire",
+    "reflog delete",
+    "bundle unbundle",
+    "fetch-pack",
+    "notes add",
+    "notes append",
+    "notes copy",
+    "notes edit",
+    "notes merge",
+    "notes prune",
+    "notes remove",
+    "multi-pack-index",
+    "commit-graph",
+    "maintenance run",
+    "maintenance start",
+    "maintenance stop",
+    "stash drop",
+    "stash clear",
+    "stash store",
+];
+
+/// Which hooks a subcommand may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hooks {
+    /// None of these.
+    Named(&'static [&'static str]),
+    /// Commits, checks out, merges or talks to another repository, or is not known: any of them.
+    All,
+}
+
+impl Hooks {
+    fn run(self, file: &str) -> bool {
+        match self {
+            Hooks::Named(names) => names.contains(&path::name(file)),
+            Hooks::All => true,
+        }
+    }
+}
+
+/// The hooks that this command line may run.
+pub(super) fn run_by(sub: &str, invocation: &Invocation) -> Hooks {
+    let args = &invocation.args;
+    let acts = args.given.iter().any(|given| given.level > 1 && given.changes.has_effect());
+    let lists = matches!(sub, "branch" | "tag") && args.operands.is_empty() && !acts;
+    if READING.contains(&sub) || sub.starts_with("config ") || lists {
+        Hooks::Named(&[])
+    } else if INDEXING.contains(&sub) {
+        Hooks::Named(&["post-index-change"])
+    } else if REFERRING.contains(&sub) {
+        Hooks::Named(&["reference-transaction", "pre-auto-gc"])
+    } else {
+        Hooks::All
+    }
+}
+
+/// Settings about hooks matter to this subcommand.
+pub(super) fn runs_any(sub: &str) -> bool {
+    !READING.contains(&sub) && !INDEXING.contains(&sub) && !REFERRING.contains(&sub) && !sub.starts_with("config ")
+}
+
+impl Runner<'_, '_> {
+    /// Hooks of a trusted project are a recipe of it; others are not known.
+    pub(super) fn git_hooks(&mut self, git: &Git, chosen: Option<&str>, hooks: &Hooks, state: &State<'_>) {
+        if *hooks == Hooks::Named(&[]) {
+            return;
+        }
+        let directory = match chosen {
+            Some("/dev/null" | "") => return,
+            Some(chosen) => path::lexical(&path::join(&git.root, chosen)),
+            None => path::join(&common_directory(&git.root, self.out.world), "hooks"),
+        };
+        for hook in self.changed_hooks(&directory, *hooks, state) {
+            self.git_hook(&hook, &git.root, state);
+        }
+        if *hooks == Hooks::All {
+            self.hook_settings(&directory, chosen.is_some(), &git.root, state);
+        } else if !self.holds_hook(&directory, *hooks) {
+            return;
+        }
+        if chosen.is_none() {
+            return;
+        }
+        if path::under(&directory, &git.root) && self.out.world.project_trusted() {
+            self.out.lower(Degree::Delegated, "git hooks of the project");
+        } else {
+            self.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
+            self.out.call_mark(Mark::UnsafeGitConfig);
+        }
+    }
+
+    /// The hooks there that are new or changed since the project was trusted.
+    fn changed_hooks(&self, directory: &str, hooks: Hooks, state: &State<'_>) -> Vec<String> {
+        let world = self.out.world;
+        let mut changed = world.changed_files();
+        changed.extend(state.written.keys().cloned());
+        let elsewhere = changed.clone();
+        // No walk for changed files goes into `.git`.
+        let names = world.entries(directory).unwrap_or_default();
+        changed.extend(names.iter().map(|name| path::join(directory, name)).filter(|hook| is_changed(hook, world)));
+        changed.retain(|file| path::under(file, directory) && !file.ends_with(".sample") && hooks.run(file));
+        changed.sort();
+        changed.dedup();
+        // Files of husky lie one directory above what git is told.
+        if directory.ends_with("/.husky/_") {
+            let husky = path::parent(directory);
+            changed.extend(elsewhere.into_iter().filter(|file| path::parent(file) == husky && hooks.run(file)));
+        }
+        changed
+    }
+
+    /// A hook of that name lies there, or nobody can say.
+    fn holds_hook(&self, directory: &str, hooks: Hooks) -> bool {
+        match self.out.world.entries(directory) {
+            Some(names) => names.iter().any(|name| hooks.run(name)),
+            None => self.out.world.look(directory).kind != Kind::Missing,
+        }
+    }
+
+    /// Hooks that only start what a file of the project lists run what that file says now.
+    fn hook_settings(&mut self, directory: &str, chosen: bool, root: &str, state: &State<'_>) {
+        const SETTINGS: &[&str] = &[
+            ".pre-commit-config.yaml",
+            "lefthook.yml",
+            "lefthook.yaml",
+            ".lefthook.yml",
+            ".lintstagedrc",
+            ".lintstagedrc.json",
+            ".lintstagedrc.js",
+            "lint-staged.config.js",
+            "lint-staged.config.mjs",
+        ];
+        let mut changed = self.out.world.changed_files();
+        changed.extend(state.written.keys().cloned());
+        let lists = |file: &&String| path::parent(file) == root && SETTINGS.contains(&path::name(file));
+        let Some(file) = changed.iter().find(lists) else { return };
+        let is_hook = |name: &String| !name.ends_with(".sample");
+        let has_hooks = || self.out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
+        if chosen || has_hooks() {
+            self.out
+                .lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
+        }
+    }
+
+    /// A hook that changed is run as it is now, whichever it is.
+    fn git_hook(&mut self, hook: &str, root: &str, state: &State<'_>) {
+        let by = By { name: path::name(hook).to_owned(), ..By::default() };
+        let mut inner: State<'_> = state.clone();
+        inner.cwd = Some(root.into());
+        inner.positional = None;
+        self.run_file(hook, &mut inner, &Stream::unknown(Default::default()), &by, Mark::SessionFile, How::Itself);
+    }
+}
+
+/// A link is as new as what it leads to.
+fn is_changed(hook: &str, world: &dyn World) -> bool {
+    let is_new = |path: &str| {
+        let look = world.look(path);
+        matches!(look.kind, Kind::File | Kind::Link) && (look.changed_since_trust || look.created_this_session)
+    };
+    is_new(hook) || (world.look(hook).kind == Kind::Link && is_new(&path::resolve(hook, world, Follow::Last).real))
+}
+
+/// The directory that all work trees of a repository share: where `.git` is a file, it says where that is.
+fn common_directory(root: &str, world: &dyn World) -> String {
+    const LIMIT: usize = 4096;
+    let own = path::join(root, ".git");
+    if world.look(&own).kind != Kind::File {
+        return own;
+    }
+    let Content::Text(text) = world.content(&own, LIMIT) else { return own };
+    let Some(pointed) = text.trim().strip_prefix("gitdir:") else { return own };
+    let directory = path::lexical(&path::join(root, pointed.trim()));
+    match world.content(&path::join(&directory, "commondir"), LIMIT) {
+        Content::Text(common) => path::lexical(&path::join(&directory, common.trim())),
+        Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
+            directory.split("/worktrees/").next().unwrap_or(&directory).to_owned()
+        }
+    }
+}

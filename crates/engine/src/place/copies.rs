@@ -1,0 +1,226 @@
+//! Names that say what a file is without any table: copies of known files, bare words for secrets, folders of them.
+
+/// What editors, people and programs put behind a name when they keep the file that was there.
+const BEHIND: &[&str] = &[
+    "~",
+    ".bak",
+    ".bkp",
+    ".back",
+    ".backup",
+    ".old",
+    ".orig",
+    ".original",
+    ".save",
+    ".saved",
+    ".swp",
+    ".swo",
+    ".swn",
+    ".tmp",
+    ".copy",
+    ".prev",
+    ".previous",
+    ".disabled",
+    ".dist-old",
+    "_bak",
+    "_old",
+    "_backup",
+    "_copy",
+    "-bak",
+    "-old",
+    "-backup",
+    "-copy",
+    ".gz",
+    ".bz2",
+    ".xz",
+    ".zst",
+    ".zip",
+    ".gpg",
+    ".asc",
+    ".enc",
+    ".age",
+    " copy",
+    "#",
+];
+
+/// Bare names that people and tools give to files which hold one secret.
+const SECRETS: &[&str] = &[
+    "credentials",
+    "credential",
+    "creds",
+    "token",
+    "tokens",
+    "secret",
+    "api_key",
+    "apikey",
+    "api-key",
+    "api_token",
+    "api-token",
+    "apitoken",
+    "access_token",
+    "access-token",
+    "auth_token",
+    "auth-token",
+    "refresh_token",
+    "bearer_token",
+    "private_key",
+    "privatekey",
+    "secret_key",
+    "password",
+    "passwords",
+    "passphrase",
+    "authtoken",
+];
+
+/// Directories of source text and documents, where such a word is what the text is about.
+const SOURCES: &[&str] = &[
+    "src",
+    "lib",
+    "libs",
+    "pkg",
+    "internal",
+    "crates",
+    "packages",
+    "app",
+    "apps",
+    "cmd",
+    "include",
+    "source",
+    "sources",
+    "modules",
+    "components",
+    "doc",
+    "docs",
+    "documentation",
+    "locales",
+    "i18n",
+    "templates",
+    "views",
+    "types",
+    "schemas",
+    "migrations",
+    "benches",
+    "grammar",
+    "grammars",
+    "usr",
+];
+
+/// The name of the file that this one is a copy of: `.netrc` for `.netrc.bak`, `.netrc~` and `.netrc.2`.
+pub fn original(name: &str) -> Option<&str> {
+    if let Some(locked) = name.strip_prefix(".#") {
+        return Some(locked);
+    }
+    let name = name.strip_prefix('#').unwrap_or(name);
+    let kept =
+        BEHIND.iter().find_map(|end| name.strip_suffix(end)).or_else(|| numbered(name)).or_else(|| swapped(name));
+    kept.filter(|kept| kept.len() > 1)
+}
+
+/// `.1`, `.2024-11-18`, `-20241118`, ` (2)`: which copy it is.
+fn numbered(name: &str) -> Option<&str> {
+    if let Some(rest) = name.strip_suffix(')') {
+        return rest.rsplit_once(" (").map(|(kept, _)| kept);
+    }
+    let kept = name.trim_end_matches(|sign: char| sign.is_ascii_digit() || matches!(sign, '-' | '_' | ':'));
+    let count = name.len() - kept.len();
+    let kept_dot = kept.strip_suffix('.');
+    match kept_dot {
+        Some(kept) if count > 0 => Some(kept),
+        Some(_) | None => (count >= 8).then_some(kept),
+    }
+}
+
+/// `.env.swp` of an editor is `..env.swp` or `.name.swp`; the copy of a name that began with no dot has one.
+fn swapped(name: &str) -> Option<&str> {
+    name.strip_prefix("..").and_then(|rest| name.get(1..).filter(|_| !rest.is_empty()))
+}
+
+/// A file below this path is a secret by the plain word that it or its directory is called by.
+pub fn is_called_secret(path: &str, in_project: bool) -> bool {
+    let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_source = |part: &str| SOURCES.contains(&part) || super::shapes::is_fixtures(part);
+    if parents.split('/').any(is_source) && in_project {
+        return false;
+    }
+    let bare = name.strip_prefix('.').unwrap_or(name);
+    let words = if in_project { bare } else { bare.strip_suffix(".txt").unwrap_or(bare) };
+    SECRETS.contains(&words) || (parents.split('/').any(is_folder) && !is_text(name))
+}
+
+fn is_folder(part: &str) -> bool {
+    matches!(part, "secrets" | ".secrets" | "secret" | ".secret")
+}
+
+/// Source text and documents say something about secrets; they do not hold any.
+fn is_text(name: &str) -> bool {
+    const TEXTS: &[&str] = &[
+        "rs",
+        "go",
+        "py",
+        "js",
+        "ts",
+        "tsx",
+        "jsx",
+        "java",
+        "kt",
+        "rb",
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "cs",
+        "swift",
+        "md",
+        "rst",
+        "html",
+        "css",
+        "lock",
+        "mod",
+        "sum",
+        "example",
+        "sample",
+        "template",
+        "sh",
+        "gitignore",
+        "gitkeep",
+        "tf",
+        "php",
+        "ex",
+        "exs",
+    ];
+    name.rsplit('.').next().is_some_and(|ending| TEXTS.contains(&ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_called_secret, original};
+
+    #[test]
+    fn copies() {
+        for (name, kept) in [
+            (".netrc.bak", ".netrc"),
+            (".env~", ".env"),
+            ("#.env#", ".env"),
+            (".#.env", ".env"),
+            ("credentials.json.1", "credentials.json"),
+            ("id_rsa.old", "id_rsa"),
+            ("shadow-20241118", "shadow"),
+            (".netrc (1)", ".netrc"),
+        ] {
+            assert_eq!(original(name), Some(kept), "{name}");
+        }
+        assert_eq!(original("main.rs"), None);
+        assert_eq!(original("python3.12"), Some("python3"));
+    }
+
+    #[test]
+    fn words() {
+        for path in ["credentials", "config/token", "secrets/db.yml", ".secrets/x", "deploy/secrets/a.json"] {
+            assert!(is_called_secret(path, true), "{path}");
+        }
+        for path in
+            ["src/token", "docs/credentials", "tests/fixtures/secrets/db.yml", "secrets/mod.rs", "token.rs", "x"]
+        {
+            assert!(!is_called_secret(path, true), "{path}");
+        }
+    }
+}
