@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Tally, Tracking, World};
+use doorward_engine::{Content, Git, History, Identity, Kind, Look, McpTrust, Settings, Shell, Tally, Tracking, World};
 
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
@@ -50,6 +50,7 @@ pub struct DiskWorld {
     /// Mounts that may hang and that nobody works on.
     distant: OnceCell<Vec<PathBuf>>,
     session: Option<Rc<Session>>,
+    shell: Shell,
 }
 
 impl DiskWorld {
@@ -99,9 +100,16 @@ impl DiskWorld {
             changed: OnceCell::new(),
             distant: OnceCell::new(),
             session: None,
+            shell: Shell::default(),
             project,
             home,
         }
+    }
+
+    /// The machine as an agent uses it that hands its commands to this shell.
+    #[must_use]
+    pub fn with_shell(self, shell: Shell) -> DiskWorld {
+        DiskWorld { shell, ..self }
     }
 
     /// The machine as a session of an agent knows it.
@@ -227,6 +235,10 @@ impl World for DiskWorld {
 
     fn project_trusted(&self) -> bool {
         self.is_trusted
+    }
+
+    fn shell(&self) -> Shell {
+        self.shell
     }
 
     fn environment(&self, name: &str) -> Option<Cow<'_, str>> {

@@ -64,6 +64,8 @@ pub struct State<'a> {
     pub poisoned: bool,
     /// `set -a`: programs see every variable that is set.
     pub exports_all: bool,
+    /// The shell that runs this part.
+    pub dialect: ast::Dialect,
 }
 
 impl<'a> State<'a> {
@@ -86,6 +88,7 @@ impl<'a> State<'a> {
             odd_shell: false,
             poisoned: false,
             exports_all: false,
+            dialect: ast::Dialect::Bash,
         }
     }
 
@@ -109,6 +112,7 @@ impl<'a> State<'a> {
             odd_shell: self.odd_shell,
             poisoned: self.poisoned,
             exports_all: self.exports_all,
+            dialect: self.dialect,
         }
     }
 
