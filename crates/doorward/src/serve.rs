@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -22,6 +23,12 @@ use crate::places::Places;
 /// More clients at once than one user has; each costs a thread.
 const CLIENTS: usize = 512;
 
+/// As much room for nested commands as the hook itself has; only what is used of it costs anything.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// Before the next client is taken where the last one could not be.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// Answers until it is stopped.
 pub fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
@@ -30,17 +37,34 @@ pub fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     writeln!(anstream::stdout(), "listening on `{}`", arguments.socket.display())?;
     let clients = Arc::new(AtomicUsize::new(0));
     loop {
-        let (stream, _) = listener.accept().context("the socket takes nobody any more")?;
-        let (places, clients) = (places.clone(), Arc::clone(&clients));
+        // Too many open files, or a client that has gone already: the others still want answers.
+        let Ok((stream, _)) = listener.accept() else {
+            std::thread::sleep(PAUSE);
+            continue;
+        };
+        let seat = Seat(Arc::clone(&clients));
         if clients.fetch_add(1, Ordering::Relaxed) >= CLIENTS {
-            clients.fetch_sub(1, Ordering::Relaxed);
             refuse(&stream, "too many clients at once");
             continue;
         }
-        std::thread::spawn(move || {
-            serve(&stream, &places);
-            clients.fetch_sub(1, Ordering::Relaxed);
+        let stream = Arc::new(stream);
+        let (client, places) = (Arc::clone(&stream), places.clone());
+        let started = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+            let _seat = seat;
+            serve(&client, &places);
         });
+        if started.is_err() {
+            refuse(&stream, "too many clients at once");
+        }
+    }
+}
+
+/// One client's place, free again however its thread ends.
+struct Seat(Arc<AtomicUsize>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::path::{join, lexical, under};
 use crate::world::{
-    Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Tally, Tracking, World,
+    Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Tally, Tracking, World,
 };
 
 /// The description. Every key is optional; what is left out is an ordinary, trusted, clean machine.
@@ -35,6 +35,8 @@ pub struct Description {
     /// Further names of files, and the names that they share them with.
     pub hardlinks: BTreeMap<String, String>,
     pub case_insensitive: bool,
+    /// The shell that runs the commands: `bash` (default), `zsh`, `sh` or `unknown`.
+    pub shell: Shell,
     pub mcp_trusted: Option<bool>,
     pub mcp_definition_changed: bool,
     /// Process ids that belong to the session.
@@ -240,6 +242,10 @@ impl World for DescribedWorld {
 
     fn project_trusted(&self) -> bool {
         self.description.trusted.unwrap_or(true)
+    }
+
+    fn shell(&self) -> Shell {
+        self.description.shell
     }
 
     fn environment(&self, name: &str) -> Option<Cow<'_, str>> {

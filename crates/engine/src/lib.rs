@@ -78,4 +78,6 @@ pub use rules::holds;
 pub use secret::redact;
 pub use taint::{Taint, contacts, left_by};
 pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
-pub use world::{Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Tally, Tracking, World};
+pub use world::{
+    Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Tally, Tracking, World,
+};

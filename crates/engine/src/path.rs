@@ -89,7 +89,7 @@ pub struct Resolved {
 /// name asks for the directory.
 pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
     let lexical_path = lexical(path);
-    if !world.may_have_links() {
+    if !world.may_have_links() && !path.contains("/proc/") && !path.contains("/dev/fd/") {
         return Resolved { real: lexical_path.clone(), lexical: lexical_path, linked: false, lost: false };
     }
     let mut rest: Vec<Cow<'_, str>> =
@@ -110,7 +110,11 @@ pub fn resolve(path: &str, world: &dyn World, follow: Follow) -> Resolved {
         real.push('/');
         real.push_str(&component);
         let is_last = rest.iter().all(|part| part == ".");
-        let step = if is_last && follow == Follow::NotLast { Step::Stays } else { step_at(&real, world) };
+        let step = match process_step(&real, is_last) {
+            Some(step) => step,
+            None if is_last && follow == Follow::NotLast => Step::Stays,
+            None => step_at(&real, world),
+        };
         match step {
             Step::Stays => {}
             Step::Lost => return Resolved { lexical: lexical_path, real, linked: true, lost: true },
@@ -143,6 +147,28 @@ enum Step {
     Leads(String),
     /// A link whose text cannot be read, or something that cannot be looked at: it may lead anywhere.
     Lost,
+}
+
+/// Links that mean something else to each process: what ours says of them is not what the command will see.
+fn process_step(path: &str, is_last: bool) -> Option<Step> {
+    let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(descriptor) = path.strip_prefix("/dev/fd/") {
+        return (is_number(descriptor) && !is_last).then_some(Step::Lost);
+    }
+    let (process, rest) = path.strip_prefix("/proc/")?.split_once('/')?;
+    let is_own = matches!(process, "self" | "thread-self");
+    if !is_own && !is_number(process) {
+        return None;
+    }
+    let rest = rest.strip_prefix("task/").and_then(|rest| rest.split_once('/')).map_or(rest, |(_, inner)| inner);
+    match rest.split_once('/') {
+        None if rest == "root" && is_own => Some(Step::Leads("/".to_owned())),
+        None if matches!(rest, "root" | "cwd" | "exe") => Some(Step::Lost),
+        // Where a descriptor leads, the redirect says that opened it.
+        Some(("fd", number)) if is_number(number) && is_last => Some(Step::Stays),
+        Some(("fd" | "map_files", _)) => Some(Step::Lost),
+        Some(_) | None => None,
+    }
 }
 
 fn step_at(path: &str, world: &dyn World) -> Step {

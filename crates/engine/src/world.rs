@@ -75,6 +75,32 @@ pub enum Tracking {
     Unknown,
 }
 
+/// The shell that runs a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shell {
+    #[default]
+    Bash,
+    Zsh,
+    /// Whatever `sh` is: dash on one machine, bash on the next, so it is read as both.
+    Sh,
+    /// Any of them.
+    Unknown,
+}
+
+impl Shell {
+    /// The shell that a program is, by its name or path.
+    pub fn named(program: &str) -> Option<Shell> {
+        match crate::path::name(program) {
+            "bash" | "rbash" => Some(Shell::Bash),
+            "zsh" | "rzsh" => Some(Shell::Zsh),
+            "sh" | "dash" | "ash" => Some(Shell::Sh),
+            "ksh" | "mksh" | "ksh93" | "oksh" | "lksh" | "yash" | "posh" => Some(Shell::Unknown),
+            _ => None,
+        }
+    }
+}
+
 /// The start of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
@@ -189,6 +215,10 @@ pub trait World {
     /// Directories that belong to the agent alone.
     fn scratch(&self) -> &[String];
     fn project_trusted(&self) -> bool;
+    /// The shell to which the agent hands its commands.
+    fn shell(&self) -> Shell {
+        Shell::Bash
+    }
     fn environment(&self, name: &str) -> Option<Cow<'_, str>>;
     /// All variables, for judging a command that prints them.
     fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)>;

@@ -5,7 +5,7 @@ use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::{MAX_WORDS, Parser};
 use crate::word::Mode;
-use crate::{Assignment, Element, ErrorKind, Simple, Value, Word};
+use crate::{Assignment, Dialect, Element, ErrorKind, Simple, Value, Word};
 
 /// Builtins whose arguments may be arrays.
 const DECLARATIONS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
@@ -60,6 +60,10 @@ impl Parser<'_> {
             index = self.after(index + 1);
         }
         let name_end = index;
+        // To dash these are programs with an odd name.
+        if self.dialect == Dialect::Sh && self.at(index) != b'=' {
+            return Ok(None);
+        }
         let mut subscript = None;
         if self.at(index) == b'[' {
             let close = self.matching(index + 1, b'[', b']')?;
@@ -77,9 +81,6 @@ impl Parser<'_> {
                 }
                 Some(_) | None => Ok(None),
             };
-        }
-        if append || subscript.is_some() {
-            self.bash_only()?;
         }
         Ok(Some(Head { name_end, subscript, append, value: index + 1 }))
     }
@@ -101,7 +102,7 @@ impl Parser<'_> {
 
     /// `( … )` behind `=`.
     fn array(&mut self) -> Parsed<Vec<Element>> {
-        self.bash_only()?;
+        self.unless_refused()?;
         self.bump();
         let mut elements = Vec::new();
         loop {

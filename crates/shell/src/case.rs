@@ -59,7 +59,7 @@ impl Parser<'_> {
             return Ok(false);
         }
         if self.eat_all(b";;&") || self.eat_all(b";&") {
-            self.bash_only()?;
+            self.unless_refused()?;
             return Ok(true);
         }
         Ok(self.eat_all(b";;"))

@@ -41,6 +41,11 @@ impl Reserved {
         )
     }
 
+    /// A plain word to dash, which then looks for a program of this name.
+    fn is_bash_only(self) -> bool {
+        matches!(self, Self::Time | Self::TestOpen | Self::TestClose | Self::Function | Self::Select | Self::Coproc)
+    }
+
     pub(crate) fn find(word: &[u8]) -> Option<Self> {
         Some(match word {
             b"if" => Self::If,
@@ -91,7 +96,7 @@ impl Parser<'_> {
             return None;
         }
         let found = Reserved::find(word.get(..length)?)?;
-        let plain = self.dialect == Dialect::Sh && matches!(found, Reserved::Time | Reserved::TestClose);
+        let plain = self.dialect == Dialect::Sh && found.is_bash_only();
         (!plain).then_some((found, index))
     }
 
@@ -185,7 +190,6 @@ impl Parser<'_> {
 
     /// `function name [()] body`
     fn function_keyword(&mut self) -> Parsed<CommandKind> {
-        self.bash_only()?;
         self.blanks();
         let word = self.word()?;
         let Some(name) = word.literal_bare() else {
@@ -222,7 +226,6 @@ impl Parser<'_> {
 
     /// `coproc [name] compound` or `coproc simple`.
     fn coproc(&mut self) -> Parsed<CommandKind> {
-        self.bash_only()?;
         self.blanks();
         let start = self.pos;
         let name = self.coproc_name();

@@ -4,7 +4,7 @@ use crate::command::Reserved;
 use crate::cursor::{ends_word, in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::{MAX_WORDS, Parser};
-use crate::{ArithmeticFor, CommandKind, ErrorKind, For, If, Loop, Script, Word};
+use crate::{ArithmeticFor, CommandKind, Dialect, ErrorKind, For, If, Loop, Script, Word};
 
 impl Parser<'_> {
     /// After `{`.
@@ -16,8 +16,7 @@ impl Parser<'_> {
 
     /// `( … )` or `(( … ))`.
     pub(crate) fn parenthesis(&mut self) -> Parsed<CommandKind> {
-        if self.second() == b'(' {
-            self.bash_only()?;
+        if self.second() == b'(' && self.dialect != Dialect::Sh {
             if let Some(arithmetic) = self.arithmetic_command()? {
                 return Ok(CommandKind::Arithmetic(arithmetic));
             }
@@ -68,7 +67,7 @@ impl Parser<'_> {
     pub(crate) fn for_command(&mut self) -> Parsed<CommandKind> {
         self.blanks();
         if self.peek() == b'(' && self.second() == b'(' {
-            self.bash_only()?;
+            self.unless_refused()?;
             return self.arithmetic_for();
         }
         self.for_names().map(CommandKind::For)
@@ -76,7 +75,6 @@ impl Parser<'_> {
 
     /// After `select`.
     pub(crate) fn select_command(&mut self) -> Parsed<CommandKind> {
-        self.bash_only()?;
         self.blanks();
         let command = self.for_names()?;
         Ok(CommandKind::For(For { select: true, ..command }))
@@ -139,7 +137,7 @@ impl Parser<'_> {
     /// `do … done` or `{ … }`.
     fn loop_body(&mut self) -> Parsed<Script> {
         if self.eat_reserved(Reserved::Open) {
-            self.bash_only()?;
+            self.unless_refused()?;
             return self.group();
         }
         self.expect_reserved(Reserved::Do, "do")?;

@@ -9,8 +9,10 @@ use crate::{ErrorKind, ParseError, Part, Simple, Span, Word};
 pub enum Dialect {
     #[default]
     Bash,
-    /// What every POSIX shell agrees on; bash's own syntax is an error.
+    /// `sh` where it is dash: syntax that only bash has is read as dash reads it, or refused as dash refuses it.
     Sh,
+    /// zsh as far as it agrees with bash; what it reads otherwise and is not understood is an error.
+    Zsh,
 }
 
 /// The verbs that most PowerShell commands start with.
@@ -55,12 +57,50 @@ const VERBS: [&str; 34] = [
 const QUALIFIERS: usize = 256;
 
 impl Parser<'_> {
-    /// Fails where a plain `sh` would read something else than bash.
+    /// Fails where it is not known what a plain `sh` makes of syntax that bash has.
     pub(crate) fn bash_only(&self) -> Parsed<()> {
         match self.dialect {
-            Dialect::Bash => Ok(()),
+            Dialect::Bash | Dialect::Zsh => Ok(()),
             Dialect::Sh => self.fail(ErrorKind::OtherDialect(Other::Bash)),
         }
+    }
+
+    /// Fails where dash ends with a syntax error, so that nothing from this line on is run.
+    pub(crate) fn unless_refused(&self) -> Parsed<()> {
+        match self.dialect {
+            Dialect::Bash | Dialect::Zsh => Ok(()),
+            Dialect::Sh => self.fail(ErrorKind::Refused),
+        }
+    }
+
+    /// Fails where zsh reads something else than bash.
+    pub(crate) fn not_in_zsh(&self) -> Parsed<()> {
+        match self.dialect {
+            Dialect::Bash | Dialect::Sh => Ok(()),
+            Dialect::Zsh => self.fail(ErrorKind::OtherDialect(Other::Zsh)),
+        }
+    }
+
+    /// `*(.N)` and the like, standing at the parenthesis: zsh picks among the files. Steps over it where all that it does
+    /// is to pick fewer; otherwise fails.
+    pub(crate) fn picks_files(&mut self) -> Parsed<()> {
+        let rest = self.bytes.get(self.pos + 1..).unwrap_or_default();
+        let length = rest.iter().take(QUALIFIERS).position(|byte| *byte == b')').unwrap_or(0);
+        let plain = |byte: &u8| byte.is_ascii_digit() || b"./@*rwxNnoOmacLkhM-[],^".contains(byte);
+        let group = rest.get(..length).unwrap_or_default();
+        let end = self.pos + length + 2;
+        if length == 0 || !group.iter().all(plain) || !crate::cursor::ends_word(self.at(end)) {
+            return self.fail(ErrorKind::OtherDialect(Other::Zsh));
+        }
+        self.pos = end;
+        Ok(())
+    }
+
+    /// `=name` is the path of a program, `==` alone an error.
+    pub(crate) fn no_equals_expansion(&mut self) -> Parsed<()> {
+        let plain = self.peek() != b'=' || crate::cursor::ends_word(self.second());
+        let compares = self.second() == b'=' && crate::cursor::ends_word(self.at(self.pos + 2));
+        if plain || compares { Ok(()) } else { self.not_in_zsh() }
     }
 
     /// Notes a command that bash could read but that is meant for another shell. Reading goes on: bash would run what

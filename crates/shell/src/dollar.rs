@@ -4,7 +4,7 @@ use crate::cursor::{in_name, starts_name};
 use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
-use crate::{ErrorKind, Parameter, Part, Quoting};
+use crate::{Dialect, ErrorKind, Parameter, ParameterOperation, Part, Quoting};
 
 impl Parser<'_> {
     /// Standing at `$`.
@@ -14,17 +14,26 @@ impl Parser<'_> {
         match self.peek() {
             b'(' => self.dollar_parenthesis(start, quoting, parts),
             b'{' => self.deeper(|parser| parser.dollar_brace(start, quoting, parts)),
-            b'[' => {
-                self.bash_only()?;
+            b'[' if self.dialect != Dialect::Sh => {
                 let part = self.bracket_arithmetic(quoting)?;
                 parts.push(part);
                 Ok(())
             }
-            b'\'' | b'"' if quoting == Quoting::Bare => self.dollar_quote(parts),
+            b'\'' | b'"' if quoting == Quoting::Bare && self.dialect != Dialect::Sh => self.dollar_quote(parts),
+            b'=' | b'~' | b'^' | b'+' if self.zsh_flag_ahead() => self.not_in_zsh(),
+            byte if byte.is_ascii_digit() && self.second().is_ascii_digit() && self.dialect == Dialect::Zsh => {
+                self.not_in_zsh()
+            }
             b'\'' | b'"' if self.in_quoted_operand => self.fail(ErrorKind::Ambiguous("`$` before a quote")),
             byte if starts_name(byte) => {
                 let name = self.name();
-                parts.push(self.simple_parameter(name, start, quoting));
+                let mut part = self.simple_parameter(name, start, quoting);
+                if let Part::Parameter(parameter) = &mut part
+                    && self.is_modified()
+                {
+                    parameter.operation = Some(ParameterOperation::Transform('m'));
+                }
+                parts.push(part);
                 Ok(())
             }
             byte if byte.is_ascii_digit() || is_special(byte) => {
@@ -47,8 +56,23 @@ impl Parser<'_> {
         !expands && !is_special(next)
     }
 
+    /// `$=name`, `$~name` and the like, which zsh splits or matches.
+    fn zsh_flag_ahead(&mut self) -> bool {
+        let next = self.second();
+        self.dialect == Dialect::Zsh && (starts_name(next) || matches!(next, b'=' | b'~' | b'^' | b'+' | b'{' | b'('))
+    }
+
+    /// Behind a plain name zsh takes `:h` for *its directory* and `[1]` for a part of it, so the value is another one.
+    fn is_modified(&mut self) -> bool {
+        let modifies = match self.peek() {
+            b'[' => true,
+            b':' => self.second().is_ascii_alphabetic() || self.second() == b'&',
+            _ => false,
+        };
+        self.dialect == Dialect::Zsh && modifies
+    }
+
     fn dollar_quote(&mut self, parts: &mut Parts) -> Parsed<()> {
-        self.bash_only()?;
         match self.peek() {
             b'"' => self.double_quoted(parts),
             _ => self.ansi_quoted(parts),

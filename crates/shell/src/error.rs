@@ -33,6 +33,8 @@ pub enum ErrorKind {
     BadSubstitution,
     /// Syntax of a shell that is not the one asked for.
     OtherDialect(Other),
+    /// A syntax error in the shell asked for, though bash reads it.
+    Refused,
 }
 
 /// Shells whose syntax is recognised but not read.
@@ -68,6 +70,7 @@ impl fmt::Display for ErrorKind {
             Self::Ambiguous(what) => write!(f, "{what} can be read in more than one way"),
             Self::Escape => f.write_str("an escape yields bytes that are not text"),
             Self::BadSubstitution => f.write_str("this `${…}` is not a form that bash knows"),
+            Self::Refused => write!(f, "a plain `sh` refuses this"),
             Self::OtherDialect(other) => write!(f, "this is {} syntax", other.name()),
         }
     }

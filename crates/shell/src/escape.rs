@@ -98,3 +98,15 @@ fn control<'a>(tail: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     out.push(if *byte == b'?' { 0x7f } else { byte.to_ascii_uppercase() & 0x1f });
     rest
 }
+
+/// An escape that bash keeps as it stands, and zsh does not.
+pub(crate) fn is_read_differently(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let same = |next: u8| b"abefnrtv\\'\"xuU01234567".contains(&next);
+        if byte == b'\\' && !bytes.next().is_some_and(same) {
+            return true;
+        }
+    }
+    false
+}

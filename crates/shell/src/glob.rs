@@ -5,7 +5,7 @@ use crate::error::Parsed;
 use crate::parser::Parser;
 use crate::parts::Parts;
 use crate::word::{Draft, Mode};
-use crate::{ErrorKind, Quoting};
+use crate::{Dialect, ErrorKind, Quoting};
 
 impl Parser<'_> {
     /// `*`, `?`, `[` and the openers of extended globs.
@@ -34,8 +34,11 @@ impl Parser<'_> {
 
     /// `@(…)` and its kin: without the option bash reads a syntax error, or a function definition.
     fn extended_glob(&mut self, draft: &mut Draft) -> Parsed<()> {
-        self.bash_only()?;
+        self.unless_refused()?;
         let start = self.pos;
+        if self.dialect == Dialect::Zsh {
+            return self.qualified(draft);
+        }
         let negated_group = self.at(start) == b'!' && draft.parts.is_empty() && draft.open == 0;
         self.bump();
         self.peek();
@@ -56,6 +59,18 @@ impl Parser<'_> {
         opener.push('(');
         draft.parts.glob(&opener);
         Ok(())
+    }
+
+    /// `*(.)` in zsh: the pattern without what picks among the files that it matches.
+    fn qualified(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let star = self.at(self.pos) == b'*';
+        if !star || draft.mode != Mode::Argument || draft.open > 0 {
+            return self.not_in_zsh();
+        }
+        draft.parts.glob("*");
+        self.bump();
+        self.peek();
+        self.picks_files()
     }
 
     /// A bracket expression, a lone `[`, or the start of one that holds quotes or expansions.

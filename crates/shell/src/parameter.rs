@@ -6,7 +6,7 @@ use crate::error::{Other, Parsed};
 use crate::operand::{Operand, Stop};
 use crate::parser::Parser;
 use crate::parts::Parts;
-use crate::{Dialect, ErrorKind, Parameter, ParameterOperation, Part, Quoting, Word};
+use crate::{ErrorKind, Parameter, ParameterOperation, Part, Quoting, Word};
 
 impl Parser<'_> {
     /// `${…}` from `start`, standing at `{`.
@@ -42,7 +42,7 @@ impl Parser<'_> {
             self.bump();
             parameter.length = true;
         } else if self.peek() == b'!' && self.is_indirect()? {
-            self.bash_only()?;
+            self.plainly_refused()?;
             self.bump();
             parameter.indirect = true;
         }
@@ -57,11 +57,19 @@ impl Parser<'_> {
             _ => return self.fail(ErrorKind::BadSubstitution),
         };
         if self.peek() == b'[' {
-            self.bash_only()?;
+            self.plainly_refused()?;
             let end = self.matching(self.pos + 1, b'[', b']')?;
             parameter.subscript = Some(self.subscript(self.pos + 1, end)?);
         }
         Ok(())
+    }
+
+    /// dash stops when it comes to expand this, wherever it ends; where quotes might hide the end, nobody knows.
+    fn plainly_refused(&self) -> Parsed<()> {
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let inside = rest.split(|byte| *byte == b'}').next().unwrap_or_default();
+        let is_odd = |byte: &u8| matches!(byte, b'\'' | b'"' | b'\\' | b'`' | b'{' | b'$' | b'(' | b'\n');
+        if inside.iter().any(is_odd) { self.bash_only() } else { Ok(()) }
     }
 
     fn digits(&mut self) -> String {
@@ -115,8 +123,8 @@ impl Parser<'_> {
     }
 
     fn operation(&mut self, operator: u8, parameter: &Parameter) -> Parsed<ParameterOperation> {
-        if self.dialect == Dialect::Sh && matches!(operator, b'/' | b'^' | b',' | b'~' | b'@') {
-            self.bash_only()?;
+        if matches!(operator, b'/' | b'^' | b',' | b'~' | b'@') {
+            self.plainly_refused()?;
         }
         if !operator.is_ascii() {
             return self.fail(ErrorKind::BadSubstitution);
@@ -154,7 +162,11 @@ impl Parser<'_> {
             self.bump();
             return self.default_operation(operator, quoting);
         }
-        self.bash_only()?;
+        self.plainly_refused()?;
+        if operator == b':' && self.second() == b'=' {
+            // zsh assigns.
+            self.not_in_zsh()?;
+        }
         let offset = self.operand(Operand::slice())?;
         let length = match self.eat(b':') {
             true => Some(self.operand(Operand::slice())?),

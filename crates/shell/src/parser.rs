@@ -45,7 +45,9 @@ pub fn parse(text: &str, dialect: Dialect) -> Parse {
     let (script, error) = parsed;
     let error = parser.foreign.or(error);
     let nul = end.map(|end| ParseError { kind: ErrorKind::Nul, span: Span { start: end as u32, end: end as u32 + 1 } });
-    let error = nul.or_else(|| error.map(|error| dialect::name_the_shell(error, text)));
+    // What bash reads and dash does not is no sign of a third shell.
+    let named = |error| if dialect == Dialect::Sh { error } else { dialect::name_the_shell(error, text) };
+    let error = nul.or_else(|| error.map(named));
     Parse { script, error, work }
 }
 

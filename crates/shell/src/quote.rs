@@ -43,6 +43,9 @@ impl Parser<'_> {
                 _ => end += 1,
             }
         }
+        if escape::is_read_differently(self.slice(start, end)) {
+            self.not_in_zsh()?;
+        }
         match escape::resolve(self.slice(start, end)) {
             // bash marks its own places with these two, and loses count in text that it reads twice.
             Some(text) if self.in_false_arithmetic && text.contains(['\u{1}', '\u{7f}']) => {

@@ -29,9 +29,10 @@ impl Parser<'_> {
         let start = self.pos;
         let (fd, index) = match self.peek() {
             b'<' | b'>' => (None, start),
-            b'&' if self.second() == b'>' => (None, start),
+            // To dash the `&` ends a command, and the redirect is one of its own.
+            b'&' if self.second() == b'>' && self.dialect != Dialect::Sh => (None, start),
             byte if byte.is_ascii_digit() => self.number_ahead()?,
-            b'{' => self.variable_ahead(),
+            b'{' if self.dialect != Dialect::Sh => self.variable_ahead(),
             _ => (None, self.bytes.len()),
         };
         self.pos = index;
@@ -39,8 +40,8 @@ impl Parser<'_> {
             self.pos = before;
             return Ok(false);
         }
-        if matches!(fd, Some(Fd::Variable(_))) {
-            self.bash_only()?;
+        if self.at(self.pos) == b'<' && self.numbers_ahead() {
+            self.not_in_zsh()?;
         }
         let operator = self.operator()?;
         let target = self.target(operator)?;
@@ -90,17 +91,41 @@ impl Parser<'_> {
     fn operator(&mut self) -> Parsed<RedirectOperator> {
         for (token, operator) in OPERATORS {
             if self.eat_all(token) {
-                let posix = !matches!(
-                    operator,
-                    RedirectOperator::AppendBoth | RedirectOperator::WriteBoth | RedirectOperator::HereString
-                );
-                if !posix {
-                    self.bash_only()?;
+                if operator == RedirectOperator::HereString {
+                    self.unless_refused()?;
                 }
-                return Ok(operator);
+                return Ok(self.forced(operator));
             }
         }
         self.unexpected()
+    }
+
+    /// `>!`, `>>|`, `>&!`: zsh overwrites whatever its options say, and what follows is the file.
+    fn forced(&mut self, operator: RedirectOperator) -> RedirectOperator {
+        let takes = match operator {
+            RedirectOperator::Write | RedirectOperator::DuplicateOutput => true,
+            RedirectOperator::Append | RedirectOperator::AppendBoth | RedirectOperator::WriteBoth => true,
+            RedirectOperator::Clobber
+            | RedirectOperator::Read
+            | RedirectOperator::ReadWrite
+            | RedirectOperator::DuplicateInput
+            | RedirectOperator::HereDocument
+            | RedirectOperator::HereString => false,
+        };
+        if self.dialect != Dialect::Zsh || !takes || !(self.eat(b'!') || self.eat(b'|')) {
+            return operator;
+        }
+        match operator {
+            RedirectOperator::DuplicateOutput => RedirectOperator::WriteBoth,
+            other => other,
+        }
+    }
+
+    /// `<1-5>`, which zsh matches against file names.
+    fn numbers_ahead(&self) -> bool {
+        let rest = self.bytes.get(self.pos + 1..).unwrap_or_default();
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'-').count();
+        rest.get(..digits).unwrap_or_default().contains(&b'-') && rest.get(digits) == Some(&b'>')
     }
 
     fn target(&mut self, operator: RedirectOperator) -> Parsed<RedirectTarget> {
@@ -123,8 +148,8 @@ impl Parser<'_> {
         }
         if duplicates && self.dialect == Dialect::Sh {
             let text = word.literal_bare().unwrap_or("file");
-            if text != "-" && text.parse::<u32>().is_err() {
-                self.bash_only()?;
+            if text != "-" && text.parse::<u32>().is_err() && word.literal_bare().is_some() {
+                self.unless_refused()?;
             }
         }
         Ok(RedirectTarget::Word(word))

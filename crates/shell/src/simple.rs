@@ -89,6 +89,9 @@ impl Parser<'_> {
             return self.unexpected();
         };
         let name = name.to_owned();
+        if !name.bytes().all(crate::cursor::in_name) {
+            self.unless_refused()?;
+        }
         if !simple.assignments.is_empty() || !redirects.is_empty() || !self.eat_empty_parentheses() {
             return self.unexpected();
         }

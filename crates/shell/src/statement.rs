@@ -105,7 +105,7 @@ impl Parser<'_> {
         if self.peek() != b'&' {
             return Ok(false);
         }
-        self.bash_only()?;
+        self.unless_refused()?;
         self.bump();
         Ok(true)
     }

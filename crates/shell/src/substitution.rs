@@ -59,7 +59,7 @@ impl Parser<'_> {
 
     /// `<(…)` or `>(…)`.
     pub(crate) fn process(&mut self, parts: &mut Parts) -> Parsed<()> {
-        self.bash_only()?;
+        self.unless_refused()?;
         let start = self.pos;
         let writes = self.at(start) == b'>';
         self.bump();

@@ -10,7 +10,6 @@ use crate::{ErrorKind, Part, Quoting, Test, Word};
 impl Parser<'_> {
     /// After `[[`.
     pub(crate) fn test_command(&mut self) -> Parsed<Test> {
-        self.bash_only()?;
         let mut words = Vec::new();
         self.test_list(&mut words)?;
         self.expect_reserved(Reserved::TestClose, "]]")?;

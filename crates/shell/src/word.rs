@@ -69,6 +69,9 @@ impl Parser<'_> {
     pub(crate) fn word_in(&mut self, mode: Mode) -> Parsed<Word> {
         self.peek();
         let start = self.pos;
+        if self.dialect == Dialect::Zsh && mode == Mode::Argument {
+            self.no_equals_expansion()?;
+        }
         let end = self.plain_end(start);
         if end > start && matches!(self.at(end), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')') {
             self.pos = end;
@@ -133,6 +136,7 @@ impl Parser<'_> {
             b'"' => self.bare_double_quoted(draft)?,
             b'$' => self.bare_dollar(draft)?,
             b'`' => self.backticks(Quoting::Bare, &mut draft.parts)?,
+            b'~' if self.second() == b'[' && self.dialect == Dialect::Zsh => self.not_in_zsh()?,
             b'~' => self.tilde(draft),
             b'{' | b'}' | b',' => self.brace_mark(draft, byte)?,
             _ => self.glob(draft, byte)?,
@@ -283,7 +287,7 @@ impl Parser<'_> {
 
     /// `{`, `,` and `}`: plain text, remembered for brace expansion.
     fn brace_mark(&mut self, draft: &mut Draft, byte: u8) -> Parsed<()> {
-        let expands = draft.mode == Mode::Argument;
+        let expands = draft.mode == Mode::Argument && self.dialect != Dialect::Sh;
         if expands && draft.open > 0 && (byte == b'{' || !draft.marks.is_empty()) {
             return self.fail(ErrorKind::Ambiguous("a brace in an extended glob"));
         }
@@ -294,9 +298,6 @@ impl Parser<'_> {
         if expands && draft.open == 0 && (byte == b'{' || !draft.marks.is_empty()) {
             let mark = Mark::at_end(byte, &draft.parts.list);
             draft.marks.push(mark);
-            if self.dialect == Dialect::Sh && byte == b'}' && draft.marks.len() > 2 {
-                return self.bash_only();
-            }
         }
         self.bump();
         Ok(())

@@ -276,24 +276,10 @@ fn what_follows_a_command_for_another_shell_is_read() {
 
 #[test]
 fn plain_sh_refuses_what_only_bash_reads() {
-    for text in [
-        "[[ a ]]",
-        "((a))",
-        "a=(b)",
-        "echo <(a)",
-        "a &>f",
-        "a |& b",
-        "echo {a,b}",
-        "a <<<b",
-        "echo ${x//a/b}",
-        "function f { a; }",
-        "echo $'a'",
-    ] {
-        assert_eq!(
-            parse(text, Dialect::Sh).error.map(|error| error.kind),
-            Some(ErrorKind::OtherDialect(Other::Bash)),
-            "{text:?}"
-        );
+    for text in
+        ["a=(b)", "echo <(a)", "a |& b", "a <<<b", "echo @(a|b)", "for ((;;)); do a; done", "a >&f", "f-g() { a; }"]
+    {
+        assert_eq!(parse(text, Dialect::Sh).error.map(|error| error.kind), Some(ErrorKind::Refused), "{text:?}");
     }
     for text in [
         "a && b | c",
@@ -305,5 +291,40 @@ fn plain_sh_refuses_what_only_bash_reads() {
         "find . -exec a {} +",
     ] {
         assert_eq!(parse(text, Dialect::Sh).error, None, "{text:?}");
+        assert_eq!(parse(text, Dialect::Zsh).error, None, "{text:?}");
+    }
+}
+
+/// The commands that each shell finds in a text that they do not read alike.
+#[test]
+fn each_shell_finds_its_own_commands() {
+    for (text, dialect, expected) in [
+        ("((a b))", Dialect::Bash, &[][..]),
+        ("((a b))", Dialect::Sh, &["a"]),
+        ("[[ a > b ]]", Dialect::Bash, &[]),
+        ("[[ a > b ]]", Dialect::Sh, &["[["]),
+        ("a $'\\'; b #'", Dialect::Bash, &["a"]),
+        ("a $'\\'; b #'", Dialect::Sh, &["a", "b"]),
+        ("a &> b c", Dialect::Bash, &["a"]),
+        ("a &> b c", Dialect::Sh, &["a", "c"]),
+        ("function f {\na\n}", Dialect::Sh, &["function", "a"]),
+        ("a+=b c", Dialect::Sh, &["a+=b"]),
+        ("a {b,c}", Dialect::Sh, &["a"]),
+        ("a >! b", Dialect::Zsh, &["a"]),
+    ] {
+        assert_eq!(command_names(&parse(text, dialect).script), expected, "{text:?} {dialect:?}");
+    }
+}
+
+#[test]
+fn zsh_writes_where_it_says_and_refuses_what_bash_reads_otherwise() {
+    let parsed = parse("a >! b", Dialect::Zsh);
+    let target = format!("{:?}", parsed.script);
+    assert!(parsed.error.is_none() && target.contains("\"b\"") && !target.contains("\"!\""), "{target}");
+    for text in ["=a b", "a $=b", "a <1-5>c", "a ~[b]", "a *(e:b:)", "a @(b)", "a ${b::=c}", "a $'\\q'", "a $12"] {
+        assert!(parse(text, Dialect::Zsh).error.is_some(), "{text:?}");
+    }
+    for text in ["a *(.N)", "[ a == b ]", "a $b:c", "a \"$b[1]\"", "a {b,c} <(d) &>e", "[[ a == b ]]", "((a++))"] {
+        assert_eq!(parse(text, Dialect::Zsh).error, None, "{text:?}");
     }
 }

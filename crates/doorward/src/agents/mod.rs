@@ -16,6 +16,7 @@ mod opencode;
 mod patch;
 mod pi;
 mod qwen;
+pub mod shells;
 #[cfg(test)]
 mod tests;
 mod vscode;

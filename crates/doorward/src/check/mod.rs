@@ -20,7 +20,8 @@ use lines::{Line, Lines};
 pub use request::Request;
 use stats::Stats;
 
-use crate::agents::{Asked, Proposed, Situation};
+use crate::agents::shells::Here;
+use crate::agents::{Agent, Asked, Proposed, Situation};
 use crate::cli::CheckArguments;
 use crate::hook::entry;
 use crate::judging::{self, Considered};
@@ -118,7 +119,10 @@ fn on_this_machine(request: &Request) -> Result<Considered, String> {
     if let Some(own) = &request.config {
         loaded.config = loaded.config.overruled_by(own.clone());
     }
-    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded).with_programs(loaded.own.programs);
+    let shell = Agent::named(&request.call.agent).map(|agent| agent.shell(&Here)).unwrap_or_default();
+    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded)
+        .with_programs(loaded.own.programs)
+        .with_shell(shell);
     Ok(judged(&request.call, &world, &loaded.policy(request.mode)?))
 }
 

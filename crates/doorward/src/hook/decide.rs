@@ -11,6 +11,7 @@ use doorward_ledger::AlertKind;
 use super::waiting::{self, Asking, Came};
 use super::{Surroundings, deadline, entry, settle};
 use crate::accepted;
+use crate::agents::shells::Here;
 use crate::agents::{Agent, Decision, Proposed, Reply};
 use crate::alerts;
 use crate::grants::Door;
@@ -105,6 +106,7 @@ fn settled(
     let call = &proposed.call;
     let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
         .with_programs(loaded.own.programs)
+        .with_shell(agent.shell(&Here))
         .in_session(Rc::clone(&session));
     let mut considered = judging::consider(call, &world, &policy);
     let limits = loaded.config.snapshots.limits();

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
-    Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings, Tally, Tracking, World,
+    Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings, Shell, Tally,
+    Tracking, World,
 };
 
 use super::arrived::Arrived;
@@ -56,6 +57,7 @@ pub struct DiskWorld {
     pub(super) arrivals: OnceCell<Arrived>,
     /// What files hold that the call may replace.
     pub(super) replaced: RefCell<Vec<(String, String)>>,
+    shell: Shell,
 }
 
 impl DiskWorld {
@@ -106,9 +108,16 @@ impl DiskWorld {
             session: None,
             arrivals: OnceCell::new(),
             replaced: RefCell::default(),
+            shell: Shell::default(),
             project,
             home,
         }
+    }
+
+    /// The machine as an agent uses it that hands its commands to this shell.
+    #[must_use]
+    pub fn with_shell(self, shell: Shell) -> DiskWorld {
+        DiskWorld { shell, ..self }
     }
 
     /// The machine as a session of an agent knows it.
@@ -234,6 +243,10 @@ impl World for DiskWorld {
 
     fn project_trusted(&self) -> bool {
         self.is_trusted
+    }
+
+    fn shell(&self) -> Shell {
+        self.shell
     }
 
     fn environment(&self, name: &str) -> Option<Cow<'_, str>> {

@@ -15,7 +15,7 @@ use crate::flow::FlowKind;
 use crate::marks::Mark;
 use crate::network;
 use crate::secret;
-use crate::world::McpTrust;
+use crate::world::{McpTrust, Shell};
 
 /// Arguments of a tool server that are looked at one by one.
 const ARGUMENTS: usize = 500;
@@ -255,13 +255,9 @@ impl Observer<'_> {
             self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
         }
         if key_words.iter().any(|word| COMMANDS.contains(&word.as_str())) {
-            let parsed = doorward_shell::parse(text, doorward_shell::Dialect::Bash);
-            if let Some(error) = &parsed.error {
-                self.lower(Degree::Opaque, error.to_string());
-            }
             let mut state = State::new(cwd.starts_with('/').then_some(cwd));
             self.outer = Some(Default::default());
-            Runner::new(self).program(&parsed.script, &mut state, Stream::empty());
+            Runner::new(self).every_reading(text, Shell::Unknown, &mut state, &Stream::empty(), "");
             self.outer = None;
         } else if matches!(key.as_str(), "code" | "function" | "expression" | "javascript" | "python") {
             self.lower(Degree::Opaque, "code given to a tool server");

@@ -23,8 +23,6 @@ mod tools;
 mod touch;
 mod wild;
 
-use doorward_shell::Dialect;
-
 use crate::call::{Tool, ToolCall};
 use crate::coverage::Degree;
 use crate::facts::{Counts, Facts};
@@ -155,13 +153,10 @@ fn python(code: &str, cwd: &str, out: &mut Observer<'_>) {
 /// A shell command.
 fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
     out.note_hidden(command);
-    let parsed = doorward_shell::parse(command, Dialect::Bash);
-    if let Some(error) = &parsed.error {
-        out.lower(Degree::Opaque, error.to_string());
-    }
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     out.directory.clone_from(&state.cwd);
-    let output = Runner::new(out).program(&parsed.script, &mut state, Stream::empty());
+    let shell = out.world.shell();
+    let output = Runner::new(out).every_reading(command, shell, &mut state, &Stream::empty(), "");
     out.note_token_search(None);
     if output.origin.secret && !out.has_read_secret() {
         out.prints_secret();

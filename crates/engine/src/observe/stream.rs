@@ -111,6 +111,12 @@ impl Stream {
         }
     }
 
+    /// What one or the other prints.
+    #[must_use]
+    pub fn or(self, other: &Stream) -> Stream {
+        if self == *other { self } else { Stream::unknown(self.origin.and(other.origin)) }
+    }
+
     /// What two commands print one after the other.
     #[must_use]
     pub fn then(mut self, next: Stream) -> Stream {

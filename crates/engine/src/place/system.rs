@@ -378,8 +378,9 @@ pub fn is_harmless_device(path: &str) -> bool {
         return false;
     }
     match path {
-        "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/random" | "/dev/urandom" | "/dev/tty" | "/dev/stdin"
-        | "/dev/stdout" | "/dev/stderr" | "/dev/fd" | "nul" => true,
+        // Not the terminal: what is written there a person reads, and may take for a question of ours.
+        "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/random" | "/dev/urandom" | "/dev/stdin" | "/dev/stdout"
+        | "/dev/stderr" | "/dev/fd" | "nul" => true,
         _ => ["/dev/fd/", "/proc/self/fd/"].iter().any(|directory| {
             path.strip_prefix(directory)
                 .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))

@@ -47,7 +47,10 @@ impl Runner<'_, '_> {
             return Stream::unknown(input.origin);
         }
         let identity = self.identity(name, state);
-        let Some(known) = self.judge_identity(identity, name, words, state, &input, &by) else {
+        let outer = std::mem::replace(&mut state.positional, super::recipe::positional(words));
+        let known = self.judge_identity(identity, name, words, state, &input, &by);
+        state.positional = outer;
+        let Some(known) = known else {
             // Wherever it lies, what only a person may do stays so.
             if let Some(entry) = self.out.knowledge.entry("doorward").filter(|_| by.name == "doorward") {
                 return self.invoke(entry, words, state, input, by);
@@ -91,7 +94,8 @@ impl Runner<'_, '_> {
             return Identity::Unlisted(name.to_owned());
         };
         let resolved = crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last);
-        if resolved.lost {
+        let is_passed = ["/proc/", "/dev/"].iter().any(|directory| resolved.real.starts_with(directory));
+        if resolved.lost || is_passed {
             return Identity::Unlisted(resolved.lexical);
         }
         if state.written.contains_key(&resolved.real) {

@@ -17,7 +17,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
 use crate::permissions::wildcard;
-use crate::world::{Content, Kind, Tracking};
+use crate::world::{Content, Kind, Shell, Tracking};
 
 /// Words that ask a script to destroy something.
 const DESTROYING: &[&str] = &[
@@ -270,11 +270,11 @@ impl Runner<'_, '_> {
     pub fn file_text(&mut self, file: &str, text: &str, state: &mut State<'_>, input: &Stream, by: &By, how: How) {
         let written = match how {
             How::Itself => says_itself(text),
-            How::Read => read_as(file, &by.name),
+            How::Read => read_as(file, &by.name, state.shell()),
         };
         match written {
-            Some(Written::Shell) => {
-                self.subshell_text(text, state, input.clone(), by.part);
+            Some(Written::Shell(shell)) => {
+                self.text_of(shell, text, state, input.clone(), by.part);
             }
             Some(Written::In(language)) => {
                 let beside = path::parent(file).to_owned();
@@ -311,12 +311,24 @@ impl Runner<'_, '_> {
     /// A value that names a file with code in it.
     pub fn script_file(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
         let by = invocation.by.clone();
+        let sources = matches!(by.name.as_str(), "source" | ".");
+        let words = invocation.args.operands.get(1..).unwrap_or_default();
+        let outer = state.positional.clone();
+        if !sources || !words.is_empty() {
+            state.positional = positional(words);
+        }
+        self.run_script(field, role, invocation, state, &by);
+        state.positional = outer;
+    }
+
+    fn run_script(&mut self, field: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>, by: &By) {
+        let by = by.clone();
         if let Some(Stream { text, .. }) = &field.process {
             let stream = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
             self.run_stream(&stream, state, &by);
             return;
         }
-        if field.text == "-" || field.text == "/dev/stdin" {
+        if matches!(field.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
             let input = invocation.input.clone();
             self.run_stream(&input, state, &by);
             return;
@@ -415,6 +427,12 @@ impl Runner<'_, '_> {
     }
 }
 
+/// What `$1` and its kin are for a script that gets these words; not known if any of them is not.
+pub fn positional(words: &[Field]) -> Option<std::rc::Rc<Vec<String>>> {
+    let known: Option<Vec<String>> = words.iter().map(|word| word.exact().map(str::to_owned)).collect();
+    known.map(std::rc::Rc::new)
+}
+
 /// A pattern of a delegate names this file: by its last component, or by the end of its path.
 pub fn decides(pattern: &str, file: &str) -> bool {
     if pattern.contains('/') {
@@ -435,11 +453,9 @@ pub enum How {
 /// What a file is written in.
 #[derive(Clone, Copy, Debug)]
 pub enum Written {
-    Shell,
+    Shell(Shell),
     In(Language),
 }
-
-const SHELLS: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "ash", "source", "."];
 
 /// Programs that read every file as their own language, whatever its name says.
 const OTHER_LANGUAGES: &[&str] = &[
@@ -484,10 +500,10 @@ const OTHER_LANGUAGES: &[&str] = &[
     "pwsh",
 ];
 
-/// The language of a program by its first line; without one, a shell runs it.
+/// The language of a program by its first line; without one, whoever starts it hands it to `sh`.
 pub fn says_itself(text: &str) -> Option<Written> {
     let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
-        return Some(Written::Shell);
+        return Some(Written::Shell(Shell::Sh));
     };
     let mut words = first.split_whitespace().skip_while(|word| path::name(word) == "env" || *word == "-S");
     let program = path::name(words.next()?);
@@ -499,14 +515,18 @@ pub fn says_itself(text: &str) -> Option<Written> {
     if !words.all(is_plain) {
         return None;
     }
-    if SHELLS.contains(&program) { Some(Written::Shell) } else { code::of_program(program).map(Written::In) }
+    let shell = Shell::named(program).map(Written::Shell);
+    shell.or_else(|| code::of_program(program).map(Written::In))
 }
 
 /// Whoever reads a file decides what it is; a tool for several languages goes by the name of the file.
-fn read_as(file: &str, by: &str) -> Option<Written> {
+fn read_as(file: &str, by: &str, current: Shell) -> Option<Written> {
+    if let Some(shell) = by.split(' ').next_back().and_then(Shell::named) {
+        return Some(Written::Shell(shell));
+    }
     let by = path::name(by.split(' ').next().unwrap_or(by));
-    if SHELLS.contains(&by) {
-        return Some(Written::Shell);
+    if matches!(by, "source" | ".") {
+        return Some(Written::Shell(current));
     }
     if let Some(language) = code::of_program(by) {
         return Some(Written::In(language));
@@ -517,7 +537,7 @@ fn read_as(file: &str, by: &str) -> Option<Written> {
     }
     match code::of_file(file) {
         Some(language) => Some(Written::In(language)),
-        None if file.ends_with(".sh") || file.ends_with(".bash") => Some(Written::Shell),
+        None if file.ends_with(".sh") || file.ends_with(".bash") => Some(Written::Shell(Shell::Sh)),
         None => None,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use doorward_shell::Dialect;
+
 use super::field::Field;
 use super::run::Runner;
 use super::shape::of_lines;
@@ -71,7 +73,13 @@ impl Runner<'_, '_> {
             "alias" => self.alias(words, state, by),
             "trap" => self.trap(words, state, by),
             "read" | "mapfile" | "readarray" | "getopts" => self.read(name, words, state, input, by),
+            "printf" if words.first().is_some_and(|word| word.text.contains(['d', 'i', 'o', 'u', 'x', 'X', '*'])) => {
+                self.note_numbers(words, state);
+                None
+            }
             "let" => self.let_builtin(words, state),
+            // To dash these are programs that nobody has.
+            "[[" | "function" | "select" if state.dialect == Dialect::Sh => Some(Stream::empty()),
             "printf" if words.first().is_some_and(|word| word.text.starts_with("-v")) => {
                 self.printf_variable(words, state)
             }
@@ -81,17 +89,15 @@ impl Runner<'_, '_> {
 
     fn quiet(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
         match name {
-            "shift" => state.positional = None,
-            "exit" | "return" | "break" | "continue" => self.leaves(name, words, state),
-            "wait" if words.iter().any(|word| word.text == "-p") && words.iter().any(|word| word.exact().is_none()) => {
-                self.out.lower(Degree::Opaque, "which variable `wait` sets");
+            "shift" => {
+                state.positional = None;
+                self.note_numbers(words, state);
             }
-            // `wait -p name` sets a variable.
-            "wait" => words.iter().filter(|word| !word.text.starts_with('-')).for_each(|word| {
-                if state.variables.contains_key(&word.text) {
-                    state.forget(&word.text);
-                }
-            }),
+            "exit" | "return" | "break" | "continue" => {
+                self.note_numbers(words, state);
+                self.leaves(name, words, state);
+            }
+            "wait" => self.wait(words, state),
             _ => {}
         }
         Some(if matches!(name, "type" | "help" | "jobs" | "dirs" | "times" | "ulimit" | "umask" | "compgen") {
@@ -99,6 +105,27 @@ impl Runner<'_, '_> {
         } else {
             Stream::empty()
         })
+    }
+
+    /// `wait -p name` sets a variable; its name may be glued to the flag, or follow it.
+    fn wait(&mut self, words: &[Field], state: &mut State<'_>) {
+        let flagged =
+            words.iter().any(|word| word.may_be_flag() || (word.text.starts_with('-') && word.text.contains('p')));
+        if !flagged {
+            return;
+        }
+        for word in words {
+            let name = match word.text.strip_prefix('-').and_then(|flags| flags.split_once('p')) {
+                Some((_, "")) => continue,
+                Some((_, glued)) => word.with_text(glued),
+                None => word.clone(),
+            };
+            if let Some(name) = self.names_variable(&name, "wait", state)
+                && state.variables.contains_key(&name)
+            {
+                state.forget(&name);
+            }
+        }
     }
 
     fn declare(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
@@ -117,6 +144,7 @@ impl Runner<'_, '_> {
                 None => (word.text.as_str(), None),
             };
             if variable.contains(super::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
+                self.evaluated_subscript(variable, state);
                 self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
                 continue;
             }
@@ -185,8 +213,8 @@ impl Runner<'_, '_> {
                             if crate::observe::names::is_history(variable) {
                                 self.hides_history(variable);
                             }
-                            if let Some((whole, subscript)) = variable.split_once('[') {
-                                self.evaluates(&format!("[{subscript}"), state);
+                            self.evaluated_subscript(variable, state);
+                            if let Some((whole, _)) = variable.split_once('[') {
                                 state.forget(whole);
                             }
                             if state.functions.contains_key(variable) {
@@ -197,8 +225,8 @@ impl Runner<'_, '_> {
                     }
                 }
             }
-            "hash" if has_letter(words, &['p']) => {
-                self.out.lower(Degree::Opaque, "`hash -p` gives a name another program");
+            "hash" if has_letter(words, &['p', 'd', 'f']) || words.iter().any(|word| word.text.contains('=')) => {
+                self.out.lower(Degree::Opaque, "`hash` gives a name another program");
                 Rc::make_mut(&mut state.shadowed).extend(words.iter().map(|word| word.text.clone()));
             }
             "enable" if has_letter(words, &['f']) => {
@@ -378,13 +406,17 @@ impl Runner<'_, '_> {
     }
 
     fn alias<'a>(&mut self, words: &[Field], state: &mut State<'a>, by: &By) -> Option<Stream> {
+        // zsh replaces words anywhere (`-g`), and files by their ending (`-s`).
+        if has_letter(words, &['g', 's']) {
+            self.out.lower(Degree::Opaque, "an alias for words that are no commands");
+        }
         for word in words.iter().filter(|word| word.text != "-p") {
             let Some((name, text)) = word.text.split_once('=') else { continue };
             Rc::make_mut(&mut state.shadowed).push(name.to_owned());
             match word.known() {
                 Some(_) => {
                     let inner: State<'_> = state.clone();
-                    self.subshell_text(text, &inner, Stream::empty(), by.part);
+                    self.text_of(state.shell(), text, &inner, Stream::empty(), by.part);
                 }
                 None => self.out.lower(Degree::Opaque, format!("what the alias `{name}` stands for")),
             }
@@ -425,14 +457,10 @@ impl Runner<'_, '_> {
             _ => &[],
         };
         unnamed.iter().for_each(|variable| state.set(variable, Stream::unknown(input.origin)));
+        self.note_numbers(words, state);
         for word in names {
-            match word.exact() {
-                Some(variable) if !variable.contains("$(") && !variable.contains('`') => {
-                    let (variable, subscript) = variable.split_once('[').unwrap_or((variable, ""));
-                    self.evaluates(subscript, state);
-                    self.assign(variable, Stream { shape, ..Stream::unknown(input.origin) }, state);
-                }
-                Some(_) | None => self.out.lower(Degree::Opaque, format!("which variable `{name}` sets")),
+            if let Some(variable) = self.names_variable(&word, name, state) {
+                self.assign(&variable, Stream { shape, ..Stream::unknown(input.origin) }, state);
             }
         }
         Some(Stream::empty())
@@ -446,6 +474,7 @@ impl Runner<'_, '_> {
             };
             if text.contains(['$', '`', '[']) {
                 self.out.lower(Degree::Opaque, "what `let` evaluates");
+                self.evaluated_subscript(text, state);
             }
             self.evaluates(text, state);
             let variable = text
@@ -460,17 +489,18 @@ impl Runner<'_, '_> {
     }
 
     fn printf_variable(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        let name = match words.first().map(|word| word.text.as_str()) {
-            Some("-v") => words.get(1).and_then(Field::exact),
-            Some(glued) => glued.strip_prefix("-v"),
+        let named = match words.first() {
+            Some(flag) if flag.text == "-v" => words.get(1).cloned(),
+            Some(glued) => glued.text.strip_prefix("-v").map(|name| glued.with_text(name)),
             None => None,
         };
-        match name {
-            Some(name) if !name.contains(['[', '$', '`', super::field::UNKNOWN]) => {
-                let name = name.to_owned();
-                self.assign(&name, Stream::default(), state);
+        match named {
+            Some(name) => {
+                if let Some(name) = self.names_variable(&name, "printf -v", state) {
+                    self.assign(&name, Stream::default(), state);
+                }
             }
-            Some(_) | None => self.out.lower(Degree::Opaque, "which variable `printf -v` sets"),
+            None => self.out.lower(Degree::Opaque, "which variable `printf -v` sets"),
         }
         Some(Stream::empty())
     }

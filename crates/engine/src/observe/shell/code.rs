@@ -1,7 +1,6 @@
 //! Text that a shell runs: the call itself, `sh -c`, `eval`, a pipe into a shell, a trap.
 
-use doorward_shell::{Dialect, parse};
-
+use super::reading::readings;
 use super::run::Runner;
 use super::state::State;
 use crate::coverage::Degree;
@@ -10,22 +9,36 @@ use crate::flow::FlowKind;
 use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::stream::{Origin, Stream};
+use crate::world::Shell;
 
 /// Nested code is followed this deep.
 const NESTING: u32 = 12;
 
 impl Runner<'_, '_> {
-    /// Runs text in a shell of its own, such as `sh -c text`.
+    /// Runs text as programs do that hand it to a shell: `sh -c text`.
     pub fn subshell_text(&mut self, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
+        self.text_of(Shell::Sh, text, state, input, part)
+    }
+
+    /// Runs text in a shell of its own.
+    pub fn text_of(&mut self, shell: Shell, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
         let mut inner = State { functions: Default::default(), variables: exported_only(state), ..state.clone() };
-        self.nested(text, &mut inner, input, part)
+        self.nested(shell, text, &mut inner, input, part)
     }
 
     /// Runs text in the current shell: `eval`, `trap`.
     pub fn eval_text(&mut self, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
-        let parsed = parse(text, Dialect::Bash);
+        let mut ways = readings(text, state.shell()).into_iter();
+        let Some(parsed) = ways.next() else { return Stream::default() };
         if let Some(error) = &parsed.error {
             self.out.lower(Degree::Opaque, format!("text that is evaluated: {error}"));
+        }
+        for other in ways {
+            self.out.lower(Degree::Opaque, "text that is evaluated, and that shells read differently");
+            let mut inner: State<'_> = state.clone();
+            let outer = self.enter(part);
+            self.apart(|runner| runner.script(&other.script, &mut inner, input.clone()));
+            self.leave(outer);
         }
         let output;
         let (places, variables, written, shadowed, stubborn, flags) = {
@@ -65,32 +78,25 @@ impl Runner<'_, '_> {
         output
     }
 
-    fn nested(&mut self, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
+    fn nested(&mut self, shell: Shell, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
         if self.depth > NESTING * 3 || !self.out.spend(8 + u32::try_from(text.len() / 64).unwrap_or(u32::MAX)) {
             self.out.lower(Degree::Opaque, "shells inside shells, too deep to follow");
             return Stream::default();
         }
-        let parsed = parse(text, Dialect::Bash);
-        if let Some(error) = &parsed.error {
-            self.out.lower(Degree::Opaque, format!("text that a shell runs: {error}"));
-        }
         let outer = self.enter(part);
         self.depth += 3;
-        let mut inner: State<'_> = state.clone();
         let called = std::mem::take(&mut self.called);
         let calling = std::mem::take(&mut self.calling);
         let manner = std::mem::take(&mut self.manner);
         let traps = std::mem::take(&mut self.traps);
         let output = self.apart(|runner| {
             runner.looping = 0;
-            runner.program(&parsed.script, &mut inner, input)
+            runner.every_reading(text, shell, state, &input, "text that a shell runs: ")
         });
         self.traps = traps;
         self.manner = manner;
         self.called = called;
         self.calling = calling;
-        state.written = inner.written;
-        state.git = inner.git;
         self.depth -= 3;
         self.leave(outer);
         output
@@ -111,7 +117,8 @@ impl Runner<'_, '_> {
         if let Some(text) = &stream.text
             && !stream.origin.download
         {
-            return self.subshell_text(text, state, Stream::empty(), by.part);
+            let shell = shell_of(by).unwrap_or(Shell::Unknown);
+            return self.text_of(shell, text, state, Stream::empty(), by.part);
         }
         self.runs_data(stream.origin, by);
         Stream::unknown(stream.origin)
@@ -133,6 +140,11 @@ impl Runner<'_, '_> {
     pub fn seen_secret(&self) -> bool {
         self.out.has_read_secret()
     }
+}
+
+/// The shell that does something, if it is one: `bash`, `busybox sh`.
+pub fn shell_of(by: &By) -> Option<Shell> {
+    by.name.split(' ').next_back().and_then(Shell::named)
 }
 
 /// A new shell sees only what was exported; what is not exported it does not know.

@@ -6,6 +6,9 @@ use super::state::State;
 use crate::coverage::Degree;
 use crate::observe::stream::{Shape, Stream};
 
+/// Subscripts in text that subscripts run are followed this deep.
+const NESTED: u32 = 30;
+
 /// Values that name other values are followed this far.
 const STEPS: u32 = 4;
 
@@ -45,13 +48,40 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// A name with a subscript that is only text to us: the shell expands it once more, so what it runs is judged.
+    pub fn evaluated_subscript(&mut self, name: &str, state: &mut State<'_>) {
+        let Some((_, subscript)) = name.split_once('[') else { return };
+        let subscript = subscript.rsplit_once(']').map_or(subscript, |(inside, _)| inside);
+        self.evaluates(&format!("[{subscript}"), state);
+        if !subscript.contains(['$', '`', super::field::UNKNOWN]) {
+            return;
+        }
+        self.out.lower(Degree::Opaque, "a subscript that is evaluated and may run text");
+        if self.depth < NESTED {
+            let inner: State<'_> = state.clone();
+            let part = self.out.outer.unwrap_or_default();
+            let code = format!(": \"{}\"", subscript.replace('"', "\\\""));
+            self.text_of(state.shell(), &code, &inner, Stream::empty(), part);
+        }
+    }
+
+    /// The word names a variable that a builtin sets or asks for.
+    pub fn names_variable(&mut self, word: &Field, by: &str, state: &mut State<'_>) -> Option<String> {
+        self.evaluated_subscript(&word.text, state);
+        match word.exact() {
+            Some(name) => Some(name.split('[').next().unwrap_or(name).to_owned()),
+            None => {
+                self.out.lower(Degree::Opaque, format!("which variable `{by}` sets"));
+                None
+            }
+        }
+    }
+
     /// `[[ … ]]`: what stands beside an operator for numbers is arithmetic, and so is the subscript of a variable.
     pub fn double_bracket<'a>(&mut self, test: &'a doorward_shell::Test, state: &mut State<'a>) {
         let fields: Vec<_> = test.words.iter().map(|word| self.text(word, state)).collect();
-        for field in &fields {
-            if runs_in_arithmetic(&field.text) {
-                self.out.lower(Degree::Opaque, "a test that evaluates a subscript");
-            }
+        for field in fields.iter().filter(|field| runs_in_arithmetic(&field.text)) {
+            self.evaluated_subscript(&field.text, state);
         }
         let is_number = |text: &str| matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
         let is_free = |field: &Field| field.dynamic && !field.shape.is_one_word();

@@ -1,12 +1,18 @@
 //! Expands words: braces, tildes, variables, substitutions, splitting.
 
-use doorward_shell::{Parameter, ParameterOperation, Part, Quoting, Word};
+use doorward_shell::{Dialect, Parameter, ParameterOperation, Part, Quoting, Word};
 
 use super::field::{Field, UNKNOWN};
 use super::run::Runner;
 use super::state::State;
 use crate::coverage::Degree;
 use crate::observe::stream::{Origin, Shape, Stream};
+
+/// A longer word that expansions make is not known.
+const EXPANDED: usize = 64 * 1024;
+
+/// As many bytes of expanded text are one unit of work.
+const UNIT: usize = 64;
 
 /// More alternatives than this are not written out.
 const ALTERNATIVES: usize = 256;
@@ -81,6 +87,9 @@ impl Runner<'_, '_> {
             };
             let mut next = Vec::new();
             for alternative in words.iter().flat_map(|word| self.braces(word)) {
+                if next.len() > ALTERNATIVES {
+                    break;
+                }
                 for list in &lists {
                     let mut longer = list.clone();
                     longer.extend_from_slice(&alternative);
@@ -122,6 +131,9 @@ impl Runner<'_, '_> {
                     if quoting(part) == Quoting::Quoted {
                         building.present = true;
                         append(&mut building, value);
+                    } else if self.keeps_whole(part, &value, state) {
+                        building.present |= value.value.text.as_deref() != Some("");
+                        append(&mut building, value);
                     } else if let Some(full) = split(&mut building, usual_splitting(value, state)) {
                         done.extend(full.into_iter().map(|full| self.settled(full, state)));
                     }
@@ -142,8 +154,30 @@ impl Runner<'_, '_> {
         field
     }
 
-    /// What an expansion yields.
+    /// zsh takes the known value of a variable as one word, whatever it holds.
+    fn keeps_whole(&mut self, part: &Part, expansion: &Expansion, state: &State<'_>) -> bool {
+        let is_variable = matches!(part, Part::Parameter(parameter) if !matches!(parameter.name.as_str(), "@" | "*"));
+        let Some(text) = expansion.value.text.as_deref() else { return false };
+        if state.dialect != Dialect::Zsh || !is_variable {
+            return false;
+        }
+        self.kept_whole |= text.contains(|letter: char| letter.is_whitespace() || matches!(letter, '*' | '?' | '['));
+        !self.splits
+    }
+
+    /// What an expansion yields. Longer text than anybody needs is not followed: doubled often enough, it fills the memory.
     fn dynamic<'a>(&mut self, part: &'a Part, state: &mut State<'a>) -> Expansion {
+        let mut expansion = self.expanded(part, state);
+        if let Some(text) = &expansion.value.text {
+            let is_paid = self.out.spend(u32::try_from(text.len() / UNIT).unwrap_or(u32::MAX));
+            if !is_paid || text.len() > EXPANDED {
+                expansion.value = Stream::unknown(expansion.value.origin);
+            }
+        }
+        expansion
+    }
+
+    fn expanded<'a>(&mut self, part: &'a Part, state: &mut State<'a>) -> Expansion {
         match part {
             Part::Parameter(parameter) => Expansion::of(self.parameter(parameter, state)),
             Part::Substitution { script, .. } => {
@@ -210,14 +244,15 @@ impl Runner<'_, '_> {
                 self.out.lower(Degree::Opaque, format!("which variable `${{!{}}}` names", parameter.name));
             }
             if let Some(name) = named {
+                self.evaluated_subscript(&name, state);
                 let origin = self.variable(&name, state).unwrap_or_else(|| self.unset(&name)).origin;
                 return Stream::unknown(origin);
             }
         }
         if parameter.indirect || parameter.subscript.is_some() {
-            return Stream::unknown(
-                value.map_or(Origin { secret: true, download: false, ..Origin::default() }, |value| value.origin),
-            );
+            let is_secret = parameter.indirect || crate::observe::names::secret_variable(&parameter.name);
+            let unset = Origin { secret: is_secret, ..Origin::default() };
+            return Stream::unknown(value.map_or(unset, |value| value.origin));
         }
         if parameter.length {
             return Stream::shaped(Shape::Token);
@@ -413,7 +448,8 @@ fn append(building: &mut Building, expansion: Expansion) {
     building.field.origin = building.field.origin.and(expansion.value.origin);
     building.field.process = building.field.process.take().or(expansion.process);
     match expansion.value.text {
-        Some(text) => building.field.text.push_str(&text),
+        Some(text) if building.field.text.len() + text.len() <= EXPANDED => building.field.text.push_str(&text),
+        Some(_) => unknown(building, Stream::unknown(expansion.value.origin)),
         None => unknown(building, expansion.value),
     }
 }
@@ -443,6 +479,11 @@ fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Building>>
         return None;
     };
     building.field.origin = building.field.origin.and(expansion.value.origin);
+    if building.field.text.len() + text.len() > EXPANDED {
+        unknown(building, Stream::unknown(expansion.value.origin));
+        building.field.many = true;
+        return None;
+    }
     let mut done = Vec::new();
     let span = building.field.span;
     let separators = [' ', '\t', '\n'];

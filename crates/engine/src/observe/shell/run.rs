@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use doorward_shell::{Arm, Case, Command, CommandKind, For, Pipeline, Script, Statement, Value};
+use doorward_shell::{Arm, Case, Command, CommandKind, Dialect, For, Part, Pipeline, Script, Statement, Value};
 
 use super::list::{Exits, Jump, opens_files};
 use super::state::{State, WrittenFile};
@@ -43,6 +43,10 @@ pub struct Runner<'o, 'w> {
     pub traps: Vec<Trap>,
     /// How often the directory was changed.
     pub moves: u32,
+    /// Values are split also by zsh.
+    pub splits: bool,
+    /// zsh kept a value whole that other shells split.
+    pub kept_whole: bool,
 }
 
 impl<'o, 'w> Runner<'o, 'w> {
@@ -59,6 +63,8 @@ impl<'o, 'w> Runner<'o, 'w> {
             looping: 0,
             traps: Vec::new(),
             moves: 0,
+            splits: false,
+            kept_whole: false,
         }
     }
 
@@ -116,7 +122,13 @@ impl<'o, 'w> Runner<'o, 'w> {
             return output;
         }
         let mut stream = input;
-        for command in &pipeline.commands {
+        for (at, command) in pipeline.commands.iter().enumerate() {
+            if at + 1 == pipeline.commands.len() && state.dialect == Dialect::Zsh {
+                // zsh runs the last one itself, so what it sets stays set.
+                stream = self.command(command, state, stream);
+                self.spring_traps(state);
+                break;
+            }
             let mut inner = state.clone();
             stream = self.apart(|runner| runner.command(command, &mut inner, stream));
             self.keep_files(state, &inner);
@@ -206,7 +218,10 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
             CommandKind::If(branches) => self.branches(branches, state, input),
             CommandKind::Loop(body) => {
-                if is_endless(&body.condition) && has_background(&body.body) {
+                if is_endless(&body.condition)
+                    && has_background(&body.body)
+                    && !(is_paced(&body.body) && !state.functions.contains_key("wait"))
+                {
                     self.out.call_mark(Mark::ForkBomb);
                 }
                 self.forget_assigned(&body.condition, state);
@@ -236,6 +251,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 Stream::empty()
             }
             CommandKind::Function(function) => {
+                self.note_hook(&function.name, state);
                 Rc::make_mut(&mut state.functions).insert(function.name.clone(), &*function.body);
                 Stream::empty()
             }
@@ -463,6 +479,33 @@ fn is_endless(condition: &Script) -> bool {
     let [command] = statement.first.commands.as_slice() else { return false };
     matches!(&command.kind, CommandKind::Simple(simple) if matches!(simple.words.as_slice(), [word]
         if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == ":" || text == "true")))
+}
+
+/// Each round waits for the one thing that it starts, so that they do not add up.
+fn is_paced(script: &Script) -> bool {
+    let plain = |statement: &Statement| Statement { background: false, ..statement.clone() };
+    let mut statements = script.statements.iter().skip_while(|statement| !statement.background);
+    let Some(started) = statements.next() else { return false };
+    let inner = Script { statements: vec![plain(started)] };
+    let others: Vec<&Statement> = statements.collect();
+    let starts_more =
+        has_background(&inner) || others.iter().any(|statement| statement.background || holds_any(statement));
+    !starts_more && others.iter().any(|statement| waits(statement))
+}
+
+/// Something in the statement is started in the background.
+fn holds_any(statement: &Statement) -> bool {
+    has_background(&Script { statements: vec![statement.clone()] })
+}
+
+/// `wait` or `wait $!`, come what may.
+fn waits(statement: &Statement) -> bool {
+    let [Command { kind: CommandKind::Simple(simple), .. }] = statement.first.commands.as_slice() else { return false };
+    let is_word = |part: &Part, word: &str| matches!(part, Part::Text { text, .. } if text == word);
+    let is_job = |part: &Part| matches!(part, Part::Parameter(parameter) if parameter.name == "!");
+    let mut words = simple.words.iter().map(|word| word.parts.as_slice());
+    matches!(words.next(), Some([name]) if is_word(name, "wait"))
+        && words.all(|word| matches!(word, [job] if is_job(job)))
 }
 
 /// Digits, or the result of arithmetic.

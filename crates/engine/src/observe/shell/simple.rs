@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use doorward_shell::{Assignment, Command, Redirect, RedirectOperator, RedirectTarget, Simple};
+use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, RedirectTarget, Simple, Value};
 
 use super::field::Field;
 use super::list::opens_files;
@@ -15,7 +15,7 @@ use crate::flow::FlowKind;
 use crate::marks::{Mark, Marks};
 use crate::observe::names;
 use crate::observe::observer::By;
-use crate::observe::stream::{FileText, Origin, Shape, Stream};
+use crate::observe::stream::{FileText, Origin, Shape, Stream, TEXT_LIMIT};
 use crate::observe::touch::Touch;
 
 /// What redirects do to the streams of a command.
@@ -110,6 +110,9 @@ impl Runner<'_, '_> {
 
     /// `name=value` on its own.
     fn assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>) {
+        if let (Some(_), Value::Scalar(_)) = (&assignment.subscript, &assignment.value) {
+            self.note_table(&assignment.name, state);
+        }
         if let Some(subscript) = &assignment.subscript {
             self.element(&assignment.name, subscript, state);
         }
@@ -122,6 +125,7 @@ impl Runner<'_, '_> {
 
     /// Sets a variable and judges its name.
     pub fn assign(&mut self, name: &str, value: Stream, state: &mut State<'_>) {
+        self.note_tied(name, state);
         if state.exports_all {
             self.exported(name, &value, state, "whatever follows");
         }
@@ -330,9 +334,14 @@ impl Runner<'_, '_> {
             }
             return;
         }
+        let before = redirected.input.clone();
         if reads {
             let read = self.out.touch(Touch::Read, field, state.cwd.as_deref(), &by);
             redirected.input = self.file_stream(read.path.as_deref(), read.sensitive, state);
+        }
+        if reads && state.dialect == Dialect::Zsh && before != Stream::empty() {
+            // zsh reads everything that it is given, one after the other.
+            redirected.input = Stream::unknown(before.origin.and(redirected.input.origin));
         }
         if writes {
             let touch = if append { Touch::Append } else { Touch::Write };
@@ -369,12 +378,16 @@ impl Runner<'_, '_> {
 
     /// Connects the output of a command with the files and sockets that take it.
     pub fn finish_redirects(&mut self, redirected: Redirected, output: Stream, state: &mut State<'_>) -> Stream {
+        // The last of several files takes the output; zsh writes it to all of them, and to a pipe as well.
+        let all = state.dialect == Dialect::Zsh;
+        let last = redirected.outputs.iter().rposition(|target| target.standard);
         let mut rest = output;
-        for target in redirected.outputs {
-            let taken = if target.standard {
-                std::mem::replace(&mut rest, Stream::empty())
-            } else {
-                Stream::unknown(rest.origin)
+        for (at, target) in redirected.outputs.into_iter().enumerate() {
+            let taken = match (target.standard, last == Some(at)) {
+                (true, true) if !all => std::mem::replace(&mut rest, Stream::empty()),
+                (true, false) if !all => Stream::empty(),
+                (true, _) => rest.clone(),
+                (false, _) => Stream::unknown(rest.origin),
             };
             if target.network {
                 let kind = if taken.origin.secret { FlowKind::SecretToNetwork } else { FlowKind::DataToNetwork };
@@ -402,7 +415,8 @@ impl Runner<'_, '_> {
                 let content = match (&earlier, target.append) {
                     (_, false) => taken.text,
                     (Some(WrittenFile { content: Some(first), .. }), true) => {
-                        taken.text.map(|text| format!("{first}{text}"))
+                        let fits = |text: &String| first.len() + text.len() <= TEXT_LIMIT;
+                        taken.text.filter(fits).map(|text| format!("{first}{text}"))
                     }
                     (Some(_) | None, true) => None,
                 };

@@ -67,6 +67,8 @@ pub struct State<'a> {
     pub poisoned: bool,
     /// `set -a`: programs see every variable that is set.
     pub exports_all: bool,
+    /// The shell that runs this part.
+    pub dialect: ast::Dialect,
 }
 
 impl<'a> State<'a> {
@@ -90,6 +92,7 @@ impl<'a> State<'a> {
             odd_shell: false,
             poisoned: false,
             exports_all: false,
+            dialect: ast::Dialect::Bash,
         }
     }
 
@@ -114,6 +117,7 @@ impl<'a> State<'a> {
             odd_shell: self.odd_shell,
             poisoned: self.poisoned,
             exports_all: self.exports_all,
+            dialect: self.dialect,
         }
     }
 

@@ -212,7 +212,7 @@ fn setting(line: &str) -> Option<()> {
     match name.trim() {
         "shell" | "script-interpreter" => {
             let first = value.trim().trim_start_matches('[').split(',').next()?.trim().trim_matches(['\'', '"']);
-            ["sh", "bash", "zsh", "/bin/sh", "/bin/bash"].contains(&first).then_some(())
+            ["sh", "bash", "/bin/sh", "/bin/bash"].contains(&first).then_some(())
         }
         "dotenv-load"
         | "positional-arguments"

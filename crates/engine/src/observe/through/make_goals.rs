@@ -63,7 +63,7 @@ impl Goals<'_> {
             let value =
                 if shell || is_tool(name) || is_flags(name) { Some(self.expand(&variable.text, &[])?) } else { None };
             let fine = match (name.as_str(), &value) {
-                ("SHELL", Some(value)) => ["sh", "bash", "dash", "zsh"].contains(&value.trim().rsplit('/').next()?),
+                ("SHELL", Some(value)) => ["sh", "bash", "dash"].contains(&value.trim().rsplit('/').next()?),
                 (".SHELLFLAGS", Some(value)) => {
                     value.split_whitespace().all(|word| word == "pipefail" || is_letters(word, "-ceuxo"))
                 }

@@ -29,6 +29,7 @@ use crate::observe::program::recipe::says_itself;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
+use crate::world::Shell;
 use runner::Task;
 pub use runner::of as task_of;
 
@@ -109,8 +110,8 @@ impl Runner<'_, '_> {
                 true
             }
             Step::File(text) => match says_itself(text) {
-                Some(crate::observe::program::recipe::Written::Shell) => {
-                    self.subshell_text(text, state, invocation.input.clone(), part);
+                Some(crate::observe::program::recipe::Written::Shell(shell)) => {
+                    self.text_of(shell, text, state, invocation.input.clone(), part);
                     true
                 }
                 Some(crate::observe::program::recipe::Written::In(language)) => {
@@ -151,7 +152,14 @@ impl Runner<'_, '_> {
         if name == ".envrc" {
             let mut inner: State<'_> = state.clone();
             inner.cwd = Some(path::parent(file).into());
-            self.subshell_text(&settings::plain_shell(&text), &inner, invocation.input.clone(), invocation.by.part);
+            // direnv has bash evaluate it.
+            self.text_of(
+                Shell::Bash,
+                &settings::plain_shell(&text),
+                &inner,
+                invocation.input.clone(),
+                invocation.by.part,
+            );
             return Followed::Yes;
         }
         if code::of_file(file).is_some() && settings::is_code(name) {

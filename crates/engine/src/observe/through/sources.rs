@@ -109,7 +109,9 @@ impl Runner<'_, '_> {
     pub fn changed_script(&mut self, file: &str, state: &mut State<'_>, by: &By) {
         let has_ending = path::name(file).contains('.');
         let how = if has_ending { How::Read } else { How::Itself };
+        let outer = state.positional.take();
         self.run_file(file, state, &Stream::unknown(Default::default()), by, Mark::SessionFile, how);
+        state.positional = outer;
     }
 
     /// Looks through changed sources of a language. What they do to named things counts; what is not known is the project's.

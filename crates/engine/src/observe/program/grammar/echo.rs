@@ -1,22 +1,29 @@
 //! Programs that print or compare their operands: `echo`, `test`.
 
+use doorward_shell::Dialect;
+
 use super::super::Invocation;
-use crate::coverage::Degree;
 use crate::knowledge::schema::Role;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::paths::is_plain_inside;
 use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 
 impl Runner<'_, '_> {
     /// The output is the operands, so what is piped into a shell can be read.
-    pub fn echo(&mut self, invocation: &mut Invocation) {
+    pub fn echo(&mut self, invocation: &mut Invocation, state: &State<'_>) {
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
         let texts: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::known).collect();
         let plain = invocation.args.given.iter().all(|given| given.name == "-n") && invocation.args.unknown.is_empty();
         let end = if invocation.args.given.is_empty() { "\n" } else { "" };
-        // Some shells read these even without `-e`.
-        let escapes = |text: &&str| ["\\n", "\\r", "\\c", "\\0", "\\x"].iter().any(|escape| text.contains(escape));
+        // Other shells than bash read these even without `-e`, and dash prints the flags.
+        let by_bash = state.dialect == Dialect::Bash;
+        let plain = plain && (by_bash || invocation.args.given.is_empty());
+        let escapes = |text: &&str| {
+            ["\\n", "\\r", "\\c", "\\0", "\\x"].iter().any(|escape| text.contains(escape))
+                || (!by_bash && text.contains('\\'))
+        };
         let globs = invocation.args.operands.iter().any(|field| field.glob);
         invocation.output = match texts {
             // What the shell puts in place of a pattern is printed, not the pattern.
@@ -41,10 +48,9 @@ impl Runner<'_, '_> {
     }
 
     /// Operands are compared, never run; a subscript in them is evaluated all the same.
-    pub fn test(&mut self, invocation: &mut Invocation) {
-        let runs = |field: &Field| field.text.contains('[') && (field.text.contains("$(") || field.text.contains('`'));
-        if invocation.args.operands.iter().any(runs) {
-            self.out.lower(Degree::Opaque, "a subscript that is evaluated");
+    pub fn test(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        for field in &invocation.args.operands.clone() {
+            self.evaluated_subscript(&field.text, state);
         }
         let is_free = |field: &Field| field.dynamic && !field.shape.is_one_word();
         let asks = |pair: &[Field]| matches!(pair, [flag, name] if flag.text == "-v" && is_free(name));

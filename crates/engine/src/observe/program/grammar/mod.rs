@@ -66,10 +66,10 @@ impl Runner<'_, '_> {
         });
         let Some(grammar) = own.or(inherited) else { return };
         match grammar {
-            Grammar::Echo => self.echo(invocation),
+            Grammar::Echo => self.echo(invocation, state),
             Grammar::Shell => self.shell_program(invocation, state),
             Grammar::Xargs => self.xargs(invocation, state),
-            Grammar::Test => self.test(invocation),
+            Grammar::Test => self.test(invocation, state),
             Grammar::Find => self.find(invocation, state),
             Grammar::Sed => self.sed(invocation, state),
             Grammar::Git => self.git(invocation, state),

@@ -2,10 +2,13 @@
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::program::recipe::positional;
+use crate::observe::shell::code::shell_of;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
+use crate::world::Shell;
 
 impl Runner<'_, '_> {
     /// `sh -c text`, `sh file`, `… | sh`.
@@ -24,27 +27,26 @@ impl Runner<'_, '_> {
         }
         invocation.done = true;
         invocation.does.clear();
-        let only_checks = !invocation.args.given.is_empty()
-            && invocation.args.given.iter().all(|given| given.name == "-n")
-            && invocation.args.unknown.is_empty();
+        let shell = shell_of(&invocation.by).unwrap_or(Shell::Unknown);
+        let only_checks = only_checks(invocation);
+        if operands.first().is_some_and(|word| word.text == "-") {
+            // It ends the flags, as `--` does.
+            operands.remove(0);
+        }
         if operands.first().is_some_and(|word| word.text.starts_with('+')) {
             // `+n` and `+ec` are flags too, and what stands behind them is no operand of theirs.
             self.out.lower(crate::coverage::Degree::Opaque, "a flag of a shell that begins with `+`");
         }
         match operands.first() {
             // Commands are read and not run; an interactive shell would run them, but that takes another flag.
+            Some(_) if only_checks && (takes_text || invocation.args.has("-s")) => {}
             Some(file) if only_checks => {
                 self.reads(crate::observe::touch::Touch::Read, file, invocation, state);
             }
+            None if only_checks => {}
             Some(text) if takes_text => {
                 let mut inner: State<'_> = state.clone();
-                inner.positional = operands
-                    .get(2..)
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|field| field.exact().map(str::to_owned))
-                    .collect::<Option<Vec<_>>>()
-                    .map(std::rc::Rc::new);
+                inner.positional = positional(operands.get(2..).unwrap_or_default());
                 if let Some(zero) = operands.get(1) {
                     let value = Stream { text: zero.exact().map(str::to_owned), ..Stream::unknown(zero.origin) };
                     inner.set("0", value);
@@ -53,7 +55,7 @@ impl Runner<'_, '_> {
                 match text.known() {
                     Some(code) if !text.origin.download => {
                         invocation.output =
-                            self.subshell_text(code, &inner, invocation.input.clone(), invocation.by.part);
+                            self.text_of(shell, code, &inner, invocation.input.clone(), invocation.by.part);
                     }
                     Some(_) | None => {
                         let by = invocation.by.clone();
@@ -61,7 +63,11 @@ impl Runner<'_, '_> {
                     }
                 }
             }
-            Some(file) if !invocation.args.has("-s") => self.script_file(file, Role::ScriptSh, invocation, state),
+            Some(file) if !invocation.args.has("-s") => {
+                let given = std::mem::replace(&mut invocation.args.operands, operands.clone());
+                self.script_file(file, Role::ScriptSh, invocation, state);
+                invocation.args.operands = given;
+            }
             Some(_) | None => {
                 let input = invocation.input.clone();
                 let by = invocation.by.clone();
@@ -69,7 +75,8 @@ impl Runner<'_, '_> {
                     // Nothing is piped in, so whatever is typed later reaches it without a look.
                     self.out.lower(crate::coverage::Degree::Unknown, "what will be typed into the shell");
                 } else {
-                    invocation.output = self.run_stream(&input, state, &by);
+                    let inner: State<'_> = State { positional: positional(&operands), ..state.clone() };
+                    invocation.output = self.run_stream(&input, &inner, &by);
                 }
             }
         }
@@ -134,4 +141,11 @@ impl Runner<'_, '_> {
         }
         invocation.done = true;
     }
+}
+
+/// `-n`, with no other flag than such as change nothing about it: the text is read and not run.
+fn only_checks(invocation: &Invocation) -> bool {
+    const BESIDE: &[&str] = &["-n", "-c", "-s", "-e", "-u", "-x", "-v", "--norc", "--noprofile", "--posix"];
+    let args = &invocation.args;
+    args.has("-n") && args.unknown.is_empty() && args.given.iter().all(|given| BESIDE.contains(&given.name.as_ref()))
 }
