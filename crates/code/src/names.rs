@@ -72,6 +72,20 @@ impl<'t> Names<'t> {
         }
     }
 
+    /// What the name is imported as, whatever else it may be.
+    pub fn imported(&self, name: &str) -> Vec<String> {
+        let of = |binding: &Binding<'t>| match binding {
+            Binding::Import(path) => Some(path.clone()),
+            Binding::Value(_)
+            | Binding::Element(_)
+            | Binding::Walk(..)
+            | Binding::Own
+            | Binding::Parameter
+            | Binding::Other => None,
+        };
+        self.bindings.get(name).map(|all| all.iter().filter_map(of).collect()).unwrap_or_default()
+    }
+
     /// The name is a function, a class or a parameter of the text itself, whatever else it may be.
     pub fn is_callable(&self, name: &str) -> bool {
         self.bindings

@@ -26,6 +26,11 @@ pub struct Use {
     pub spread: bool,
     /// It is handed to somebody who may call it.
     pub may_be_called: bool,
+    /// The function that it is handed to, if it stands among the arguments of one that the text does not define itself:
+    /// `unittest.mock.patch.object`, `.setattr`.
+    pub given_to: Option<String>,
+    /// It only says what something is: an annotation.
+    pub is_type: bool,
 }
 
 impl Reading {

@@ -133,18 +133,41 @@ impl<'t> Reader<'t> {
         let name = self.source.of(node);
         match self.names.meaning(name) {
             Meaning::Import(path) => {
-                let used = Use::handed_on(path, Value::Unknown);
+                let used = self.placed(node, path);
                 self.reading.uses.push(used);
             }
-            Meaning::Free => self.reading.uses.push(Use::handed_on(name, Value::Unknown)),
-            Meaning::Clash => self.reading.unclear(format!("the name `{name}` has more than one meaning")),
+            Meaning::Free => {
+                let used = self.placed(node, name);
+                self.reading.uses.push(used);
+            }
+            Meaning::Clash => self.clash(name),
             Meaning::Once(_) | Meaning::Several => {}
         }
     }
 
+    /// An imported name that means something else as well: whoever uses it may use what was imported.
+    fn clash(&mut self, name: &str) {
+        self.reading.unclear(format!("the name `{name}` has more than one meaning"));
+        let imported = self.names.imported(name);
+        self.reading.uses.extend(imported.into_iter().map(|path| Use::handed_on(path, Value::Unknown)));
+    }
+
+    /// Something that is handed on, with where it stands.
+    fn placed(&self, node: Node<'t>, name: &str) -> Use {
+        let call = node.parent().filter(|outer| outer.kind() == "arguments").and_then(|outer| outer.parent());
+        let function = call.and_then(|call| field(call, "function").or_else(|| field(call, "constructor")));
+        let given_to = function.and_then(|function| match (self.dotted(function), field(function, "property")) {
+            (Some(name), _) => Some(name),
+            (None, Some(method)) => Some(format!(".{}", self.source.of(method))),
+            (None, None) => None,
+        });
+        Use { given_to, ..Use::handed_on(name, Value::Unknown) }
+    }
+
     fn member(&mut self, node: Node<'t>) {
         if let Some(path) = self.dotted(node) {
-            return self.reading.uses.push(Use::handed_on(path, Value::Unknown));
+            let used = self.placed(node, &path);
+            return self.reading.uses.push(used);
         }
         let Some(object) = field(node, "object") else { return };
         let name = field(node, "property").map(|name| self.source.of(name)).unwrap_or_default();
@@ -225,13 +248,16 @@ impl<'t> Reader<'t> {
                     self.reading.uses.push(Use::handed_on(module, Value::Unknown));
                 }
             }
+            Some([Value::Text(module)]) if is_beside(module) && !used.spread => {
+                self.reading.unclear("it picks one of its own modules while it runs");
+            }
             _ => self.reading.unclear("it imports a module that it works out while it runs"),
         }
     }
 
     fn own_function(&mut self, name: &str) {
         match self.names.meaning(name) {
-            Meaning::Clash => self.reading.unclear(format!("the name `{name}` has more than one meaning")),
+            Meaning::Clash => self.clash(name),
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several
                 if self.names.is_callable(name) =>
             {
@@ -317,6 +343,11 @@ fn is_named(call: Node<'_>) -> bool {
 /// `this.member`
 fn is_looked_into(this: Node<'_>) -> bool {
     this.parent().is_some_and(|parent| parent.kind() == "member_expression")
+}
+
+/// Whatever follows, it is a file and no module of the language.
+fn is_beside(module: &str) -> bool {
+    module.starts_with("./") || module.starts_with("../")
 }
 
 fn no_arguments() -> Use {

@@ -96,11 +96,14 @@ impl<'t> Reader<'t> {
         let name = self.source.of(node);
         match self.names.meaning(name) {
             Meaning::Import(path) => {
-                let used = Use::handed_on(path, Default::default());
+                let used = self.placed(node, path);
                 self.reading.uses.push(used);
             }
-            Meaning::Free => self.reading.uses.push(Use::handed_on(name, Default::default())),
-            Meaning::Clash => self.reading.unclear(format!("the name `{name}` has more than one meaning")),
+            Meaning::Free => {
+                let used = self.placed(node, name);
+                self.reading.uses.push(used);
+            }
+            Meaning::Clash => self.clash(name),
             // The built-in of that name may be meant where the text's own meaning does not reach.
             Meaning::Once(_) | Meaning::Several if super::is_powerful(name) => {
                 self.reading.uses.push(Use::handed_on(name, Default::default()));
@@ -109,12 +112,55 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// An imported name that means something else as well: whoever uses it may use what was imported.
+    fn clash(&mut self, name: &str) {
+        self.reading.unclear(format!("the name `{name}` has more than one meaning"));
+        let imported = self.names.imported(name);
+        self.reading.uses.extend(imported.into_iter().map(|path| Use::handed_on(path, Default::default())));
+    }
+
+    /// Something that is handed on, with where it stands.
+    fn placed(&self, node: Node<'t>, name: &str) -> Use {
+        let mut used = Use::handed_on(name, Default::default());
+        let mut inner = node;
+        while let Some(outer) = inner.parent() {
+            match outer.kind() {
+                "keyword_argument" => inner = outer,
+                "argument_list" => {
+                    let function = outer.parent().and_then(|call| field(call, "function"));
+                    used.given_to = function.and_then(|function| self.called_name(function));
+                    break;
+                }
+                "type" => {
+                    used.is_type = true;
+                    break;
+                }
+                // `list[subprocess.Popen]`, `a | b`
+                "subscript" | "generic_type" | "type_parameter" | "binary_operator" | "union_type" => inner = outer,
+                _ => break,
+            }
+        }
+        used
+    }
+
+    /// The name of a function that the text does not define itself.
+    fn called_name(&self, function: Node<'t>) -> Option<String> {
+        match (self.dotted(function), field(function, "attribute")) {
+            (Some(name), _) => Some(name),
+            (None, Some(method)) => Some(format!(".{}", self.source.of(method))),
+            (None, None) => None,
+        }
+    }
+
     fn attribute(&mut self, node: Node<'t>) {
         match self.dotted(node) {
             Some(path) if path == "sys.path" && !self.only_shown(node) => {
                 self.reading.unclear("it may change where modules are imported from");
             }
-            Some(path) => self.reading.uses.push(Use::handed_on(path, Default::default())),
+            Some(path) => {
+                let used = self.placed(node, &path);
+                self.reading.uses.push(used);
+            }
             None => {
                 let Some(object) = field(node, "object") else { return };
                 let name = field(node, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
@@ -166,7 +212,7 @@ impl<'t> Reader<'t> {
 
     fn own_function(&mut self, name: &str) {
         match self.names.meaning(name) {
-            Meaning::Clash => self.reading.unclear(format!("the name `{name}` has more than one meaning")),
+            Meaning::Clash => self.clash(name),
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several
                 if self.names.is_callable(name) => {}
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use super::change::Change;
 use super::inventory::Inventory;
-use super::{Trust, mcp, person};
+use super::{Trust, mcp, person, recipes};
 use crate::accepted;
 use crate::places::Places;
 use crate::record::Ledger;
@@ -111,6 +111,9 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let changes = changes(what, trusts, &places)?;
+    for change in &changes {
+        warn(change, &places)?;
+    }
     let question = match changes.as_slice() {
         [one] => one.question(),
         several => format!("do the same for {} programs, each as its bytes are now?", several.len()),
@@ -123,6 +126,21 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     }
     writeln!(anstream::stdout(), "done; it counts from the next call on")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which recipes of a project doorward stops although the project is trusted.
+fn warn(change: &Change, places: &Places) -> Result<()> {
+    let Change::Project { root, pinned: Some(_) } = change else { return Ok(()) };
+    let harmful = recipes::harmful(root, places);
+    if harmful.is_empty() {
+        return Ok(());
+    }
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "Look at these recipes first. doorward blocks them even in a trusted project:")?;
+    for line in harmful {
+        writeln!(out, "  {}", crate::screen::visible(&line))?;
+    }
+    Ok(())
 }
 
 /// One change; one for each program of a directory.

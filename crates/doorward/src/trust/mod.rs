@@ -6,6 +6,7 @@ pub mod inventory;
 pub mod mcp;
 pub mod person;
 pub mod pin;
+mod recipes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

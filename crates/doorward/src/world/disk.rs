@@ -120,6 +120,12 @@ impl DiskWorld {
         DiskWorld { shell, ..self }
     }
 
+    /// The machine once the project at hand is trusted as it is now.
+    #[must_use]
+    pub fn once_trusted(self) -> DiskWorld {
+        DiskWorld { is_trusted: true, trusted_at: Some(std::time::SystemTime::now()), ..self }
+    }
+
     /// The machine as a session of an agent knows it.
     #[must_use]
     pub fn in_session(self, session: Rc<Session>) -> DiskWorld {

@@ -18,6 +18,7 @@ mod shell;
 mod skills;
 mod standing;
 mod stream;
+mod task_text;
 mod through;
 mod tools;
 mod touch;
@@ -120,6 +121,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
         }
         Tool::Task { agent, description } => {
             out.task_tool(agent);
+            out.task_text(description, &call.cwd);
             description.clone()
         }
         Tool::Other { name, input } => {

@@ -6,8 +6,10 @@ use crate::coverage::{Coverage, Degree};
 use crate::effect::{Effect, Operation, Part, Reach, Reversibility, Scope, Target};
 use crate::facts::{Directory, Flow};
 use crate::flow::FlowKind;
+use crate::knowledge::rule::{Rule, Stage};
 use crate::knowledge::{self, packed::Packed};
 use crate::marks::{Mark, Marks};
+use crate::verdict::Verdict;
 use crate::world::World;
 
 /// Work units for one call: commands run, words read, lines looked at.
@@ -45,6 +47,8 @@ pub struct Observer<'w> {
     budget: u32,
     /// Work units that are left for recipes of a trusted project.
     allowance: u32,
+    /// The block rules, once somebody asked for them.
+    block_rules: Option<Rc<[Rule]>>,
     /// How many recipes are being looked through of which only what plainly harms counts.
     pub asides: u32,
     /// Nested code has no place in the text that a person sees; its effects point at the outer command.
@@ -103,6 +107,7 @@ impl<'w> Observer<'w> {
             looked: 0,
             budget: BUDGET,
             allowance: RECIPES,
+            block_rules: None,
             asides: 0,
             outer: None,
         }
@@ -151,6 +156,22 @@ impl<'w> Observer<'w> {
         self.budget = if self.asides == 0 { self.allowance } else { self.budget };
         self.asides += 1;
         before
+    }
+
+    /// The built-in rules that block, read once for all recipes of a call.
+    pub fn block_rules(&mut self) -> Rc<[Rule]> {
+        let knowledge = self.knowledge;
+        let read = || {
+            let rules = knowledge.rules().unwrap_or_default().into_iter();
+            rules.filter(|rule| rule.verdict == Verdict::Block && rule.stage == Stage::Active).collect()
+        };
+        Rc::clone(self.block_rules.get_or_insert_with(read))
+    }
+
+    /// What was written down since then.
+    pub fn since(&self, before: &Before) -> (&[Effect], &[Flow]) {
+        let effects = self.effects.get(before.effects..).unwrap_or_default();
+        (effects, self.flows.get(before.flows..).unwrap_or_default())
     }
 
     /// Keeps of what was written down since then the effects that count, as those of the recipe with this name.

@@ -74,9 +74,14 @@ impl Runner<'_, '_> {
     pub(crate) fn hidden_modules(&self, beside: &str, state: &State<'_>) -> Vec<String> {
         let changed = self.out.world.changed_files();
         let all = changed.iter().chain(state.written.keys());
-        let hides = |file: &&String| {
-            path::parent(file) == beside.trim_end_matches('/')
-                && path::name(file).strip_suffix(".py").is_some_and(standard::python)
+        let beside = beside.trim_end_matches('/');
+        let hides = |file: &&String| match path::name(file) {
+            // `json/__init__.py` is `json` as well.
+            "__init__.py" | "__init__.pyc" => {
+                let package = path::parent(file);
+                path::parent(package) == beside && standard::python(path::name(package))
+            }
+            name => path::parent(file) == beside && name.strip_suffix(".py").is_some_and(standard::python),
         };
         all.filter(hides).cloned().collect()
     }

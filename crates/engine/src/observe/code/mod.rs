@@ -3,6 +3,7 @@
 mod act;
 mod imports;
 mod javascript;
+mod other_names;
 mod python;
 mod python_data;
 mod standard;

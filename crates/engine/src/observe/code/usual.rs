@@ -3,7 +3,7 @@
 use doorward_code::{Language, Reading, Use, Value};
 
 use super::act::Act;
-use super::{Code, act_of, values};
+use super::{Code, act_of, other_names, values};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
@@ -288,14 +288,11 @@ pub fn hides(reading: &Reading, language: Language) -> bool {
     let computed = reading.unclear.iter().any(|because| because.contains("works out"))
         && (decodes
             || reading.uses.iter().any(|used| {
-                matches!(
-                    used.name.as_str(),
-                    "getattr" | "globals" | "locals" | "vars" | "importlib.import_module" | "__builtins__"
-                )
+                matches!(used.name.as_str(), "globals" | "locals" | "vars" | "importlib.import_module" | "__builtins__")
             }));
     let imports = reading
         .uses
         .iter()
         .any(|used| used.name == "importlib.import_module" && used.argument(0).and_then(Value::text).is_none());
-    loads || (starts && decodes) || computed || (imports && decodes)
+    loads || (starts && decodes) || computed || (imports && decodes) || other_names::reaches(reading, language)
 }

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_hunk_is_put_where_it_says_or_not_at_all() {
         let change = hunk("@@ -2,2 +2,3 @@\n b\n-c\n+C\n+D");
-        assert_eq!(applied("a\nb\nc\nd\n", &[change.clone()]).as_deref(), Some("a\nb\nC\nD\nd\n"));
+        assert_eq!(applied("a\nb\nc\nd\n", std::slice::from_ref(&change)).as_deref(), Some("a\nb\nC\nD\nd\n"));
         assert_eq!(applied("a\na\nb\nc\n", &[change]), None);
         assert_eq!(applied("", &[hunk("@@ -0,0 +1,2 @@\n+a\n+b")]).as_deref(), Some("a\nb\n"));
         let second = [hunk("@@ -1 +1,2 @@\n a\n+x"), hunk("@@ -3 +4 @@\n-c\n+y")];

@@ -4,7 +4,7 @@
 use super::runner;
 use crate::effect::{Effect, Operation, Scope, Target};
 use crate::facts::Flow;
-use crate::knowledge::rule::{Rule, Stage};
+use crate::knowledge::rule::Rule;
 use crate::marks::Mark;
 use crate::observe::observer::{By, RECIPE};
 use crate::observe::program::Invocation;
@@ -14,7 +14,6 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
 use crate::rules::holds_for_effect;
-use crate::verdict::Verdict;
 use crate::world::Content;
 
 /// Longer scripts are not looked through.
@@ -71,6 +70,18 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// What a block rule says about a command that is only talked about.
+    pub fn harm_in(&mut self, text: &str, state: &State<'_>) -> Option<String> {
+        let before = self.out.step_aside();
+        self.subshell_text(text, state, Stream::empty(), Default::default());
+        let rules = self.out.block_rules();
+        let (effects, flows) = self.out.since(&before);
+        let said = effects.iter().find_map(|effect| rules.iter().find(|rule| stops(rule, effect, flows)));
+        let said = said.map(|rule| rule.what.to_string());
+        self.out.step_back(before, "", |_, _| false);
+        said
+    }
+
     /// Judges something of which only what a block rule stops is kept.
     fn aside(&mut self, name: &str, judge: impl FnOnce(&mut Self)) {
         if self.out.asides >= NESTING {
@@ -78,7 +89,8 @@ impl Runner<'_, '_> {
         }
         let before = self.out.step_aside();
         judge(self);
-        let rules = self.out.knowledge.rules().unwrap_or_default();
+        let has_effects = !self.out.since(&before).0.is_empty();
+        let rules = if has_effects { self.out.block_rules() } else { [].into() };
         self.out.step_back(before, name, |effect, flows| rules.iter().any(|rule| stops(rule, effect, flows)));
     }
 }
@@ -86,9 +98,7 @@ impl Runner<'_, '_> {
 /// A block rule that says what the effect does. Rules about what is not known say nothing about a recipe that is trusted.
 fn stops(rule: &Rule, effect: &Effect, flows: &[Flow]) -> bool {
     let when = &rule.when;
-    rule.verdict == Verdict::Block
-        && rule.stage == Stage::Active
-        && !when.strict
+    !when.strict
         && when.tool.is_empty()
         && when.taint.is_empty()
         && when.coverage.0 == 0

@@ -1,0 +1,101 @@
+//! The text of a task for another agent: commands in it that plainly harm are asked about before the agent starts.
+//!
+//! The other agent's own calls are judged one by one; this is the earlier question, so ordinary prose stays silent.
+
+use super::observer::Observer;
+use super::shell::run::Runner;
+use super::shell::state::State;
+use crate::coverage::Degree;
+use crate::effect::Sensitivity;
+use crate::path;
+
+/// More commands than a task needs; the rest is judged when it is run.
+const SNIPPETS: usize = 24;
+
+/// Words that say a command is not to be run.
+const REFUSING: &[&str] = &[
+    "never",
+    "don't",
+    "dont",
+    "not",
+    "avoid",
+    "without",
+    "instead",
+    "dangerous",
+    "forbid",
+    "refuse",
+    "blocks",
+    "prevent",
+];
+
+/// Words that ask to send something.
+const SENDING: &[&str] =
+    &["upload", "send", "post", "exfiltrate", "transfer", "submit", "share", "copy", "push", "report", "attach"];
+
+impl Observer<'_> {
+    /// Judges the commands that a task quotes.
+    pub(super) fn task_text(&mut self, text: &str, cwd: &str) {
+        for snippet in snippets(text) {
+            let state = State::new(cwd.starts_with('/').then_some(cwd));
+            if let Some(harm) = Runner::new(self).harm_in(&snippet, &state) {
+                return self.lower(Degree::Opaque, format!("a task that asks for `{snippet}`, which {harm}"));
+            }
+        }
+        if let Some(secret) = text.split(['\n', ';']).find_map(|sentence| self.sent_secret(sentence, cwd)) {
+            self.lower(Degree::Opaque, format!("a task that asks to send `{secret}` somewhere"));
+        }
+    }
+
+    /// A sentence that asks to send something secret to an address.
+    fn sent_secret<'t>(&self, sentence: &'t str, cwd: &str) -> Option<&'t str> {
+        let lower = sentence.to_ascii_lowercase();
+        let mut words = lower.split(|letter: char| !letter.is_ascii_alphabetic() && letter != '\'');
+        let asks = words.clone().any(|word| SENDING.contains(&word)) && !words.any(|word| REFUSING.contains(&word));
+        if !asks || !sentence.contains("://") {
+            return None;
+        }
+        let files = sentence
+            .split_whitespace()
+            .map(|word| word.trim_matches(['`', '"', '\'', ',', '(', ')']).trim_end_matches('.'));
+        files.filter(|word| !word.contains("://") && word.contains(['/', '.'])).find(|word| self.is_secret(word, cwd))
+    }
+
+    fn is_secret(&self, word: &str, cwd: &str) -> bool {
+        let home = self.world.home().unwrap_or_default();
+        let whole = match word.strip_prefix("~/").or_else(|| word.strip_prefix("$HOME/")) {
+            Some(rest) => path::join(home, rest),
+            None => path::join(cwd, word),
+        };
+        crate::place::classify(&path::lexical(&whole), self.world).sensitivity > Sensitivity::None
+    }
+}
+
+/// What looks like a command: between backticks, behind a prompt or a colon.
+fn snippets(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut is_fenced = false;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            is_fenced = !is_fenced;
+            continue;
+        }
+        if is_fenced {
+            found.push(trimmed.trim_start_matches("$ ").to_owned());
+            continue;
+        }
+        let lower = line.to_ascii_lowercase();
+        if lower
+            .split(|letter: char| !letter.is_ascii_alphabetic() && letter != '\'')
+            .any(|word| REFUSING.contains(&word))
+        {
+            continue;
+        }
+        found.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+        found.extend(trimmed.strip_prefix("$ ").map(str::to_owned));
+        found.extend(line.split_once(": ").map(|(_, rest)| rest.trim().to_owned()));
+    }
+    found.retain(|snippet| snippet.split_whitespace().nth(1).is_some() && snippet.len() < 2_000);
+    found.truncate(SNIPPETS);
+    found
+}
