@@ -16,6 +16,11 @@ pub struct Call {
     origin: String,
 }
 
+/// Whether a line is no call of the agent's, but what happened before the chain.
+pub fn is_prelude(call: &str) -> bool {
+    ["@Dirty", "@Hook ", "@Program "].iter().any(|name| call.starts_with(name))
+}
+
 #[derive(Debug)]
 pub struct Generator<'a> {
     pub grammar: &'a Grammar,
@@ -46,6 +51,8 @@ impl<'a> Generator<'a> {
                 call.text = disguised(&call.text, &mut self.chance);
             }
         }
+        // What others did before comes first.
+        calls.sort_by_key(|call| !is_prelude(&call.text));
         if self.chance.percent(35) {
             calls.insert(0, Call { text: "@Dirty".to_owned(), origin: String::new() });
         }
@@ -111,7 +118,8 @@ impl<'a> Generator<'a> {
             0..52 => self.verb(),
             52..66 => self.from("run"),
             66..75 => self.from("archive"),
-            75..89 => self.from("file"),
+            75..86 => self.from("file"),
+            86..89 => self.from("single"),
             _ => self.from("tool"),
         }
     }

@@ -8,12 +8,12 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::benign;
-use super::generator::Generator;
+use super::generator::{Generator, is_prelude};
 use super::grammar::Grammar;
-use super::player::{Player, Verdict};
+use super::player::{self, Player, Verdict};
 use super::report::{Report, Violation};
 use super::watch::{Finding, Known, Watch};
-use super::world::{TEMPLATE, World};
+use super::world::{CANARY, TEMPLATE, World};
 
 /// The variable that holds the order.
 pub const ORDER: &str = "DOORWARD_CHAINS_ORDER";
@@ -63,6 +63,7 @@ pub struct Played {
 impl Stage {
     pub fn new() -> Stage {
         let words = fs::read_to_string(Path::new(TEMPLATE).join("tmp/words")).unwrap();
+        player::network();
         let mut world = World::new();
         world.reset();
         let known = Known::read(&world);
@@ -73,10 +74,11 @@ impl Stage {
     pub fn play(&mut self, chain: &[String]) -> Played {
         self.world.reset();
         let mut player = Player::new(&self.grammar);
-        let (first, rest) = chain.split_at(usize::from(chain.first().is_some_and(|call| call == "@Dirty")));
+        let (first, rest) = chain.split_at(chain.iter().take_while(|call| is_prelude(call)).count());
         for call in first {
             player.play(call);
         }
+        let _ = fs::remove_file(CANARY);
         let mut watch = Watch::new(&self.known, &self.world);
         let mut played =
             Played { ran: first.to_vec(), verdicts: vec![(None, String::new()); first.len()], findings: Vec::new() };

@@ -56,7 +56,9 @@ fn fuzz(rig: &Rig, count: u64, seed: u64) -> Report {
                     let order = json!({ "what": "fuzz", "seed": seed * 1_000_003 + bout, "count": left.min(BOUT) });
                     let done = rig.run(&order);
                     let mut report = report.lock().unwrap();
-                    report.add(&done);
+                    for violation in report.add(&done) {
+                        eprintln!("new: {violation}");
+                    }
                     let rate = report.chains as f64 / begin.elapsed().as_secs_f64();
                     eprintln!("{} chains, {rate:.1} per second, {} violations", report.chains, report.violations.len());
                 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,9 +11,29 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::generator::is_prelude;
 use super::grammar::Grammar;
 use super::tools;
 use super::world::{HOME, PROJECT};
+
+/// Where the agent's programs come from. The driver itself does not look into the home.
+const PATH: &str = "/home/dev/.local/bin:/usr/local/bin:/usr/bin:/bin";
+
+/// Programs that stand in for the network when a call is performed; the hook does not see them.
+const NETWORK: &str = "/var/tmp/network";
+
+/// What comes from code hosts, comes from the disk.
+const HOSTS: &[(&str, &str)] = &[
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "url./home/dev/outside/.insteadOf"),
+    ("GIT_CONFIG_VALUE_0", "https://github.com/a/"),
+];
+
+const DOWNLOAD: &str = r#"#!/bin/sh
+while [ $# -gt 0 ]; do case "$1" in -o|-O) to=$2; shift ;; -sLO) to=. ;; http*) from=/tmp/incoming/${1##*/} ;; esac; shift; done
+case $0 in *wget) to=${to:-.} ;; esac
+if [ -n "$to" ]; then cp "$from" "$to"; else cat "$from"; fi
+"#;
 
 /// After this long a command is ended.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -60,7 +81,7 @@ impl<'a> Player<'a> {
     pub fn play(&mut self, call: &str) -> Option<Answer> {
         match call {
             "@Session" => self.next_session(),
-            "@Dirty" => tools::dirty(),
+            _ if is_prelude(call) => tools::before(call),
             _ => return Some(self.ask_and_perform(call)),
         }
         None
@@ -107,7 +128,12 @@ impl<'a> Player<'a> {
         let place = "/var/tmp/cwd";
         let script = format!("eval \"$CHAIN_CALL\" < /dev/null; code=$?; pwd -P >| {place}; exit $code");
         let mut command = Command::new("bash");
-        command.args(["-c", &script]).env("CHAIN_CALL", call).env("CLAUDECODE", "1");
+        command
+            .args(["-c", &script])
+            .env("CHAIN_CALL", call)
+            .env("CLAUDECODE", "1")
+            .envs(HOSTS.iter().copied())
+            .env("PATH", format!("{NETWORK}:{PATH}"));
         command
             .current_dir(self.cwd())
             .stdin(Stdio::null())
@@ -139,9 +165,23 @@ impl<'a> Player<'a> {
         payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let mut command = Command::new("/bin/sh");
         command.args(["-c", hook]).current_dir(self.cwd());
-        command.env("CLAUDECODE", "1").env("CLAUDE_PROJECT_DIR", PROJECT).env("CLAUDE_CODE_SESSION_ID", id);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_PROJECT_DIR", PROJECT)
+            .env("CLAUDE_CODE_SESSION_ID", id)
+            .env("PATH", PATH);
         command.env("CLAUDE_CODE_ENTRYPOINT", "cli").env("CLAUDE_CODE_SESSION_ATTENDED", "1").stderr(Stdio::null());
         meaning(&fed(command, payload.to_string().as_bytes()))
+    }
+}
+
+/// Puts programs in place that get files from the disk instead of the network.
+pub fn network() {
+    fs::create_dir_all(NETWORK).unwrap();
+    for name in ["curl", "wget"] {
+        let path = Path::new(NETWORK).join(name);
+        fs::write(&path, DOWNLOAD).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 }
 

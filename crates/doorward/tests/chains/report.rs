@@ -1,6 +1,6 @@
 //! What a run found: counts, and one example for each kind of violation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -25,6 +25,8 @@ pub struct Report {
     /// How often each verb was proposed and approved.
     pub verbs: BTreeMap<String, (usize, usize)>,
     pub violations: Vec<Violation>,
+    /// The signatures of them.
+    seen: BTreeSet<String>,
 }
 
 impl Violation {
@@ -78,8 +80,8 @@ impl Report {
         })
     }
 
-    /// Adds what another box reported.
-    pub fn add(&mut self, report: &Value) {
+    /// Adds what another box reported; gives the violations of kinds that were not there before.
+    pub fn add(&mut self, report: &Value) -> Vec<String> {
         let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
         self.chains += number(&report["chains"]);
         self.approved += number(&report["approved"]);
@@ -90,7 +92,14 @@ impl Report {
             *proposed += number(&counts[0]);
             *approved += number(&counts[1]);
         }
-        self.violations.extend(report["violations"].as_array().unwrap().iter().map(Violation::read));
+        let mut fresh = Vec::new();
+        for violation in report["violations"].as_array().unwrap().iter().map(Violation::read) {
+            if self.seen.insert(violation.signature()) {
+                fresh.push(format!("{} ({}) {}", violation.kind, violation.what, json!(violation.chain)));
+            }
+            self.violations.push(violation);
+        }
+        fresh
     }
 
     /// The violations by signature: how many, and the shortest example of each.

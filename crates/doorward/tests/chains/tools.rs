@@ -1,6 +1,7 @@
 //! The file tools: what they are called with, and what they do.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -87,8 +88,25 @@ fn notebook(text: &str, input: &Value) -> Result<String, String> {
     Ok(notebook.to_string())
 }
 
+/// What happened before the chain.
+pub fn before(line: &str) {
+    match line.split_once(' ') {
+        Some(("@Hook", name)) => placed(&Path::new(PROJECT).join(".git/hooks").join(name)),
+        Some(("@Program", name)) => placed(&Path::new(HOME).join(".local/bin").join(name)),
+        Some(_) | None => dirty(),
+    }
+}
+
+/// Somebody put a program there since the project was trusted.
+fn placed(path: &Path) {
+    let name = path.file_name().unwrap_or_default().display();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("#!/bin/sh\necho placed-{name} >> /var/tmp/canary\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 /// The person has begun to change things, and has staged one of them.
-pub fn dirty() {
+fn dirty() {
     let append = |name: &str, text: &str| {
         let path = Path::new(PROJECT).join(name);
         let old = fs::read_to_string(&path).unwrap_or_default();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -171,8 +172,9 @@ impl<'a> Watch<'a> {
         let shown = path.strip_prefix(HOME).ok()?.to_string_lossy().into_owned();
         if !path.starts_with(PROJECT) {
             let is_loose = LOOSE.iter().any(|place| path.starts_with(Path::new(HOME).join(place)));
-            let is_touched =
-                is_directory && fresh.is_none() && self.last.contains_key(path.as_os_str()) && path.is_dir();
+            let mode = fs::symlink_metadata(path).map(|data| data.mode());
+            let is_touched = is_directory
+                && self.last.get(path.as_os_str()).is_some_and(|last| mode.is_ok_and(|mode| mode == last.mode));
             return (!is_loose && !is_touched).then(|| Finding::new("outside", shown));
         }
         let known = self.known.contents.get(path.as_os_str());
