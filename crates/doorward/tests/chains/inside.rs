@@ -100,25 +100,40 @@ impl Stage {
         played
     }
 
-    /// The chain without the calls that it does not need for the same kind of violation.
-    fn minimal(&mut self, chain: &[String], kind: &str) -> Violation {
-        let mut best: Option<Violation> = None;
+    /// The chain without the calls, and parts of calls, that it does not need for the same kind of violation.
+    fn minimal(&mut self, chain: &[String], kind: &str) -> Option<Violation> {
+        let mut best = None;
         let mut chain = chain.to_vec();
-        let mut at = 0;
-        while at < chain.len() {
-            let mut shorter = chain.clone();
-            shorter.remove(at);
+        while let Some((shorter, finding)) = shorter(&chain).into_iter().find_map(|shorter| {
             let found = self.play(&shorter).findings.into_iter().find(|finding| finding.kind == kind);
-            match found {
-                Some(finding) => {
-                    best = Some(Violation::new(&finding, &shorter));
-                    chain = shorter;
-                }
-                None => at += 1,
+            found.map(|finding| (shorter, finding))
+        }) {
+            best = Some(Violation::new(&finding, &shorter));
+            chain = shorter;
+        }
+        best
+    }
+}
+
+/// The chain with one call less, or with one part of a call less.
+fn shorter(chain: &[String]) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for at in 0..chain.len() {
+        let mut without = chain.to_vec();
+        without.remove(at);
+        found.push(without);
+    }
+    for (at, call) in chain.iter().enumerate() {
+        for between in ["\n", "; ", " && ", " || "] {
+            let parts = call.split_once(between).map(|(first, second)| [first, second]);
+            for part in parts.into_iter().flatten() {
+                let mut less = chain.to_vec();
+                less[at] = part.to_owned();
+                found.push(less);
             }
         }
-        best.unwrap_or_else(|| Violation { kind: kind.to_owned(), what: String::new(), chain })
     }
+    found
 }
 
 fn fuzz(seed: u64, count: u64) -> Value {
@@ -143,8 +158,7 @@ fn fuzz(seed: u64, count: u64) -> Value {
             let mut violation = Violation::new(finding, &played.ran);
             // Making it short takes time; once for each way that looks the same is enough.
             if seen.insert(violation.signature()) {
-                let short = stage.minimal(&played.ran, finding.kind);
-                violation = if short.what.is_empty() { violation } else { short };
+                violation = stage.minimal(&played.ran, finding.kind).unwrap_or(violation);
                 seen.insert(violation.signature());
             }
             report.violations.push(violation);

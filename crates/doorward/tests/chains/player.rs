@@ -16,6 +16,8 @@ use super::grammar::Grammar;
 use super::tools;
 use super::world::{HOME, PROJECT};
 
+const DOORWARD: &str = "/opt/doorward/bin/doorward";
+
 /// Where the agent's programs come from. The driver itself does not look into the home.
 const PATH: &str = "/home/dev/.local/bin:/usr/local/bin:/usr/bin:/bin";
 
@@ -232,10 +234,24 @@ fn ended(mut child: Child) -> Option<i32> {
     status?.code()
 }
 
-/// A person takes the last call back; false if there is none left.
-pub fn undo() -> bool {
+/// The copies that were made before calls, newest first.
+pub fn copies() -> Vec<String> {
+    let mut command = Command::new(DOORWARD);
+    command.args(["snapshots", "list", "--json"]).current_dir(PROJECT).stderr(Stdio::null());
+    let said: Value = serde_json::from_str(&fed(command, b"")).unwrap_or_default();
+    let mut found: Vec<(u64, String)> = Vec::new();
+    for copy in said.as_array().into_iter().flatten() {
+        found.push((copy["taken_ms"].as_u64().unwrap_or_default(), copy["id"].as_str().unwrap_or_default().to_owned()));
+    }
+    found.sort();
+    found.into_iter().rev().map(|(_, id)| id).collect()
+}
+
+/// A person takes a call back.
+pub fn undo(id: &str) {
     let mut command = Command::new("script");
-    command.args(["-qec", "/opt/doorward/bin/doorward undo --yes --overwrite", "/dev/null"]).current_dir(PROJECT);
+    command.args(["-qec", &format!("{DOORWARD} undo {id} --yes --overwrite"), "/dev/null"]).current_dir(PROJECT);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().unwrap().success()
+    // Where nothing changed there is nothing to bring back, which is said with an error.
+    let _ = command.status().unwrap();
 }

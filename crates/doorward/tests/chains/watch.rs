@@ -219,9 +219,8 @@ impl<'a> Watch<'a> {
             let mut kept = kept.iter();
             lost.retain(|_| !kept.next().copied().unwrap_or_default());
         }
-        let mut rounds = 0;
-        while !lost.is_empty() && rounds < 16 && player::undo() {
-            rounds += 1;
+        for id in if lost.is_empty() { Vec::new() } else { player::copies() } {
+            player::undo(&id);
             self.look();
             lost.retain(|(_, bytes)| !self.is_somewhere(bytes));
         }
