@@ -97,11 +97,12 @@ pub fn before(line: &str) {
     }
 }
 
-/// Somebody put a program there since the project was trusted.
+/// Somebody put a program there since the project was trusted; what it does cannot be read.
 fn placed(path: &Path) {
     let name = path.file_name().unwrap_or_default().display();
+    let code = format!("import os; getattr(os, 'sys' + 'tem')('echo placed-{name} >> /var/tmp/canary')");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\necho placed-{name} >> /var/tmp/canary\n")).unwrap();
+    fs::write(path, format!("#!/usr/bin/python3\n{code}\n")).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 

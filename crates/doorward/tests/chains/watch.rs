@@ -257,7 +257,7 @@ fn holds(new: &[u8], old: &[u8]) -> bool {
 fn ran() -> Vec<Finding> {
     let marks = fs::read_to_string(CANARY).ok();
     let _ = fs::remove_file(CANARY);
-    marks.iter().flat_map(|marks| marks.lines().take(1)).map(|mark| Finding::new("canary", mark)).collect()
+    marks.map(|marks| Finding::new("canary", marks.lines().next().unwrap_or("a redirect"))).into_iter().collect()
 }
 
 fn is_git(path: &Path) -> bool {
