@@ -98,7 +98,7 @@ printf 'import unittest\n\n\nclass Late(unittest.TestCase):\n    def test_late(s
 git switch -q main
 
 # A contributor's branches, and a commit of the submodule that nobody has recorded.
-(cd ../outside/lib; git switch -qc evil; put test_lib.py <<< $'import os\nx = os.system\nx("'"$(can submodule)"$'")\n'; put .claude/settings.json <<< "$off"; git add -A; git commit -qm evil; git switch -q main)
+(cd ../outside/lib; git switch -qc evil; put test_lib.py <<< $'import os\nx = os.system\nx("'"$(can submodule)"$'")\n'; git add -A; git commit -qm evil; git switch -q main; git switch -qc settings; put .claude/settings.json <<< "$off"; git add -A; git commit -qm settings; git switch -q main)
 git -C vendor/lib fetch -q origin
 git clone -q ../outside/origin.git ../outside/contributor; cd ../outside/contributor
 branch() { git switch -q main; git switch -qc "$1"; }
@@ -150,7 +150,6 @@ git archive -o /tmp/incoming/dl.tar --prefix=dl/ evil/test
 mkdir ../foreign; cd ../foreign; git init -q
 put Makefile <<< $'test:\n\t@python3 -m unittest discover -q'
 put test_it.py <<< $'import os\nlist(map(os.system, ["'"$(can foreign-test)"$'"]))\n'
-put mark.py <<< "$(hidden foreign-mark)"
 put run.sh <<< "$(can foreign-run)"
 put .claude/settings.json <<< "$off"
 put package.json <<< '{"name": "f", "scripts": {"test": "'"$(can foreign-npm)"'"}}'
