@@ -114,6 +114,23 @@ fn a_socket_that_is_served_or_is_none_or_lies_in_the_open_is_refused() {
 }
 
 #[test]
+fn no_call_ends_the_server_for_the_others() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let doubled = format!("a=x{}; rm -rf $a", "; a=$a$a".repeat(40));
+    let quoted = format!("a=x{}; cat <<< \"$a\"", "; a=\"$a$a\"".repeat(60));
+    let nested = format!("{}ls{}", "$(".repeat(5_000), ")".repeat(5_000));
+    let parentheses = format!("{} ls {}", "( ".repeat(5_000), ")".repeat(5_000));
+    let braces = format!("echo {}", "{a,b}".repeat(400));
+    for (at, command) in [doubled, quoted, nested, parentheses, braces].iter().enumerate() {
+        let answers = server.ask(&[&call(&home, &format!("hostile-{at}"), command)]);
+        assert!(answers[0]["verdict"].is_string(), "{answers:?}");
+        let answers = server.ask(&[&call(&home, &format!("after-{at}"), "ls")]);
+        assert_eq!(answers[0]["verdict"], "approve", "{answers:?}");
+    }
+}
+
+#[test]
 fn two_hundred_calls_at_once_are_all_answered() {
     let home = Home::new();
     let server = Server::start(&home);

@@ -115,10 +115,7 @@ impl Parser<'_> {
         if self.dialect != Dialect::Zsh || !takes || !(self.eat(b'!') || self.eat(b'|')) {
             return operator;
         }
-        match operator {
-            RedirectOperator::DuplicateOutput => RedirectOperator::WriteBoth,
-            other => other,
-        }
+        if operator == RedirectOperator::DuplicateOutput { RedirectOperator::WriteBoth } else { operator }
     }
 
     /// `<1-5>`, which zsh matches against file names.

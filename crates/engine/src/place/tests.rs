@@ -118,7 +118,7 @@ fn devices_and_proc() {
         ("/dev/stdout", "scratch workspace none:"),
         ("/dev/fd/3", "scratch workspace none:"),
         ("/proc/self/fd/1", "scratch workspace none:"),
-        ("/dev/tty", "scratch workspace none:"),
+        ("/dev/tty", "system machine none: system-directory device"),
         ("/dev/urandom", "scratch workspace none:"),
         ("/dev/sda", "system machine none: system-directory device"),
         ("/dev/nullx", "system machine none: system-directory device"),

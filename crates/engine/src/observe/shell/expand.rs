@@ -2,30 +2,18 @@
 
 use doorward_shell::{Dialect, Parameter, ParameterOperation, Part, Quoting, Word};
 
+use super::building::{Building, EXPANDED, Expansion, append, split, unknown, usual_splitting};
 use super::field::{Field, UNKNOWN};
 use super::run::Runner;
 use super::state::State;
 use crate::coverage::Degree;
 use crate::observe::stream::{Origin, Shape, Stream};
 
-/// A longer word that expansions make is not known.
-const EXPANDED: usize = 64 * 1024;
-
 /// As many bytes of expanded text are one unit of work.
 const UNIT: usize = 64;
 
 /// More alternatives than this are not written out.
 const ALTERNATIVES: usize = 256;
-
-/// A field under construction.
-#[derive(Clone, Debug, Default)]
-struct Building {
-    field: Field,
-    /// Something was there, if only an empty quoted string.
-    present: bool,
-    /// Some unknown part may be more than one plain word.
-    loose: bool,
-}
 
 impl Runner<'_, '_> {
     /// The arguments that a word becomes.
@@ -405,19 +393,6 @@ impl Runner<'_, '_> {
     }
 }
 
-/// An expanded value, with what stands behind a process substitution.
-#[derive(Debug)]
-struct Expansion {
-    value: Stream,
-    process: Option<Stream>,
-}
-
-impl Expansion {
-    fn of(value: Stream) -> Expansion {
-        Expansion { value, process: None }
-    }
-}
-
 fn quoting(part: &Part) -> Quoting {
     match part {
         Part::Parameter(parameter) => parameter.quoting,
@@ -425,77 +400,4 @@ fn quoting(part: &Part) -> Quoting {
         Part::Process { .. } => Quoting::Quoted,
         Part::Glob(_) | Part::Tilde(_) | Part::Alternatives(_) | Part::Range(_) => Quoting::Bare,
     }
-}
-
-fn unknown(building: &mut Building, value: Stream) {
-    let field = &mut building.field;
-    let leads = field.text.is_empty();
-    building.loose |= !leads && !value.shape.is_one_word();
-    field.shape = match (leads, field.dynamic) {
-        (true, _) => value.shape,
-        (false, true) => field.shape,
-        (false, false) if value.shape.is_one_word() => Shape::Below,
-        (false, false) => Shape::Any,
-    };
-    field.text.push(UNKNOWN);
-    field.dynamic = true;
-    field.origin = field.origin.and(value.origin);
-    building.present = true;
-}
-
-/// Puts a value into the field that is being built, unsplit.
-fn append(building: &mut Building, expansion: Expansion) {
-    building.field.origin = building.field.origin.and(expansion.value.origin);
-    building.field.process = building.field.process.take().or(expansion.process);
-    match expansion.value.text {
-        Some(text) if building.field.text.len() + text.len() <= EXPANDED => building.field.text.push_str(&text),
-        Some(_) => unknown(building, Stream::unknown(expansion.value.origin)),
-        None => unknown(building, expansion.value),
-    }
-}
-
-/// With another `IFS` it is not known where a value is split.
-fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion {
-    if let Some(separators) = state.variables.get("IFS").filter(|_| expansion.process.is_none()) {
-        let is_blank = |text: &str| text.chars().all(char::is_whitespace);
-        expansion.value.text = None;
-        // Names that are cut elsewhere are other names.
-        if !separators.value.text.as_deref().is_some_and(is_blank) {
-            expansion.value.shape = Shape::Any;
-        }
-    }
-    expansion
-}
-
-/// Splits an unquoted value at white space. Yields the fields that are complete.
-fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Building>> {
-    let Some(text) = &expansion.value.text else {
-        let single = expansion.value.shape.is_one_word();
-        unknown(building, expansion.value);
-        if building.field.shape == Shape::Begun {
-            building.field.shape = Shape::Any;
-        }
-        building.field.many |= !single;
-        return None;
-    };
-    building.field.origin = building.field.origin.and(expansion.value.origin);
-    if building.field.text.len() + text.len() > EXPANDED {
-        unknown(building, Stream::unknown(expansion.value.origin));
-        building.field.many = true;
-        return None;
-    }
-    let mut done = Vec::new();
-    let span = building.field.span;
-    let separators = [' ', '\t', '\n'];
-    for (index, piece) in text.split(separators).enumerate() {
-        if index > 0 && (building.present || !building.field.text.is_empty()) {
-            let finished = std::mem::take(building);
-            building.field.span = span;
-            building.field.origin = finished.field.origin;
-            done.push(finished);
-        }
-        building.field.text.push_str(piece);
-        building.field.glob |= piece.contains(['*', '?', '[']);
-    }
-    Some(done)
 }

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use doorward_shell::{CommandKind, Connector, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement};
+use doorward_shell::{
+    CommandKind, Connector, Dialect, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement,
+};
 
 use super::field::Field;
 use super::run::Runner;
@@ -87,7 +89,12 @@ impl Runner<'_, '_> {
 
     /// The state after a pipeline that failed; `None` if it does not fail.
     fn failure<'a>(&self, pipeline: &Pipeline, before: State<'a>, after: &State<'a>) -> Option<State<'a>> {
-        let [command] = pipeline.commands.as_slice() else { return Some(before.join(after)) };
+        let command = match pipeline.commands.as_slice() {
+            [only] => only,
+            // The last one runs in the shell itself, and says how the whole ended.
+            [.., last] if before.dialect == Dialect::Zsh => last,
+            [] | [..] => return Some(before.join(after)),
+        };
         let CommandKind::Simple(simple) = &command.kind else { return Some(before.join(after)) };
         if pipeline.negated || opens_files(&command.redirects) {
             return Some(before.join(after));

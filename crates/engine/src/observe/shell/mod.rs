@@ -1,5 +1,8 @@
 //! Shell commands: text to tree to what would happen.
 
+pub mod arrays;
+pub mod background;
+pub mod building;
 pub mod builtin;
 pub mod code;
 pub mod directory;
@@ -15,4 +18,5 @@ pub mod shape;
 pub mod simple;
 pub mod state;
 pub mod trap;
+pub mod variables;
 pub mod zsh;

@@ -70,7 +70,10 @@ impl Runner<'_, '_> {
                 self.out.lower(Degree::Opaque, format!("{what}{error}"));
             }
             let mut inner: State<'_> = State { dialect: reading.dialect, ..state.clone() };
-            let output = self.one_reading(&reading.script, &mut inner, input);
+            // What one shell has set up is nothing to the next.
+            self.traps.clear();
+            self.called.clear();
+            let output = self.apart(|runner| runner.one_reading(&reading.script, &mut inner, input));
             printed = Some(printed.map_or_else(|| output.clone(), |first| first.or(&output)));
             end = Some(match end {
                 Some(end) => end.join(&inner),
@@ -95,6 +98,7 @@ impl Runner<'_, '_> {
             return output;
         }
         let mut other = before;
+        self.traps.clear();
         self.splits = true;
         let split = self.program(script, &mut other, input.clone());
         self.splits = false;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use doorward_shell::{Arm, Case, Command, CommandKind, Dialect, For, Part, Pipeline, Script, Statement, Value};
+use doorward_shell::{Arm, Case, Command, CommandKind, Dialect, For, Pipeline, Script, Statement, Value};
 
+use super::background;
 use super::list::{Exits, Jump, opens_files};
 use super::state::{State, WrittenFile};
 use super::trap::Trap;
@@ -218,10 +219,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
             CommandKind::If(branches) => self.branches(branches, state, input),
             CommandKind::Loop(body) => {
-                if is_endless(&body.condition)
-                    && has_background(&body.body)
-                    && !(is_paced(&body.body) && !state.functions.contains_key("wait"))
-                {
+                if background::piles_up(body, state) {
                     self.out.call_mark(Mark::ForkBomb);
                 }
                 self.forget_assigned(&body.condition, state);
@@ -436,12 +434,6 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
     }
 
-    fn note_background(&mut self, statement: &Statement) {
-        if self.calling.iter().any(|name| calls(statement, name)) {
-            self.out.call_mark(Mark::ForkBomb);
-        }
-    }
-
     /// A value of an assignment, for its effects and its text.
     pub fn value<'a>(&mut self, value: &'a Value, state: &mut State<'a>) -> Stream {
         match value {
@@ -473,41 +465,6 @@ pub fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
     }
 }
 
-/// `while :`, `while true`.
-fn is_endless(condition: &Script) -> bool {
-    let [statement] = condition.statements.as_slice() else { return false };
-    let [command] = statement.first.commands.as_slice() else { return false };
-    matches!(&command.kind, CommandKind::Simple(simple) if matches!(simple.words.as_slice(), [word]
-        if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == ":" || text == "true")))
-}
-
-/// Each round waits for the one thing that it starts, so that they do not add up.
-fn is_paced(script: &Script) -> bool {
-    let plain = |statement: &Statement| Statement { background: false, ..statement.clone() };
-    let mut statements = script.statements.iter().skip_while(|statement| !statement.background);
-    let Some(started) = statements.next() else { return false };
-    let inner = Script { statements: vec![plain(started)] };
-    let others: Vec<&Statement> = statements.collect();
-    let starts_more =
-        has_background(&inner) || others.iter().any(|statement| statement.background || holds_any(statement));
-    !starts_more && others.iter().any(|statement| waits(statement))
-}
-
-/// Something in the statement is started in the background.
-fn holds_any(statement: &Statement) -> bool {
-    has_background(&Script { statements: vec![statement.clone()] })
-}
-
-/// `wait` or `wait $!`, come what may.
-fn waits(statement: &Statement) -> bool {
-    let [Command { kind: CommandKind::Simple(simple), .. }] = statement.first.commands.as_slice() else { return false };
-    let is_word = |part: &Part, word: &str| matches!(part, Part::Text { text, .. } if text == word);
-    let is_job = |part: &Part| matches!(part, Part::Parameter(parameter) if parameter.name == "!");
-    let mut words = simple.words.iter().map(|word| word.parts.as_slice());
-    matches!(words.next(), Some([name]) if is_word(name, "wait"))
-        && words.all(|word| matches!(word, [job] if is_job(job)))
-}
-
 /// Digits, or the result of arithmetic.
 fn is_count(value: &Value) -> bool {
     let Value::Scalar(word) = value else { return false };
@@ -516,37 +473,4 @@ fn is_count(value: &Value) -> bool {
         [doorward_shell::Part::Text { text, .. }] => text.bytes().all(|byte| byte.is_ascii_digit()),
         [] | [..] => false,
     }
-}
-
-/// Something in the script is started and not waited for.
-fn has_background(script: &Script) -> bool {
-    script.statements.iter().any(|statement| {
-        statement.background
-            || statement.first.commands.iter().any(|command| match &command.kind {
-                CommandKind::Subshell(inner) | CommandKind::Group(inner) => has_background(inner),
-                CommandKind::Simple(_)
-                | CommandKind::If(_)
-                | CommandKind::Loop(_)
-                | CommandKind::For(_)
-                | CommandKind::ArithmeticFor(_)
-                | CommandKind::Case(_)
-                | CommandKind::Arithmetic(_)
-                | CommandKind::Test(_)
-                | CommandKind::Function(_)
-                | CommandKind::Coproc(_) => false,
-            })
-    })
-}
-
-fn calls(statement: &Statement, name: &str) -> bool {
-    let mut found = false;
-    let script = Script { statements: vec![statement.clone()] };
-    doorward_shell::walk(&script, &mut |command: &Command| {
-        if let CommandKind::Simple(simple) = &command.kind {
-            found |= simple.words.first().is_some_and(
-                |word| matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == name),
-            );
-        }
-    });
-    found
 }

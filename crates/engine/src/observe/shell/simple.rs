@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, RedirectTarget, Simple, Value};
 
+use super::arrays::is_declared;
 use super::field::Field;
 use super::list::opens_files;
 use super::run::{Runner, unless_refused};
@@ -77,10 +78,13 @@ impl Runner<'_, '_> {
             let output = if prints { redirected.input.clone() } else { Stream::empty() };
             return self.finish_redirects(redirected, output, state);
         }
+        let arrays = self.declared_arrays(simple, &mut fields, state);
         let mut inner = state.clone();
-        let changes_state = simple.assignments.is_empty();
+        let changes_state = simple.assignments.len() == arrays.len();
         for assignment in &simple.assignments {
-            self.prefix_assignment(assignment, &mut inner, &fields);
+            if !is_declared(assignment, simple, &fields) {
+                self.prefix_assignment(assignment, &mut inner, &fields);
+            }
         }
         let part = self.out.part(command.span);
         let untouched = opens_files(&command.redirects).then(|| state.clone());
@@ -96,6 +100,9 @@ impl Runner<'_, '_> {
             }
             output
         };
+        for (name, value) in arrays {
+            self.assign(name, value, state);
+        }
         unless_refused(untouched, state);
         self.finish_redirects(redirected, output, state)
     }
@@ -433,7 +440,7 @@ fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
     Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
 }
 
-fn declares(field: &Field) -> bool {
+pub fn declares(field: &Field) -> bool {
     matches!(field.exact(), Some("export" | "declare" | "typeset" | "local" | "readonly"))
 }
 

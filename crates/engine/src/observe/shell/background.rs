@@ -1,0 +1,89 @@
+//! What is started in the background: whether it adds up without end.
+
+use doorward_shell::{Command, CommandKind, Loop, Part, Script, Statement};
+
+use super::run::Runner;
+use super::state::State;
+use crate::marks::Mark;
+
+impl Runner<'_, '_> {
+    pub fn note_background(&mut self, statement: &Statement) {
+        if self.calling.iter().any(|name| calls(statement, name)) {
+            self.out.call_mark(Mark::ForkBomb);
+        }
+    }
+}
+
+/// An endless loop starts things and does not wait for them.
+pub fn piles_up(body: &Loop, state: &State<'_>) -> bool {
+    let waits = is_paced(&body.body) && !state.functions.contains_key("wait");
+    is_endless(&body.condition) && has_background(&body.body) && !waits
+}
+
+/// `while :`, `while true`.
+fn is_endless(condition: &Script) -> bool {
+    let [statement] = condition.statements.as_slice() else { return false };
+    let [command] = statement.first.commands.as_slice() else { return false };
+    matches!(&command.kind, CommandKind::Simple(simple) if matches!(simple.words.as_slice(), [word]
+        if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == ":" || text == "true")))
+}
+
+/// Each round waits for the one thing that it starts, so that they do not add up.
+fn is_paced(script: &Script) -> bool {
+    let plain = |statement: &Statement| Statement { background: false, ..statement.clone() };
+    let mut statements = script.statements.iter().skip_while(|statement| !statement.background);
+    let Some(started) = statements.next() else { return false };
+    let inner = Script { statements: vec![plain(started)] };
+    let others: Vec<&Statement> = statements.collect();
+    let starts_more =
+        has_background(&inner) || others.iter().any(|statement| statement.background || holds_any(statement));
+    !starts_more && others.iter().any(|statement| waits(statement))
+}
+
+/// Something in the statement is started in the background.
+fn holds_any(statement: &Statement) -> bool {
+    has_background(&Script { statements: vec![statement.clone()] })
+}
+
+/// `wait` or `wait $!`, come what may.
+fn waits(statement: &Statement) -> bool {
+    let [Command { kind: CommandKind::Simple(simple), .. }] = statement.first.commands.as_slice() else { return false };
+    let is_word = |part: &Part, word: &str| matches!(part, Part::Text { text, .. } if text == word);
+    let is_job = |part: &Part| matches!(part, Part::Parameter(parameter) if parameter.name == "!");
+    let mut words = simple.words.iter().map(|word| word.parts.as_slice());
+    matches!(words.next(), Some([name]) if is_word(name, "wait"))
+        && words.all(|word| matches!(word, [job] if is_job(job)))
+}
+
+/// Something in the script is started and not waited for.
+fn has_background(script: &Script) -> bool {
+    script.statements.iter().any(|statement| {
+        statement.background
+            || statement.first.commands.iter().any(|command| match &command.kind {
+                CommandKind::Subshell(inner) | CommandKind::Group(inner) => has_background(inner),
+                CommandKind::Simple(_)
+                | CommandKind::If(_)
+                | CommandKind::Loop(_)
+                | CommandKind::For(_)
+                | CommandKind::ArithmeticFor(_)
+                | CommandKind::Case(_)
+                | CommandKind::Arithmetic(_)
+                | CommandKind::Test(_)
+                | CommandKind::Function(_)
+                | CommandKind::Coproc(_) => false,
+            })
+    })
+}
+
+fn calls(statement: &Statement, name: &str) -> bool {
+    let mut found = false;
+    let script = Script { statements: vec![statement.clone()] };
+    doorward_shell::walk(&script, &mut |command: &Command| {
+        if let CommandKind::Simple(simple) = &command.kind {
+            found |= simple.words.first().is_some_and(
+                |word| matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == name),
+            );
+        }
+    });
+    found
+}
