@@ -29,6 +29,7 @@ mod outcomes;
 mod own;
 mod places;
 mod preview;
+mod private_state;
 mod reconcile;
 mod record;
 mod replay;

@@ -8,7 +8,7 @@ use doorward_engine::{Git, REBUILDABLE, Tracking};
 
 use super::bounds;
 use super::git_config::{self, Around, GitConfig};
-use super::ignore::{Ignored, Ignores, ignored};
+use super::ignore::{Found, Ignored, Ignores, ignored};
 use super::index::{Index, Known};
 use crate::trusted;
 
@@ -53,6 +53,7 @@ pub struct Repository {
     described: OnceCell<Git>,
     index: OnceCell<Option<Index>>,
     ignores: OnceCell<Option<Vec<Ignores>>>,
+    ignore_files: Found,
 }
 
 impl Repository {
@@ -72,6 +73,7 @@ impl Repository {
             described: OnceCell::new(),
             index: OnceCell::new(),
             ignores: OnceCell::new(),
+            ignore_files: Found::below(root),
         })
     }
 
@@ -130,7 +132,7 @@ impl Repository {
 
     fn untracked(&self, inner: &str, is_directory: bool) -> Tracking {
         let Some(general) = self.ignores() else { return Tracking::Unknown };
-        match ignored(&self.root, general, inner, is_directory) {
+        match ignored(&self.ignore_files, general, inner, is_directory) {
             (Ignored::Yes, by) if REBUILDABLE.contains(&by.as_str()) => Tracking::Rebuildable,
             (Ignored::Yes, _) => Tracking::Ignored,
             (Ignored::No, _) => Tracking::Untracked,
