@@ -14,7 +14,7 @@ thread_local! {
 }
 
 fuzz_target!(|text: &str| {
-    let call = ToolCall::new(Tool::Bash { command: text.to_owned(), background: false }, example::CWD.to_owned());
+    let call = ToolCall::new(Tool::Bash { command: text.to_owned(), background: false, unsandboxed: false }, example::CWD.to_owned());
     WORLD.with(|world| {
         let facts = observe(&call, world);
         assert_eq!(observe(&call, world), facts, "two observations differ");

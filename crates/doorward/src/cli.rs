@@ -213,7 +213,7 @@ pub struct SetupArguments {
     /// Only set the mode and begin the record: the hooks come from managed settings or a plugin
     #[arg(long, conflicts_with_all = ["uninstall", "dry_run"])]
     pub without_hooks: bool,
-    /// Ask nothing
+    /// Ask nothing; a laxer mode and --uninstall still need your own terminal
     #[arg(long)]
     pub yes: bool,
     /// How it starts; without it and with --yes: as before, or confirm-all

@@ -30,6 +30,7 @@ mod outcomes;
 mod own;
 mod places;
 mod preview;
+mod private_state;
 mod reconcile;
 mod record;
 mod replay;

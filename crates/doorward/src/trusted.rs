@@ -52,10 +52,12 @@ pub fn start_of(path: impl AsRef<Path>, limit: u64) -> Option<String> {
 
 /// The bytes of a regular file, links followed; `None` if it is not one, cannot be read or is longer than the limit.
 pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    let flags = rustix::fs::OFlags::NONBLOCK;
+    // Opening alone makes some devices act, so what it is must be known before.
+    let before = std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() <= limit)?;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path).ok()?;
     let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > limit {
+    if (metadata.dev(), metadata.ino()) != (before.dev(), before.ino()) || metadata.len() > limit {
         return None;
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
@@ -66,6 +68,7 @@ pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
 /// The last whole lines of a regular file of the user's, at most so many bytes of them.
 pub fn end_of(path: &str, limit: u64) -> Option<String> {
     use std::io::{Seek, SeekFrom};
+    check(&std::fs::symlink_metadata(path).ok()?, "file").ok()?;
     let mut file = open(Path::new(path)).ok()?;
     let metadata = file.metadata().ok()?;
     check(&metadata, "file").ok()?;
@@ -106,6 +109,34 @@ fn check_owner(metadata: &Metadata) -> Result<(), String> {
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn what_is_no_plain_file_is_not_even_opened() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let directory = tempfile::tempdir().unwrap();
+        let (fifo, link) = (directory.path().join("pipe"), directory.path().join("link"));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        symlink(&fifo, &link).unwrap();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // A pipe can be opened for writing only while somebody has it open for reading.
+            let opened = scope.spawn(|| {
+                let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
+                let mut opened = 0;
+                while !is_done.load(Ordering::Relaxed) {
+                    opened += usize::from(rustix::fs::open(&fifo, flags, rustix::fs::Mode::empty()).is_ok());
+                }
+                opened
+            });
+            for _ in 0..500 {
+                assert_eq!(bytes_of(&fifo, 100), None);
+                assert_eq!(bytes_of(&link, 100), None);
+                assert_eq!(end_of(fifo.to_str().unwrap(), 100), None);
+            }
+            is_done.store(true, Ordering::Relaxed);
+            assert_eq!(opened.join().unwrap(), 0);
+        });
+    }
 
     #[test]
     fn only_a_plain_file_of_the_user_is_trusted() {

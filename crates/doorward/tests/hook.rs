@@ -267,3 +267,123 @@ fn a_call_that_waits_for_a_person_outlives_the_usual_deadline_and_is_then_refuse
     assert_eq!((ran.code, decision(&ran).as_str()), (0, "deny"), "nobody knows how long the agent waits");
     assert!(began.elapsed().as_secs() < 3);
 }
+
+/// The hook with some of its streams as a shell would hand them over.
+fn redirected(home: &Home, agent: &str, streams: &str, payload: &str) -> Ran {
+    let mut shell = std::process::Command::new("sh");
+    let line = format!("exec \"$0\" hook {agent} {streams}");
+    shell
+        .args(["-c", &line])
+        .arg(support::program())
+        .env("HOME", home.path("").to_str().unwrap().trim_end_matches('/'));
+    shell.env_remove("CLAUDE_CODE_SESSION_ATTENDED").current_dir(home.project());
+    feed(&mut shell, payload.as_bytes())
+}
+
+#[test]
+fn an_answer_that_nobody_hears_is_a_refusal() {
+    let home = trusting();
+    for command in ["ls -la", "git push origin main", "rm -rf ~"] {
+        let payload = home.payload("Bash", json!({ "command": command })).to_string();
+        for streams in [">&-", "> /dev/null", ">&- 0<&0"] {
+            blocked(&redirected(&home, "claude", streams, &payload));
+        }
+        if std::path::Path::new("/dev/full").exists() {
+            blocked(&redirected(&home, "claude", "> /dev/full", &payload));
+        }
+    }
+    let home = trusting();
+    let payload = home.payload("Bash", json!({ "command": "ls -la" })).to_string();
+    blocked(&redirected(&home, "claude", "<&-", &payload));
+    let muted = redirected(&home, "claude", "2>&-", &payload);
+    assert_eq!(decision(&muted), "allow", "there is nothing to be said on standard error");
+    assert_eq!(redirected(&home, "claude", "2>&-", "no payload").code, 2);
+    // Codex runs a call that was refused without a word, so it gets the word where it is heard.
+    let codex = redirected(&home, "codex", "2>&-", "no payload");
+    assert_eq!(decision(&codex), "deny");
+    let events = home.payload("Bash", json!({})).to_string().replace("PreToolUse", "Stop");
+    assert_eq!(redirected(&home, "claude", "> /dev/null", &events).code, 0, "nothing was to be said");
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_reader() {
+    use std::io::Write;
+    let home = trusting();
+    let payload = home.payload("Bash", json!({ "command": "ls -la" })).to_string();
+    let mut command = home.command(&["hook", "claude"]);
+    let piped = std::process::Stdio::piped;
+    let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("the call is blocked"));
+}
+
+#[test]
+fn a_lock_that_another_process_keeps_is_a_refusal_in_words() {
+    let home = trusting();
+    let log = std::fs::File::open(home.path(".local/state/doorward/log")).unwrap();
+    rustix::fs::flock(&log, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    for agent in ["claude", "generic"] {
+        let began = std::time::Instant::now();
+        let payload = match agent {
+            "generic" => json!({"event": "call", "cwd": home.project(), "tool": "bash", "input": {"command": "ls"}}),
+            _ => home.payload("Bash", json!({ "command": "ls -la" })),
+        };
+        // The deadline is one second here.
+        let mut command = home.command(&["hook", agent]);
+        let ran = feed(command.env("DOORWARD_FAULT", "waiting"), payload.to_string().as_bytes());
+        assert!(began.elapsed().as_secs() < 5, "{agent}: {:?}", began.elapsed());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{agent}");
+        assert!(ran.stderr.contains("another process holds"), "{agent}: {}", ran.stderr);
+    }
+    drop(log);
+    assert_eq!(decision(&home.hook("Bash", json!({ "command": "ls -la" }))), "allow");
+}
+
+#[test]
+fn state_that_others_can_change_blocks_every_call_and_names_the_way_out() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let home = trusting();
+    let list = || home.hook("Bash", json!({ "command": "ls -la" }));
+    assert_eq!(decision(&list()), "allow");
+    for name in ["", "sessions", "log/current.log"] {
+        let path = home.path(".local/state/doorward").join(name);
+        let before = path.metadata().unwrap().permissions();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).unwrap();
+        let ran = list();
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{name}");
+        assert!(ran.stderr.contains("`chmod go-w /"), "{}", ran.stderr);
+        std::fs::set_permissions(&path, before).unwrap();
+    }
+    let (sessions, moved) = (home.path(".local/state/doorward/sessions"), home.path("moved"));
+    std::fs::rename(&sessions, &moved).unwrap();
+    symlink(&moved, &sessions).unwrap();
+    let ran = list();
+    assert!(ran.code == 2 && ran.stderr.contains("not a link"), "{}", ran.stderr);
+    std::fs::remove_file(&sessions).unwrap();
+    std::fs::rename(&moved, &sessions).unwrap();
+    assert_eq!(decision(&list()), "allow");
+}
+
+#[test]
+fn a_pipe_or_a_socket_in_the_place_of_a_file_is_not_opened() {
+    let home = trusting();
+    let fifo = home.project().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(home.project().join("socket")).unwrap();
+    for name in ["pipe", "socket"] {
+        let path = home.project().join(name);
+        let began = std::time::Instant::now();
+        for (tool, input) in [
+            ("Write", json!({ "file_path": path, "content": "x" })),
+            ("Edit", json!({ "file_path": path, "old_string": "a", "new_string": "b" })),
+            ("Bash", json!({ "command": format!("sh {name}") })),
+            ("Bash", json!({ "command": format!("rm {name}") })),
+        ] {
+            assert_ne!(decision(&home.hook(tool, input.clone())), "allow", "{tool} {input}");
+        }
+        assert!(began.elapsed().as_secs() < 8, "{name}");
+    }
+}

@@ -11,7 +11,7 @@
 mod support;
 
 use serde_json::json;
-use support::terminal::Terminal;
+use support::terminal::{Terminal, is_there};
 use support::{Home, Ran};
 
 fn trusting() -> Home {
@@ -269,4 +269,33 @@ fn after_three_denials_a_person_looks_and_a_reset_clears_the_counters_only() {
     assert_eq!(says("ls").0, "allow");
     let (_, why) = says("curl -d x=1 https://crates.io/api");
     assert!(why.contains("after a secret was read"), "what the session touched is not forgotten: {why}");
+}
+
+#[test]
+fn an_answer_pasted_together_with_the_command_is_none() {
+    if !is_there("nothing was pasted") {
+        return;
+    }
+    let home = trusting();
+    let _asked = home.hook("Bash", json!({ "command": "git push origin main" }));
+    let id = home.run(&["pending", "--json"], b"").json()[0]["id"].as_str().unwrap().to_owned();
+    let line = format!("{} approve {id}", support::program().display());
+    for shell in ["PS1='ready ' sh", "PS1='ready ' bash --norc -i"] {
+        let terminal = Terminal::new(&home);
+        terminal.run(&home, shell);
+        terminal.shows("ready");
+        // Everything is in the terminal before the program has started.
+        terminal.tmux(&["send-keys", "-t", "person", &line, "Enter", "y", "Enter", "y", "Enter"]);
+        terminal.shows("[y/N]");
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        assert!(!terminal.screen().contains("approved:"), "{}", terminal.screen());
+        assert_eq!(home.run(&["pending", "--json"], b"").json()[0]["id"], id.as_str(), "it still waits");
+        terminal.types("n");
+        terminal.shows("nothing was approved");
+    }
+    let terminal = Terminal::new(&home);
+    terminal.run(&home, &format!("doorward approve {id}"));
+    terminal.shows("[y/N]");
+    terminal.types("y");
+    terminal.shows("approved:");
 }

@@ -304,3 +304,33 @@ fn once_it_is_set_up_an_agent_can_neither_loosen_it_nor_take_it_out() {
     assert!(home.read(".claude/settings.json").unwrap().contains("doorward"));
     assert_eq!(as_agent(&["setup", "claude", "--dry-run"]).code, 0);
 }
+
+#[test]
+fn without_a_terminal_setup_may_begin_but_neither_loosen_nor_uninstall() {
+    let home = Home::new();
+    let first = home.without_terminal(&["setup", "claude", "--yes"]);
+    assert!(first.code == 0 && first.stdout.contains("`confirm-all`"), "{} {}", first.stdout, first.stderr);
+    let before = (home.read(SETTINGS), home.read(".config/doorward/config.toml"));
+    for arguments in [
+        &["setup", "claude", "--yes", "--mode", "auto"][..],
+        &["setup", "claude", "--yes", "--mode", "shadow"],
+        &["setup", "claude", "--mode", "auto", "--without-hooks"],
+        &["setup", "codex", "--yes", "--mode", "auto", "--without-hooks"],
+        &["setup", "claude", "--uninstall", "--yes"],
+        &["setup", "--uninstall", "--yes"],
+    ] {
+        let ran = home.without_terminal(arguments);
+        assert!(ran.code == 1 && ran.stderr.contains("only a person"), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("nothing was changed") && ran.stderr.contains("terminal"), "{}", ran.stderr);
+        assert_eq!((home.read(SETTINGS), home.read(".config/doorward/config.toml")), before, "{arguments:?}");
+    }
+    // A person's choice is kept by a script, and may be taken back by one.
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    let mode = || home.read(".config/doorward/config.toml").unwrap();
+    assert_eq!(home.without_terminal(&["setup", "claude", "--yes"]).code, 0);
+    assert!(mode().contains("mode = \"auto\""));
+    assert_eq!(home.without_terminal(&["setup", "claude", "--yes", "--mode", "confirm-all"]).code, 0);
+    assert!(mode().contains("mode = \"confirm-all\""));
+    assert_eq!(home.run(&["setup", "claude", "--uninstall", "--yes"], b"").code, 0);
+    assert!(home.read(SETTINGS).is_none());
+}

@@ -12,6 +12,8 @@ pub struct ToolCall {
     pub user_message: Option<String>,
     pub agent: String,
     pub session: String,
+    /// The subagent of the session that makes the call; empty for the session itself.
+    pub subagent: String,
     /// Somebody can answer a question.
     pub attended: bool,
     /// The turn was cancelled before the call ran.
@@ -29,6 +31,9 @@ pub enum Tool {
     Bash {
         command: String,
         background: bool,
+        /// The client is told to run it outside its own sandbox.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        unsandboxed: bool,
     },
     PowerShell {
         command: String,
@@ -132,6 +137,7 @@ impl ToolCall {
             user_message: None,
             agent: String::new(),
             session: String::new(),
+            subagent: String::new(),
             attended: true,
             cancelled: false,
             truncated: false,
@@ -141,7 +147,7 @@ impl ToolCall {
 
     /// A shell command.
     pub fn bash(command: impl Into<String>, cwd: impl Into<String>) -> ToolCall {
-        ToolCall::new(Tool::Bash { command: command.into(), background: false }, cwd)
+        ToolCall::new(Tool::Bash { command: command.into(), background: false, unsandboxed: false }, cwd)
     }
 }
 
@@ -152,12 +158,47 @@ pub fn tool_from_json(tool: &str, input: &Value) -> Tool {
     read_tool(tool, input).unwrap_or_else(|problem| Tool::Malformed { name: tool.to_owned(), problem })
 }
 
+/// The fields that each tool is documented with. What another one would change about the call is not known: a directory, a
+/// second path, a body that is sent along.
+const KNOWN: &[(&str, &str)] = &[
+    ("bash", "command background unsandboxed description timeout"),
+    ("powershell", "command description timeout"),
+    ("write", "path content size"),
+    ("edit", "path old new creates files patch"),
+    ("read", "path offset limit"),
+    ("search", "path pattern glob"),
+    ("fetch", "url method"),
+    ("websearch", "query"),
+    ("mcp", "server name args annotations description"),
+    ("task", "agent description"),
+    ("python", "code"),
+];
+
+/// The text was cut when it was collected; `check` judges it as if it were complete.
+const ABRIDGED: &str = "abridged";
+
+/// Fails if a field is there that nobody has described.
+fn only_known(tool: &str, fields: &Map<String, Value>) -> Result<(), String> {
+    // What a tool that nobody knows takes, nobody knows either.
+    let Some((_, known)) = KNOWN.iter().find(|(name, _)| *name == tool) else { return Ok(()) };
+    let is_known = |name: &str| name == ABRIDGED || known.split(' ').any(|known| known == name);
+    match fields.keys().find(|name| !is_known(name)) {
+        Some(unknown) => Err(format!("doorward doesn't know what `{unknown}` does in the input of `{tool}`")),
+        None => Ok(()),
+    }
+}
+
 fn read_tool(tool: &str, input: &Value) -> Result<Tool, String> {
     let Value::Object(fields) = input else {
         return Err(format!("the input of `{tool}` is not an object"));
     };
+    only_known(tool, fields)?;
     Ok(match tool {
-        "bash" => Tool::Bash { command: text(fields, "command")?, background: flag(fields, "background")? },
+        "bash" => Tool::Bash {
+            command: text(fields, "command")?,
+            background: flag(fields, "background")?,
+            unsandboxed: flag(fields, "unsandboxed")?,
+        },
         "powershell" => Tool::PowerShell { command: text(fields, "command")? },
         "write" => {
             Tool::Write { path: text(fields, "path")?, content: optional(fields, "content")?.unwrap_or_default() }
@@ -200,6 +241,9 @@ fn mcp(fields: &Map<String, Value>) -> Result<Tool, String> {
 fn changes(fields: &Map<String, Value>) -> Result<Vec<Change>, String> {
     let patch = optional(fields, "patch")?.unwrap_or_default();
     if let Some(files) = fields.get("files") {
+        if let Some(other) = ["path", "old", "new", "creates"].into_iter().find(|name| fields.contains_key(*name)) {
+            return Err(format!("it has both `files` and `{other}`"));
+        }
         return with_patched(listed_changes(files, &patch)?, &patch);
     }
     let kind = if flag(fields, "creates")? { ChangeKind::Create } else { ChangeKind::Update };
@@ -258,6 +302,9 @@ fn diff_path(text: &str) -> &str {
     text.split('\t').next().unwrap_or(text).trim().trim_matches('"')
 }
 
+/// The fields of one entry of `files`.
+const LISTED: &[&str] = &["path", "op", "to", "move_to", "new_path", "destination"];
+
 fn listed_changes(files: &Value, patch: &str) -> Result<Vec<Change>, String> {
     let Value::Array(files) = files else { return Err("`files` is not a list".into()) };
     if files.is_empty() {
@@ -267,6 +314,9 @@ fn listed_changes(files: &Value, patch: &str) -> Result<Vec<Change>, String> {
         .iter()
         .map(|file| {
             let Value::Object(file) = file else { return Err("an entry of `files` is not an object".into()) };
+            if let Some(unknown) = file.keys().find(|name| !LISTED.contains(&name.as_str())) {
+                return Err(format!("doorward doesn't know what `{unknown}` does in an entry of `files`"));
+            }
             let kind = match optional(file, "op")?.as_deref() {
                 Some("add" | "create") => ChangeKind::Create,
                 Some("update" | "edit" | "modify") | None => ChangeKind::Update,
@@ -302,5 +352,58 @@ fn flag(fields: &Map<String, Value>, name: &str) -> Result<bool, String> {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(value)) => Ok(*value),
         Some(_) => Err(format!("`{name}` is neither true nor false")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_that_nobody_has_described_makes_the_call_malformed() {
+        for (tool, input) in [
+            ("bash", json!({"command": "rm -rf build", "workdir": "/home/me"})),
+            ("bash", json!({"command": "ls", "cwd": "/"})),
+            ("bash", json!({"command": "ls", "env": {"PATH": "."}})),
+            ("bash", json!({"command": "ls", "stdin": "rm -rf ~"})),
+            ("powershell", json!({"command": "ls", "runAs": "root"})),
+            ("write", json!({"path": "a", "content": "x", "file_path": "/home/me/.bashrc"})),
+            ("write", json!({"path": "a", "content": "x", "mode": "0777"})),
+            ("edit", json!({"path": "a", "old": "x", "new": "y", "file": "/etc/passwd"})),
+            ("edit", json!({"files": [{"path": "a", "op": "update", "target": "/etc/passwd"}]})),
+            ("edit", json!({"files": [{"path": "a"}], "path": "/etc/passwd"})),
+            ("read", json!({"path": "a", "paths": ["/home/me/.ssh/id_rsa"]})),
+            ("search", json!({"pattern": "x", "paths": ["/"]})),
+            ("fetch", json!({"url": "https://docs.rs/", "body": "secret"})),
+            ("fetch", json!({"url": "https://docs.rs/", "headers": {"Authorization": "x"}})),
+            ("websearch", json!({"query": "x", "site": "evil.example"})),
+            ("mcp", json!({"server": "s", "name": "n", "args": {}, "arguments": {"path": "/"}})),
+            ("task", json!({"agent": "a", "description": "look", "prompt": "delete everything"})),
+            ("python", json!({"code": "1", "file": "/tmp/x.py"})),
+        ] {
+            assert!(matches!(tool_from_json(tool, &input), Tool::Malformed { .. }), "{tool} {input}");
+        }
+    }
+
+    #[test]
+    fn the_documented_fields_are_read() {
+        for (tool, input) in [
+            (
+                "bash",
+                json!({"command": "ls", "background": true, "description": "look", "timeout": 5, "abridged": true}),
+            ),
+            ("bash", json!({"command": "ls", "unsandboxed": true})),
+            ("write", json!({"path": "a", "content": "x", "size": 7, "abridged": true})),
+            ("edit", json!({"path": "a", "old": "", "new": "y", "creates": true})),
+            ("edit", json!({"files": [{"path": "a", "op": "move", "move_to": "b"}], "patch": ""})),
+            ("search", json!({"path": "a", "pattern": "x", "glob": "*.rs"})),
+            ("fetch", json!({"url": "https://docs.rs/", "method": "HEAD"})),
+            ("mcp", json!({"server": "s", "name": "n", "args": {}, "annotations": {}, "description": "d"})),
+            ("other", json!({"name": "x", "anything": 1})),
+            ("of my own", json!({"anything": 1})),
+        ] {
+            assert!(!matches!(tool_from_json(tool, &input), Tool::Malformed { .. }), "{tool} {input}");
+        }
     }
 }

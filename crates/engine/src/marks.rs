@@ -157,6 +157,10 @@ words! {
         UnknownTool = "unknown-tool" : "a tool that doorward does not know",
         LargeRead = "large-read" : "more than the limit for one read",
         RateExceeded = "rate-exceeded" : "more calls than the rate limit",
+
+        // Guards that a call goes past. Marks are features of the model by their place, so new ones come last.
+        SkipsChecks = "skips-checks" : "skips checks that would run by themselves: git hooks, commit checks",
+        SandboxOff = "sandbox-off" : "asks the agent's client to run it outside its own sandbox",
     }
 }
 

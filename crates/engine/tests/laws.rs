@@ -267,7 +267,7 @@ fn writing_a_command_differently_never_loosens() {
                 continue;
             }
             let Some(wrapped) = wrapping(command) else { continue };
-            let call = row.call_of(Tool::Bash { command: wrapped.clone(), background: false });
+            let call = row.call_of(Tool::Bash { command: wrapped.clone(), background: false, unsandboxed: false });
             let after = judge(&row.facts_of(&call), &policy).verdict;
             if after < before {
                 broken.push(format!("{} by {name}: {before} → {after}: {wrapped:?}", row.id));
@@ -283,7 +283,8 @@ fn advice_is_never_denied() {
     let template = corpus::rows().remove(0);
     for rule in &policy.rules {
         for command in rule.instead.split('`').skip(1).step_by(2) {
-            let call = template.call_of(Tool::Bash { command: command.to_owned(), background: false });
+            let call =
+                template.call_of(Tool::Bash { command: command.to_owned(), background: false, unsandboxed: false });
             let verdict = judge(&template.facts_of(&call), &policy).verdict;
             assert!(verdict < Verdict::Block, "{} advises `{command}`, which is denied", rule.id);
         }

@@ -22,7 +22,7 @@ pub enum LogError {
         why: &'static str,
     },
     /// Another process holds the log for too long.
-    #[error("another process holds the log")]
+    #[error("another process holds the log for too long: try again, or end that process")]
     Busy,
     /// The operating system refused.
     #[error("cannot {doing}: {source}")]

@@ -37,6 +37,7 @@ mod storage;
 mod thrift;
 mod totals;
 mod verify;
+mod waiting;
 
 #[cfg(test)]
 mod crash_tests;
@@ -78,3 +79,4 @@ pub use sealed::SealedFiles;
 pub use session::{CreatedState, Limit, PatternState, SessionState, SpokenState};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};
+pub use waiting::on_wait;

@@ -13,6 +13,8 @@ pub(crate) const LONGEST: u64 = 4 << 20;
 /// A lock is held for microseconds; whoever holds it for two seconds has stopped.
 const PAUSE: Duration = Duration::from_micros(100);
 const TRIES: u32 = 20_000;
+/// Tries after which the wait is an unusual one.
+const TOLD_AFTER: u32 = 2_000;
 
 /// Why a private file could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +120,10 @@ impl<'a> Hold<'a> {
     }
 
     fn lock(path: &'a Path, access: OFlags, lock: FlockOperation) -> Result<Self, FileError> {
-        for _ in 0..TRIES {
+        for tried in 0..TRIES {
+            if tried == TOLD_AFTER {
+                crate::waiting::waits();
+            }
             let file = open(path, access)?;
             match fs::flock(&file, lock) {
                 Ok(()) => {}

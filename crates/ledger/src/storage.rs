@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// No crowd makes anybody wait for longer than this.
+const USUAL: Duration = Duration::from_millis(300);
 
 /// Everybody passes the gate before waiting for the lock, and only one waits behind it: so a writer that comes back at
 /// once cannot overtake those who wait.
@@ -186,10 +188,15 @@ fn try_lock(file: impl AsFd) -> io::Result<bool> {
 /// Waits for a lock that at most one waits for, asking less and less often. A blocking wait could not be given up, and a
 /// stopped process would hold up every other one for good.
 fn poll(file: impl AsFd, started: &Started) -> io::Result<()> {
-    let mut pause = Duration::from_micros(20);
+    let (mut pause, mut is_told) = (Duration::from_micros(20), false);
     while !try_lock(&file)? {
-        if started.left().is_zero() {
+        let left = started.left();
+        if left.is_zero() {
             return Err(io::ErrorKind::WouldBlock.into());
+        }
+        if !is_told && PATIENCE.saturating_sub(left) > USUAL {
+            is_told = true;
+            crate::waiting::waits();
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(QUICK);
@@ -220,7 +227,11 @@ fn queue(file: File, started: &Started) -> io::Result<Arc<File>> {
         // Nobody listens any more if the wait was given up.
         let _ = answer.send(locked);
     })?;
-    match waiting.recv_timeout(started.left()) {
+    let soon = waiting.recv_timeout(USUAL.min(started.left())).or_else(|_| {
+        crate::waiting::waits();
+        waiting.recv_timeout(started.left())
+    });
+    match soon {
         Ok(locked) => locked.map(|()| file).map_err(io::Error::from),
         Err(_) => Err(io::ErrorKind::WouldBlock.into()),
     }

@@ -36,12 +36,16 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
     Ok(match name {
         "Bash" => {
             let fields = fields.only("command description timeout run_in_background dangerouslyDisableSandbox")?;
-            Tool::Bash { command: fields.need("command")?, background: fields.flag("run_in_background")? }
+            Tool::Bash {
+                command: fields.need("command")?,
+                background: fields.flag("run_in_background")?,
+                unsandboxed: fields.flag("dangerouslyDisableSandbox")?,
+            }
         }
         // Watches the output of a command that it starts in the background.
         "Monitor" if fields.has("command") => {
             let fields = fields.only("command description timeout timeout_ms persistent")?;
-            Tool::Bash { command: fields.need("command")?, background: true }
+            Tool::Bash { command: fields.need("command")?, background: true, unsandboxed: false }
         }
         "PowerShell" => Tool::PowerShell { command: fields.need("command")? },
         "Write" => {
@@ -130,9 +134,13 @@ mod tests {
             (
                 "Bash",
                 json!({"command": "ls", "run_in_background": true}),
-                Tool::Bash { command: text("ls"), background: true },
+                Tool::Bash { command: text("ls"), background: true, unsandboxed: false },
             ),
-            ("Monitor", json!({"command": "tail -f x"}), Tool::Bash { command: text("tail -f x"), background: true }),
+            (
+                "Monitor",
+                json!({"command": "tail -f x"}),
+                Tool::Bash { command: text("tail -f x"), background: true, unsandboxed: false },
+            ),
             (
                 "Write",
                 json!({"file_path": "/p/a", "content": "x"}),

@@ -53,7 +53,11 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
     let fields = Fields::of(input)?;
     Ok(match name.strip_prefix(SUBAGENTS).unwrap_or(name) {
         // The justification comes with requests for a permission.
-        "Bash" => Tool::Bash { command: fields.only("command description")?.need("command")?, background: false },
+        "Bash" => Tool::Bash {
+            command: fields.only("command description")?.need("command")?,
+            background: false,
+            unsandboxed: false,
+        },
         "apply_patch" => Tool::Edit { changes: patch::changes(&fields.only("command description")?.need("command")?)? },
         "view_image" => Tool::Read { path: fields.only("path detail")?.need("path")? },
         "spawn_agent" => {

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::dialect;
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situation, Step, likeness, patch};
+use super::{
+    Agent, Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situation, Step, likeness, patch, unknown,
+};
 
 /// Reads one payload. What happened is told by the fields that are there; whatever has a tool and no result is a call.
 pub fn translate(payload: &Value) -> Result<Event, String> {
@@ -24,6 +26,10 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
             Some(result) => Ok(likeness::outcome(&session, name, &input, ended(result))),
             None => proposed(fields, name, &input, session),
         };
+    }
+    // VS Code reads hooks from the same folder; its payloads look different, and it would not understand our answer.
+    if let Some(field) = unknown::call_field(&fields.whole(), unknown::DEPTH) {
+        return Err(format!("the payload carries a call (`{field}`) that is not in Copilot CLI's words"));
     }
     let step = match (fields.has("source"), fields.has("reason") && !fields.has("stopReason")) {
         (true, _) => Step::Began,
@@ -92,7 +98,7 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
         "bash" => {
             let fields = fields.only("command description mode sessionId shellId initial_wait timeout detach")?;
             let background = matches!(fields.may("mode")?, Some("async" | "detached")) || fields.flag("detach")?;
-            Tool::Bash { command: fields.need("command")?, background }
+            Tool::Bash { command: fields.need("command")?, background, unsandboxed: false }
         }
         "create" => {
             let fields = fields.only("path file_text")?;

@@ -4,7 +4,7 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Situation, Step};
+use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Situation, Step, unknown};
 
 /// Reads one payload.
 pub fn translate(payload: &Value) -> Result<Event, String> {
@@ -16,7 +16,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
         "preToolUse" => before(fields),
         "beforeShellExecution" => {
             let command = fields.need("command")?;
-            proposed(fields, Tool::Bash { command, background: false }, Asked::Permission)
+            proposed(fields, Tool::Bash { command, background: false, unsandboxed: false }, Asked::Permission)
         }
         "beforeMCPExecution" => {
             let (server, name) = (fields.own("server_name")?.unwrap_or_default(), fields.need("tool_name")?);
@@ -28,10 +28,17 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
         "sessionStart" => step(Step::Began),
         "sessionEnd" => step(Step::Ended),
         "preCompact" => step(Step::Compacted),
-        unknown if fields.has("tool_name") || fields.has("command") => {
-            Err(format!("`{unknown}` is not a known event of a tool call"))
-        }
-        _ => Ok(Event::Nothing),
+        "beforeSubmitPrompt"
+        | "stop"
+        | "subagentStart"
+        | "subagentStop"
+        | "afterAgentResponse"
+        | "afterAgentThought"
+        | "afterShellExecution"
+        | "afterMCPExecution"
+        | "afterFileEdit"
+        | "afterTabFileEdit" => Ok(Event::Nothing),
+        other => unknown::event(other, payload),
     }
 }
 
@@ -94,7 +101,7 @@ fn tool(name: &str, input: &Value) -> Result<Tool, String> {
                 fields.only("command working_directory cwd timeout description is_background block_until_ms")?;
             let directory = fields.either("working_directory", "cwd")?;
             let command = super::gemini::within(fields.need("command")?, directory.as_deref(), None);
-            Tool::Bash { command, background: fields.flag("is_background")? }
+            Tool::Bash { command, background: fields.flag("is_background")?, unsandboxed: false }
         }
         "Write" => {
             let fields = fields.only("file_path path content contents")?;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::{
-    Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
+    Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step, unknown,
 };
 
 /// What differs from one agent to the next.
@@ -48,10 +48,33 @@ pub fn told(fields: Fields<'_>, event: &str, attended: bool, speaker: Speaker) -
         "PreCompact" => session(fields, Step::Compacted),
         "SubagentStart" => session(fields, Step::SubagentBegan(fields.own("agent_id")?.unwrap_or_default())),
         "SubagentStop" => session(fields, Step::SubagentEnded(fields.own("agent_id")?.unwrap_or_default())),
-        unknown if fields.has("tool_name") => Err(format!("`{unknown}` is not a known event of a tool call")),
-        _ => Ok(Event::Nothing),
+        quiet if QUIET.contains(&quiet) => Ok(Event::Nothing),
+        other => unknown::event(other, &fields.whole()),
     }
 }
+
+/// Events that tell of something else than a call, and that some client of the dialect is known to send.
+const QUIET: &[&str] = &[
+    "ConfigChange",
+    "CwdChanged",
+    "DirectoryAdded",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "InstructionsLoaded",
+    "Notification",
+    "PostCompact",
+    "PostToolBatch",
+    "Setup",
+    "Stop",
+    "StopFailure",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "UserPromptExpansion",
+    "WorktreeCreate",
+    "WorktreeRemove",
+];
 
 /// The answer to a call that is about to run.
 pub fn reply(decision: &Decision) -> Reply {
@@ -114,6 +137,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
     let mut call = ToolCall::new(tool, cwd);
     call.agent = speaker.agent.name().to_owned();
     call.session = fields.own("session_id")?.unwrap_or_default();
+    call.subagent = fields.own("agent_id")?.unwrap_or_default();
     call.attended = attended;
     call.places = places(input);
     call.cancelled = fields.flag("cancelled")?;

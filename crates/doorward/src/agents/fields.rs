@@ -68,6 +68,11 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
+    /// All of them, as the value they came from.
+    pub fn whole(self) -> Value {
+        Value::Object(self.0.clone())
+    }
+
     pub fn value(self, name: &str) -> Option<&'a Value> {
         self.0.get(name)
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Decision, Ended, Event, Proof, Reply, likeness};
+use super::{Agent, Decision, Ended, Event, Proof, Reply, likeness, unknown};
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Gemini, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };
@@ -30,8 +30,8 @@ pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
         "BeforeAgent" => dialect::told(fields, "UserPromptSubmit", attended, SPEAKER),
         "PreCompress" => dialect::told(fields, "PreCompact", attended, SPEAKER),
         "SessionStart" | "SessionEnd" => dialect::told(fields, event, attended, SPEAKER),
-        unknown if fields.has("tool_name") => Err(format!("`{unknown}` is not a known event of a tool call")),
-        _ => Ok(Event::Nothing),
+        "BeforeModel" | "AfterModel" | "BeforeToolSelection" | "AfterAgent" | "Notification" => Ok(Event::Nothing),
+        other => unknown::event(other, payload),
     }
 }
 
@@ -91,7 +91,7 @@ fn shell(fields: Fields<'_>, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = fields.only("command description dir_path directory is_background timeout")?;
     let directory = fields.either("dir_path", "directory")?;
     let command = within(fields.need("command")?, directory.as_deref(), payload.may("cwd")?);
-    Ok(Tool::Bash { command, background: fields.flag("is_background")? })
+    Ok(Tool::Bash { command, background: fields.flag("is_background")?, unsandboxed: false })
 }
 
 /// A command that runs in another directory than the session does.

@@ -36,13 +36,14 @@ pub fn reply(id: Option<&str>, decision: &Decision) -> Reply {
 }
 
 fn proposed(fields: Fields<'_>) -> Result<Event, String> {
-    let fields = fields.only("event tool input cwd session id turn attended cancelled truncated")?;
+    let fields = fields.only("event tool input cwd session subagent id turn attended cancelled truncated")?;
     let cwd = fields.may("cwd")?.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
     let tool = fields.may("tool")?.ok_or("the payload names no tool")?;
     let input = fields.value("input").ok_or("the payload has no input")?;
     let mut call = ToolCall::new(tool_from_json(tool, input), cwd);
     call.agent = Agent::Generic.name().to_owned();
     call.session = fields.own("session")?.unwrap_or_default();
+    call.subagent = fields.own("subagent")?.unwrap_or_default();
     call.attended = fields.flag("attended")?;
     call.cancelled = fields.flag("cancelled")?;
     call.truncated = fields.flag("truncated")?;

@@ -19,10 +19,11 @@ mod qwen;
 pub mod shells;
 #[cfg(test)]
 mod tests;
+mod unknown;
 mod vscode;
 mod windsurf;
 
-use doorward_engine::ToolCall;
+use doorward_engine::{Tool, ToolCall};
 use serde_json::Value;
 
 pub use gemini::within as directory_before;
@@ -127,6 +128,15 @@ impl Agent {
             Agent::Codex => codex::reply(proposed.asked, decision),
             Agent::Generic => generic::reply(proposed.id.as_deref(), decision),
         }
+    }
+
+    /// A refusal in the agent's words, whatever it wants to know; empty where it has none but the exit code.
+    pub fn refusal(self, reason: &str) -> Reply {
+        let call = ToolCall::new(Tool::Other { name: String::new(), input: Value::Null }, "/");
+        let situation = Situation::default();
+        let proposed = Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
+        let reply = self.reply(&proposed, &Decision::Deny(reason.to_owned()));
+        if reply.code == 0 { reply } else { Reply::default() }
     }
 
     /// Hands the agent's model a text at the beginning of a session, where it takes one.

@@ -27,7 +27,11 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
         "bash" => {
             let fields = fields.only("command description timeout workdir")?;
             let (command, directory) = (fields.need("command")?, fields.own("workdir")?);
-            Tool::Bash { command: within(command, directory.as_deref(), payload.may("cwd")?), background: false }
+            Tool::Bash {
+                command: within(command, directory.as_deref(), payload.may("cwd")?),
+                background: false,
+                unsandboxed: false,
+            }
         }
         "write" => {
             let fields = fields.only("filePath content")?;

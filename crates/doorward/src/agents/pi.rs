@@ -40,7 +40,11 @@ fn proof(payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> 
 fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
-        "bash" => Tool::Bash { command: fields.only("command timeout")?.need("command")?, background: false },
+        "bash" => Tool::Bash {
+            command: fields.only("command timeout")?.need("command")?,
+            background: false,
+            unsandboxed: false,
+        },
         "read" => Tool::Read { path: fields.only("path offset limit")?.need("path")? },
         "write" => {
             let fields = fields.only("path content")?;

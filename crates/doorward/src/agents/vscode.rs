@@ -37,7 +37,11 @@ fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> 
     Ok(match name {
         "run_in_terminal" | "runInTerminal" | "runTerminalCommand" => {
             let fields = fields.only("command explanation goal isBackground timeout")?;
-            Tool::Bash { command: fields.need("command")?, background: fields.flag("isBackground")? }
+            Tool::Bash {
+                command: fields.need("command")?,
+                background: fields.flag("isBackground")?,
+                unsandboxed: false,
+            }
         }
         "create_file" | "createFile" => {
             let fields = fields.only("filePath content")?;

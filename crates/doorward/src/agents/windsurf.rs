@@ -6,14 +6,14 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness};
+use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness, unknown};
 
 /// Reads one payload.
 pub fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let action = fields.may("agent_action_name")?.ok_or("the payload names no action")?;
     let session = fields.own("trajectory_id")?.unwrap_or_default();
-    let Some((when, what)) = action.split_once('_') else { return Ok(Event::Nothing) };
+    let (when, what) = action.split_once('_').unwrap_or_default();
     let is_call = matches!(what, "run_command" | "write_code" | "read_code" | "mcp_tool_use");
     match (when, is_call) {
         ("pre", true) => {
@@ -24,10 +24,15 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
             let info = fields.value("tool_info").ok_or("the payload has no tool info")?;
             Ok(likeness::outcome(&session, what, &asked_for(info), Ended::Ran))
         }
-        ("pre", false) if what != "user_prompt" => Err(format!("`{action}` is not a known action")),
-        _ => Ok(Event::Nothing),
+        ("pre", false) if what == "user_prompt" => Ok(Event::Nothing),
+        ("post", false) if AFTERWARDS.contains(&what) => Ok(Event::Nothing),
+        ("pre", false) => Err(format!("`{action}` is not a known action")),
+        _ => unknown::event(action, payload),
     }
 }
+
+/// What Windsurf tells of after it happened, besides calls.
+const AFTERWARDS: &[&str] = &["cascade_response", "cascade_response_with_transcript", "setup_worktree"];
 
 /// Says the decision: only a refusal is said, with exit code 2 and its reason.
 pub fn reply(decision: &Decision) -> Reply {
@@ -69,9 +74,11 @@ fn asked_for(info: &Value) -> Value {
 
 fn tool(what: &str, fields: Fields<'_>) -> Result<Tool, String> {
     Ok(match what {
-        "run_command" => {
-            Tool::Bash { command: fields.only("command_line cwd")?.need("command_line")?, background: false }
-        }
+        "run_command" => Tool::Bash {
+            command: fields.only("command_line cwd")?.need("command_line")?,
+            background: false,
+            unsandboxed: false,
+        },
         "read_code" => Tool::Read { path: fields.only("file_path")?.need("file_path")? },
         "write_code" => write(fields.only("file_path edits")?)?,
         "mcp_tool_use" => {

@@ -11,6 +11,7 @@ use super::room::Room;
 use crate::places::Places;
 use crate::record;
 use crate::screen::time;
+use crate::trust::person;
 
 pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
     let format = match arguments.format {
@@ -68,12 +69,8 @@ fn drop_old(places: &Places, log: &mut Log, days: Days) -> Result<Retained> {
 
 /// Asks the person at the terminal; where there is none, nobody can say yes.
 fn is_person(what: &str, days: u32) -> Result<bool> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        bail!("only a person may {what}: run this in a terminal");
-    }
-    write!(std::io::stderr(), "{what}, all that are older than {days} days? type `yes`: ")?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
+    person::required()?;
+    let answer = person::types(&format!("{what}, all that are older than {days} days? type `yes`"))?;
     Ok(answer.trim() == "yes")
 }
 

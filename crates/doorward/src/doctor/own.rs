@@ -8,6 +8,7 @@ use doorward_ledger::{AlertKind, Index, Log, LogError};
 use super::{Defect, Patient, exposed};
 use crate::alerts;
 use crate::audit::{Room, verified};
+use crate::private_state;
 use crate::reconcile;
 use crate::record;
 use crate::replay::upgrade;
@@ -69,6 +70,9 @@ fn state(patient: &Patient<'_>) -> Vec<Defect> {
             let what = format!("`{}` {problem}", path.display());
             found.push(Defect::new("state-exposed", None, what, "chmod 700 it"));
         }
+    }
+    if let (true, Err(problem)) = (found.is_empty(), private_state::check(places)) {
+        found.push(Defect::new("state-exposed", None, problem.to_string(), "until then every call is blocked"));
     }
     let key = record::checkpoint_key(places);
     let is_read = key.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);

@@ -120,6 +120,7 @@ pub fn approve_session(
     let repeat = Repeat {
         grant: Grants::draw()?,
         agent: pending.agent.clone(),
+        subagent: pending.subagent.clone(),
         session: pending.session.clone(),
         pattern: pending.pattern.clone(),
         shape,
@@ -141,7 +142,7 @@ pub fn approve_session(
     };
     // INVARIANT: the record is durable before anything is loosened.
     let _receipt = ledger.append(Entry::new(&body)?).context("the yes cannot be recorded, so it does not count")?;
-    desk.store_repeat(&Repeat::name(&repeat.agent, &repeat.session, &repeat.pattern), &repeat)?;
+    desk.store_repeat(&repeat.own_name(), &repeat)?;
     desk.change(id, |pending| pending.status = Status::Approved)
 }
 

@@ -33,7 +33,7 @@ pub struct Subject<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bound {
-    /// Agent, tool, input and directory.
+    /// Agent, session, subagent, tool, input and directory.
     pub call: String,
     /// What was understood: effects, flows, coverage.
     pub effects: String,
@@ -70,13 +70,14 @@ impl Bound {
     }
 }
 
-/// The name of exactly this call: agent, tool, input and directory; `None` if nobody knows what exactly would run.
+/// The name of exactly this call: agent, session, subagent, tool, input and directory. A yes is to what this session, or
+/// this subagent of it, asked for; another one that makes the same call is another story. `None` if nobody knows what exactly would run.
 pub fn exact_call(call: &ToolCall) -> Option<String> {
     let is_known = !matches!(call.tool, Tool::Malformed { .. });
     if !is_known || call.truncated || call.cancelled {
         return None;
     }
-    hash(&(&call.agent, &call.tool, &call.cwd, &call.places))
+    hash(&(&call.agent, &call.session, &call.subagent, &call.tool, &call.cwd, &call.places))
 }
 
 /// The rules that a call was judged by.

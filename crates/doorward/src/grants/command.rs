@@ -129,7 +129,8 @@ pub fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
 fn approve_session(pending: &Pending, arguments: &ApproveArguments) -> Result<ExitCode> {
     let shape = answer::repeatable(pending)?;
     let mut out = anstream::stdout().lock();
-    writeln!(out, "for the rest of this session, 20 times and for an hour at most, without asking:")?;
+    let whose = if pending.subagent.is_empty() { "this session" } else { "this subagent's work" };
+    writeln!(out, "for the rest of {whose}, 20 times and for an hour at most, without asking:")?;
     for class in shape.classes.iter().chain(&shape.targets) {
         writeln!(out, "  {}", crate::screen::visible(class))?;
     }
@@ -178,7 +179,7 @@ fn as_json(pending: &Pending) -> Value {
     json!({
         "id": pending.id, "verdict": pending.verdict, "cleared_by": pending.needs, "tool": pending.tool,
         "call": pending.call, "input": pending.input, "changes": pending.changes, "cwd": pending.cwd,
-        "agent": pending.agent, "session": pending.session, "project": pending.project,
+        "agent": pending.agent, "session": pending.session, "subagent": pending.subagent, "project": pending.project,
         "reasons": pending.reasons, "effects": pending.effects, "not_understood": pending.not_understood,
         "target": answer::to_type(pending), "pattern": pending.pattern, "asked_ms": pending.asked_ms,
         "decision": pending.decision, "first_step_ms": pending.first_step_ms, "for_session": pending.shape.is_some(),

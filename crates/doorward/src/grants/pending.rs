@@ -24,6 +24,9 @@ pub struct Pending {
     pub decision: String,
     pub agent: String,
     pub session: String,
+    /// The subagent of the session that asked; empty for the session itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subagent: String,
     pub cwd: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
@@ -118,6 +121,7 @@ impl Pending {
             decision: decision.to_owned(),
             agent: call.agent.clone(),
             session: call.session.clone(),
+            subagent: call.subagent.clone(),
             cwd: call.cwd.clone(),
             project: subject.project.map(str::to_owned),
             tool: facts.tool.clone(),

@@ -57,6 +57,7 @@ pub struct Repeat {
     pub grant: String,
     pub agent: String,
     pub session: String,
+    pub subagent: String,
     pub pattern: String,
     pub shape: Shape,
     pub policy: String,
@@ -70,9 +71,14 @@ impl State for Repeat {
 }
 
 impl Repeat {
-    /// One agent, one session, one pattern.
-    pub fn name(agent: &str, session: &str, pattern: &str) -> String {
-        format!("{agent}\0{session}\0{pattern}")
+    /// One agent, one session, one subagent of it or none, one pattern.
+    pub fn name(agent: &str, (session, subagent): (&str, &str), pattern: &str) -> String {
+        format!("{agent}\0{session}\0{subagent}\0{pattern}")
+    }
+
+    /// The name of this one.
+    pub fn own_name(&self) -> String {
+        Repeat::name(&self.agent, (&self.session, &self.subagent), &self.pattern)
     }
 
     /// Its time has run out, whether or not it was used up.

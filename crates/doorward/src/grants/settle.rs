@@ -157,7 +157,7 @@ impl Door<'_> {
     fn redeem_repeat(&self, desk: &Desk, considered: &Considered, decision: &str) -> Option<Cleared> {
         let facts = &considered.facts;
         let shape = Shape::of(facts, &considered.judgement).filter(|_| !self.loaded.config.strict)?;
-        let name = Repeat::name(&self.call.agent, &self.call.session, &facts.pattern);
+        let name = Repeat::name(&self.call.agent, (&self.call.session, &self.call.subagent), &facts.pattern);
         let seen = desk.repeat(&name).filter(|repeat| repeat.is_current(desk.now_ms))?;
         let is_same = Some(&seen.policy) == policy(self.subject(considered)).as_ref() && seen.shape.covers(&shape);
         let trail = desk.trail(&seen.grant).ok()?;

@@ -165,8 +165,9 @@ pub fn lines(pending: &Pending, width: usize) -> Vec<Line> {
         page.say(Tone::Heading, "", "also");
         others.iter().for_each(|reason| page.say(Tone::Plain, "  ", reason));
     }
-    let session = if pending.session.is_empty() { "" } else { ", session " };
-    let origin = format!("{}{session}{}, pattern {}", pending.agent, pending.session, pending.pattern);
+    let named = |what: &str, name: &str| if name.is_empty() { String::new() } else { format!(", {what} {name}") };
+    let (session, subagent) = (named("session", &pending.session), named("subagent", &pending.subagent));
+    let origin = format!("{}{session}{subagent}, pattern {}", pending.agent, pending.pattern);
     page.say(Tone::Faint, "", &origin);
     page.lines
 }

@@ -4,7 +4,7 @@ use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, GrantStep};
 
 use super::desk::{Desk, Grant, LASTS_MS};
-use super::repeat::{self, Repeat};
+use super::repeat;
 use super::settle::user;
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
@@ -42,7 +42,7 @@ pub fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
         }
     }
     for repeat in desk.repeats().into_iter().filter(|repeat| repeat.is_over(desk.now_ms)) {
-        desk.forget_repeat(&Repeat::name(&repeat.agent, &repeat.session, &repeat.pattern));
+        desk.forget_repeat(&repeat.own_name());
         let body = GrantBody {
             step: GrantStep::Expired,
             grant: Some(repeat.grant),

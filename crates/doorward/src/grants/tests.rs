@@ -512,3 +512,85 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
     assert_eq!(hook(payload.to_string().as_bytes(), &surroundings).unwrap().stdout, "");
     assert!(room.desk().open().is_empty());
 }
+
+/// What the hook says to a call of one session, and of one of its subagents if that is named.
+fn said_to(room: &Room, session: &str, subagent: &str, input: serde_json::Value) -> String {
+    let mut payload = json!({
+        "session_id": session, "cwd": room.at("project"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": input, "tool_use_id": format!("t{}", now_ms()),
+    });
+    if !subagent.is_empty() {
+        payload["agent_id"] = json!(subagent);
+    }
+    let surroundings = Surroundings { agent: room.agent, places: room.places(), attended: room.attended };
+    let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
+    let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
+    said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_yes_is_to_the_session_and_the_subagent_that_asked() {
+    let push = || json!({ "command": ASKED });
+    let others = [("s", ""), ("s", "a"), ("s", "b"), ("t", ""), ("t", "a")];
+    for (session, subagent) in [("s", ""), ("s", "a")] {
+        let room = Room::new();
+        assert_ne!(said_to(&room, session, subagent, push()), "allow");
+        let pending = room.only_pending();
+        assert_eq!((pending.session.as_str(), pending.subagent.as_str()), (session, subagent));
+        room.approve(&pending);
+        for (other, another) in others.into_iter().filter(|one| *one != (session, subagent)) {
+            assert_ne!(said_to(&room, other, another, push()), "allow", "{session} {subagent}: {other} {another}");
+        }
+        assert_eq!(said_to(&room, session, subagent, push()), "allow");
+        assert_ne!(said_to(&room, session, subagent, push()), "allow", "it was for once");
+    }
+}
+
+#[test]
+fn a_yes_for_a_session_is_none_for_its_subagents() {
+    let room = Room::new();
+    let fetch = |subagent: &str| {
+        let mut payload = json!({
+            "session_id": "s", "cwd": room.at("project"), "hook_event_name": "PreToolUse", "tool_name": "WebFetch",
+            "tool_input": { "url": "https://wiki.example.org/page", "prompt": "read" }, "tool_use_id": format!("t{}", now_ms()),
+        });
+        if !subagent.is_empty() {
+            payload["agent_id"] = json!(subagent);
+        }
+        let surroundings = Surroundings { agent: room.agent, places: room.places(), attended: room.attended };
+        let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
+        reply.stdout.contains("\"allow\"")
+    };
+    assert!(!fetch(""));
+    let pending = room.only_pending();
+    approve_session(&room.desk(), &mut room.ledger(), &pending.id, &to_type(&pending), Some("needed".into())).unwrap();
+    assert!(!fetch("a"));
+    assert!(fetch("") && fetch(""));
+}
+
+#[test]
+fn a_yes_inside_the_sandbox_is_none_outside_it() {
+    let room = Room::new();
+    let inside = || json!({ "command": ASKED });
+    let outside = || json!({ "command": ASKED, "dangerouslyDisableSandbox": true });
+    assert_ne!(said_to(&room, "s", "", inside()), "allow");
+    room.approve(&room.only_pending());
+    assert_ne!(said_to(&room, "s", "", outside()), "allow");
+    let shown =
+        room.desk().open().into_iter().find(|pending| pending.reasons.iter().any(|why| why.contains("sandbox")));
+    let shown = shown.unwrap();
+    let page: Vec<String> = super::show::lines(&shown, 90).into_iter().map(|line| line.text).collect();
+    assert!(page.iter().any(|line| line.contains("the agent's sandbox")), "{page:?}");
+    assert_eq!(said_to(&room, "s", "", inside()), "allow", "the yes is still there");
+    room.approve(&shown);
+    assert_ne!(said_to(&room, "s", "", inside()), "allow");
+    assert_eq!(said_to(&room, "s", "", outside()), "allow");
+}
+
+#[test]
+fn a_harmless_command_outside_the_sandbox_asks() {
+    let room = Room::new();
+    assert_eq!(said_to(&room, "s", "", json!({ "command": "ls" })), "allow");
+    assert_eq!(said_to(&room, "s", "", json!({ "command": "ls", "dangerouslyDisableSandbox": false })), "allow");
+    assert_eq!(said_to(&room, "s", "", json!({ "command": "ls", "dangerouslyDisableSandbox": true })), "ask");
+}

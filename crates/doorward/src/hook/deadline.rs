@@ -19,6 +19,17 @@ static START: OnceLock<Instant> = OnceLock::new();
 /// Milliseconds after the start at which the last word is spoken.
 static LAST_WORD_MS: AtomicU64 = AtomicU64::new(0);
 
+/// A thread is there to say the last word.
+static IS_SPEAKING: AtomicBool = AtomicBool::new(false);
+
+/// Another process holds what this one needs.
+static IS_HELD_UP: AtomicBool = AtomicBool::new(false);
+
+const TOO_LONG: &str = "doorward: it took too long to judge this call, so the call is blocked; try it again\n";
+
+const HELD_UP: &str = "doorward: another process holds its record or state and does not let go, so the call is blocked; \
+                       end that process (`fuser -v ~/.local/state/doorward/log` names it) and try again\n";
+
 /// Ends the process with exit code 2 unless it ends by itself before; with a word on standard error if that is wanted.
 ///
 /// An alarm clock of the kernel costs a microsecond, a thread that waits a quarter of all the time that a hook takes. Only
@@ -28,7 +39,22 @@ pub fn start(wants_words: bool) {
     let _ = signal_hook::flag::register_conditional_shutdown(SIGALRM, 2, Arc::new(AtomicBool::new(true)));
     START.get_or_init(Instant::now);
     end_in(seconds());
+    doorward_ledger::on_wait(held_up);
     if wants_words {
+        speak();
+    }
+}
+
+/// Somebody else holds a lock that this process needs. It is the one hold-up that lasts as long as others please, so from
+/// now on the end is announced in words, also to agents that do without: a person has to learn why nothing runs.
+fn held_up() {
+    IS_HELD_UP.store(true, Ordering::Relaxed);
+    speak();
+}
+
+/// Has a thread that says the last word; there is never more than one.
+fn speak() {
+    if START.get().is_some() && !IS_SPEAKING.swap(true, Ordering::Relaxed) {
         // If there is no thread to be had the alarm is still set.
         let _ = std::thread::Builder::new().spawn(refuse_in_the_end);
     }
@@ -101,7 +127,8 @@ fn refuse_in_the_end() {
     loop {
         let left = Duration::from_millis(LAST_WORD_MS.load(Ordering::Relaxed)).saturating_sub(passed());
         if left.is_zero() {
-            let _ = std::io::stderr().write_all(b"doorward: it took too long; the call is blocked\n");
+            let why = if IS_HELD_UP.load(Ordering::Relaxed) { HELD_UP } else { TOO_LONG };
+            let _ = std::io::stderr().write_all(why.as_bytes());
             std::process::exit(2);
         }
         std::thread::sleep(left);

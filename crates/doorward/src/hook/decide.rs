@@ -19,6 +19,7 @@ use crate::held;
 use crate::judging::{self, Considered};
 use crate::loading::{self, Loaded};
 use crate::places::Places;
+use crate::private_state;
 use crate::record::Recorder;
 use crate::reviewer::{self, Scene};
 use crate::rollout;
@@ -101,6 +102,12 @@ fn settled(
     if mode == Mode::Off {
         return Ok(Told::at_once(Decision::Silent));
     }
+    let trouble = match (private_state::check(places), mode) {
+        (Ok(()), _) => String::new(),
+        // Shadow leaves everything as it was, but says so.
+        (Err(error), Mode::Shadow) => format!("doorward: {error:#}\n"),
+        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => return Err(error),
+    };
     let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
     proposed.call.user_message = spoken::words(&session, proposed, &places.state());
     let call = &proposed.call;
@@ -154,7 +161,7 @@ fn settled(
             let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
             let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience) } else { Duration::ZERO };
             let decision = note.added_to(door.answer(decision, &grant, &considered, id));
-            Ok(Told { wait, ..Told::at_once(decision) })
+            Ok(Told { wait, trouble, ..Told::at_once(decision) })
         }
         // Shadow leaves everything as it was, a full disk included, but says so.
         (Err(error), Mode::Shadow) => Ok(Told { trouble: format!("doorward: {error:#}\n"), ..Told::at_once(decision) }),

@@ -3,12 +3,13 @@
 mod attended;
 mod deadline;
 mod decide;
+mod delivery;
 pub mod entry;
 mod settle;
 mod waiting;
 
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -65,7 +66,7 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(Err(error)) => refusal(&format!("{error:#}")),
         Err(_) => refusal("it met a fault of its own"),
     };
-    send(&reply)
+    delivery::send(&reply, known)
 }
 
 /// How long the agent waits for an answer, if whoever installed the hook says so.
@@ -234,15 +235,4 @@ fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
 fn refusal(reason: &str) -> Reply {
     let text = format!("doorward: {}; the call is blocked\n", crate::screen::visible(reason));
     Reply { stdout: String::new(), stderr: text, code: 2 }
-}
-
-fn send(reply: &Reply) -> ExitCode {
-    // INVARIANT: an answer that does not get out is a refusal.
-    let mut stdout = std::io::stdout().lock();
-    let sent = stdout.write_all(reply.stdout.as_bytes()).and_then(|()| stdout.flush());
-    let _ = std::io::stderr().write_all(reply.stderr.as_bytes());
-    match sent {
-        Ok(()) => ExitCode::from(reply.code),
-        Err(_) => ExitCode::from(2),
-    }
 }

@@ -22,7 +22,9 @@ fn as_call(named: &Named, call: &ToolCall) -> ToolCall {
         Touch::Read => Tool::Read { path: target },
         Touch::Write => Tool::Write { path: target, content: String::new() },
         Touch::Network => Tool::Fetch { url: target, method: None },
-        Touch::Delete => Tool::Bash { command: format!("rm -rf -- {}", quoted(&target)), background: false },
+        Touch::Delete => {
+            Tool::Bash { command: format!("rm -rf -- {}", quoted(&target)), background: false, unsandboxed: false }
+        }
     };
     ToolCall { tool, user_message: None, ..call.clone() }
 }

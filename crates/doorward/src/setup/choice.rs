@@ -1,42 +1,31 @@
 //! The starting mode of an agent, asked for and written into the user's configuration.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::config::Agent;
+use crate::trust::person;
 
 /// Asks a person how to start.
-pub fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Mode> {
+pub fn ask(out: &mut dyn Write) -> Result<Mode> {
     writeln!(out, "\nhow should it start?")?;
     writeln!(out, "  c  confirm-all: you are asked about every call (default)")?;
     writeln!(out, "  s  shadow: only record what would have been decided")?;
     writeln!(out, "  a  auto: trust its judgement from now on")?;
-    write!(out, "choice [c/s/a]: ")?;
     out.flush()?;
-    let mut line = String::new();
-    input.read_line(&mut line)?;
+    chosen(&person::asked("choice [c/s/a]: ")?.unwrap_or_default())
+}
+
+fn chosen(line: &str) -> Result<Mode> {
     match line.trim().to_ascii_lowercase().as_str() {
         "" | "c" | "confirm-all" => Ok(Mode::ConfirmAll),
         "s" | "shadow" => Ok(Mode::Shadow),
         "a" | "auto" => Ok(Mode::Auto),
         other => bail!("`{other}` is none of the choices; nothing was changed"),
     }
-}
-
-/// Asks a person at the terminal for a yes.
-pub fn agree(question: &str) -> Result<bool> {
-    if !std::io::stdin().is_terminal() {
-        bail!("nobody can be asked here: say `--yes`");
-    }
-    let mut out = std::io::stdout().lock();
-    write!(out, "{question} [y/N]: ")?;
-    out.flush()?;
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 /// The configuration with the mode, and with the tool chain directories that were in use when the user decided.
@@ -108,7 +97,7 @@ mod tests {
         for (typed, mode) in
             [("\n", Some(Mode::ConfirmAll)), ("s\n", Some(Mode::Shadow)), ("A\n", Some(Mode::Auto)), ("x\n", None)]
         {
-            assert_eq!(ask(&mut typed.as_bytes(), &mut Vec::new()).ok(), mode);
+            assert_eq!(chosen(typed).ok(), mode);
         }
     }
 }

@@ -181,6 +181,7 @@ fn install(
     }
     let modes = changes.iter().map(|(agent, _)| Ok((*agent, mode(places, *agent, arguments)?)));
     let modes: Vec<(Agent, Mode)> = modes.collect::<Result<_>>()?;
+    modes.iter().try_for_each(|(agent, mode)| may_begin(places, *agent, *mode))?;
     for ((agent, mode), (_, changes)) in modes.into_iter().zip(changes) {
         settle(places, agent, mode, arguments)?;
         for change in changes {
@@ -221,6 +222,7 @@ fn add(change: &Change) -> Result<()> {
 fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     for agent in agents {
         let mode = mode(places, *agent, arguments)?;
+        may_begin(places, *agent, mode)?;
         settle(places, *agent, mode, arguments)?;
         writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings are as they were", agent.title())?;
     }
@@ -270,6 +272,23 @@ fn write_mode(places: &Places, agent: &str, choice: &Choice, config: &str) -> Re
     Ok(())
 }
 
+/// Whether an agent may be given this mode here. One that approves or looks away takes a person at a terminal; to begin
+/// with `confirm-all`, or to stay in the mode that a person chose before, a script will do.
+fn may_begin(places: &Places, agent: Agent, mode: Mode) -> Result<()> {
+    let is_laxer = match mode {
+        Mode::ConfirmAll => false,
+        Mode::Auto | Mode::Shadow | Mode::Off => {
+            mode != crate::loading::load(places, None, agent.name()).mode(agent.name())
+        }
+    };
+    if is_laxer { by_person(&format!("mode `{mode}` asks less than `confirm-all`")) } else { Ok(()) }
+}
+
+/// Fails unless a person at a terminal typed the command; `--yes` answers questions, it does not stand in for the person.
+fn by_person(why: &str) -> Result<()> {
+    person::required().map_err(|reason| anyhow::anyhow!("nothing was changed: {why}, and {reason}"))
+}
+
 /// The mode that was asked for, or chosen by a person, or in force already.
 fn mode(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Mode> {
     if let Some(mode) = arguments.mode {
@@ -282,7 +301,7 @@ fn mode(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Mod
         bail!("nobody can be asked here: say `--yes`, and `--mode` if it should not start with `confirm-all`");
     }
     writeln!(anstream::stdout(), "\n{}:", agent.title())?;
-    choice::ask(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())
+    choice::ask(&mut std::io::stdout().lock())
 }
 
 fn configured(places: &Places, agent: &str, choice: &Choice) -> Result<String> {
@@ -370,7 +389,8 @@ fn uninstall(changes: &[(Agent, Vec<Change>)], arguments: &SetupArguments) -> Re
     if arguments.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
-    if !arguments.yes && !choice::agree("remove the hooks?")? {
+    by_person("uninstalling lets the agent work unguarded")?;
+    if !arguments.yes && !person::agrees("remove the hooks?")? {
         bail!("nothing was changed");
     }
     for Change { part, new, .. } in changed {

@@ -1,11 +1,12 @@
 //! Files reached without following a single link, so that no path can be made to lead elsewhere meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -13,10 +14,20 @@ use rustix::io::Errno;
 /// Larger attributes are no attributes of a file that somebody wrote by hand.
 const ATTRIBUTES: usize = 64 << 10;
 
-/// The directory that was opened last: files are mostly visited directory by directory.
+/// So many open directories are kept: enough for a tree, and far from what a process may have open.
+const KEPT: usize = 64;
+
+/// The directories on the way to the one that was visited last: trees are walked directory by directory, and a deep one
+/// must not be entered from its root again for each of them.
 #[derive(Debug, Default)]
 pub struct Doors {
-    last: Option<(PathBuf, OwnedFd)>,
+    /// The directory that was visited last.
+    last: PathBuf,
+    /// Directories on the way to it, outermost first: how many bytes of `last` name each, and the directory itself.
+    way: VecDeque<(usize, OwnedFd)>,
+    /// How many directories were opened.
+    #[cfg(test)]
+    opened: usize,
 }
 
 impl Doors {
@@ -25,11 +36,51 @@ impl Doors {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         };
-        if self.last.as_ref().is_none_or(|(known, _)| known != parent) {
-            self.last = Some((parent.to_owned(), directory(parent)?));
+        Ok((self.directory(parent)?, name))
+    }
+
+    /// A directory, opened component by component from the nearest one that is still open.
+    pub fn directory(&mut self, path: &Path) -> io::Result<&OwnedFd> {
+        let bytes = path.as_os_str().as_bytes();
+        let common = shared(self.last.as_os_str().as_bytes(), bytes);
+        self.way.retain(|(length, _)| *length <= common);
+        if let Err(error) = self.enter(path) {
+            self.forget();
+            return Err(error);
         }
-        let opened = self.last.as_ref().map(|(_, opened)| opened);
-        opened.map(|opened| (opened, name)).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        self.last = path.to_owned();
+        self.way.back().map(|(_, opened)| opened).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    /// Opens what is not open yet of the way to a directory.
+    fn enter(&mut self, path: &Path) -> io::Result<()> {
+        let bytes = path.as_os_str().as_bytes();
+        if self.way.is_empty() {
+            if !bytes.starts_with(b"/") {
+                return Err(io::Error::from(io::ErrorKind::InvalidInput));
+            }
+            self.way.push_back((0, fs::open("/", DIRECTORY, Mode::empty())?));
+        }
+        let mut at = self.way.back().map_or(0, |(length, _)| *length);
+        for name in bytes.get(at..).unwrap_or_default().split(|byte| *byte == b'/') {
+            let end = at + name.len();
+            at = end + 1;
+            if matches!(name, b"" | b".") {
+                continue;
+            }
+            let above = self.way.back().map(|(_, opened)| opened);
+            let above = above.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            let opened = step(above, name, path)?;
+            #[cfg(test)]
+            {
+                self.opened += 1;
+            }
+            self.way.push_back((end, opened));
+            if self.way.len() > KEPT {
+                self.way.pop_front();
+            }
+        }
+        Ok(())
     }
 
     /// Looks at a path itself.
@@ -41,7 +92,14 @@ impl Doors {
     /// Opens a file to be read, without leaving a trace in its access time where that is possible.
     pub fn open(&mut self, path: &Path) -> io::Result<File> {
         let (parent, name) = self.parent(path)?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        // Opening alone makes some devices act, so what it is must be known before.
+        if !is_plain(&fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?) {
+            return Err(io::Error::other(format!(
+                "`{}` is a link, a device or a pipe, not a plain file",
+                path.display()
+            )));
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         #[cfg(target_os = "linux")]
         match fs::openat(parent, name, flags | OFlags::NOATIME, Mode::empty()) {
             Err(Errno::PERM) => {}
@@ -60,28 +118,38 @@ impl Doors {
 
     /// Whatever was opened may have been moved or replaced by now.
     pub fn forget(&mut self) {
-        self.last = None;
+        self.way.clear();
     }
 }
 
-/// Opens a directory, component by component.
-pub fn directory(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-    let mut opened = fs::open("/", flags, Mode::empty())?;
-    for component in path.components() {
-        opened = match component {
-            Component::RootDir | Component::CurDir => continue,
-            Component::Normal(name) => match fs::openat(&opened, name, flags, Mode::empty()) {
-                // Linux says so of a link, too.
-                Err(Errno::NOTDIR | Errno::LOOP) => {
-                    return Err(io::Error::other(format!("`{}` is or leads through a link", path.display())));
-                }
-                other => other?,
-            },
-            Component::ParentDir | Component::Prefix(_) => return Err(io::Error::from(io::ErrorKind::InvalidInput)),
-        };
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+
+/// One component further.
+fn step(above: &OwnedFd, name: &[u8], path: &Path) -> io::Result<OwnedFd> {
+    if name == b".." {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
-    Ok(opened)
+    match fs::openat(above, name, DIRECTORY, Mode::empty()) {
+        // Linux says so of a link, too.
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            Err(io::Error::other(format!("`{}` is or leads through a link", path.display())))
+        }
+        other => Ok(other?),
+    }
+}
+
+/// How many bytes two paths share, up to the end of a whole component of both.
+fn shared(one: &[u8], other: &[u8]) -> usize {
+    let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let ends = |path: &[u8]| path.get(same).is_none_or(|byte| *byte == b'/');
+    if ends(one) && ends(other) {
+        return same;
+    }
+    one.get(..same).and_then(|start| start.iter().rposition(|byte| *byte == b'/')).unwrap_or_default()
+}
+
+fn is_plain(stat: &Stat) -> bool {
+    fs::FileType::from_raw_mode(stat.st_mode) == fs::FileType::RegularFile
 }
 
 /// The extended attributes of an open file or directory.
@@ -116,4 +184,73 @@ pub fn set_attribute(file: &impl std::os::fd::AsFd, name: &str, value: &str) -> 
         .collect();
     let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
     Ok(fs::fsetxattr(file, name, &bytes, fs::XattrFlags::empty())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn paths_share_whole_components_only() {
+        for (one, other, length) in [
+            ("", "/a", 0),
+            ("/", "/a", 0),
+            ("/a", "/a", 2),
+            ("/a/b", "/a/b/c", 4),
+            ("/a/b", "/a/bc", 2),
+            ("/a/bc", "/a/bd", 2),
+            ("/a/b/c", "/x", 0),
+        ] {
+            assert_eq!(shared(one.as_bytes(), other.as_bytes()), length, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_deep_chain_is_walked_in_linear_time() {
+        let room = tempfile::tempdir().unwrap();
+        let root = room.path().canonicalize().unwrap();
+        // Short enough that the whole path still has a name for the system.
+        let chain: Vec<PathBuf> = (1..=1_200)
+            .scan(root, |path, _| {
+                path.push("d");
+                Some(path.clone())
+            })
+            .collect();
+        std::fs::create_dir_all(chain.last().unwrap()).unwrap();
+        let mut doors = Doors::default();
+        for path in &chain {
+            doors.look(path).unwrap();
+            doors.directory(path).unwrap();
+        }
+        assert!(doors.opened < 2 * chain.len(), "down: {}", doors.opened);
+        for path in chain.iter().rev() {
+            doors.directory(path).unwrap();
+        }
+        // Going up, the way is opened again once for as many directories as are kept.
+        assert!(doors.opened < 2 * chain.len() + chain.len() * chain.len() / KEPT, "up: {}", doors.opened);
+    }
+
+    #[test]
+    fn every_directory_of_a_tree_is_the_one_that_the_path_names() {
+        let room = tempfile::tempdir().unwrap();
+        let root = room.path().canonicalize().unwrap();
+        let deep: PathBuf = std::iter::repeat_n("d", 2 * KEPT).collect();
+        let paths = [root.join(&deep), root.join("a/b"), root.join("a/bc"), root.join("a"), root.join("d/d/x")];
+        for path in &paths {
+            std::fs::create_dir_all(path).unwrap();
+        }
+        let mut doors = Doors::default();
+        let up = paths.first().into_iter().flat_map(|deepest| deepest.ancestors());
+        for path in paths.iter().map(PathBuf::as_path).chain(up).chain(paths.iter().rev().map(PathBuf::as_path)) {
+            let opened = fs::fstat(doors.directory(path).unwrap()).unwrap();
+            assert_eq!(opened.st_ino, path.metadata().unwrap().ino(), "{}", path.display());
+            assert!(doors.way.len() <= KEPT);
+        }
+        std::os::unix::fs::symlink(root.join("a"), root.join("link")).unwrap();
+        for path in ["link/b", "a/../a", "missing"] {
+            assert!(doors.directory(&root.join(path)).is_err(), "{path}");
+        }
+        assert!(doors.directory(&root.join("a/b")).is_ok());
+    }
 }

@@ -9,7 +9,7 @@ use doorward_engine::{Effect, Facts, Mark, Operation, Tracking, snapshot};
 use rustix::fs::{Dir, FileType, Stat};
 use rustix::io::Errno;
 
-use super::doors::{self, Doors};
+use super::doors::Doors;
 use super::limits::Limits;
 use crate::world::DiskWorld;
 
@@ -112,7 +112,8 @@ impl Plan {
                 return Err(format!("more than {} paths would have to be looked at", self.looked - 1));
             }
             if kind(&stat) == FileType::Directory {
-                self.directory(path, stat, Below { wanted, whole }, ground, &mut waiting)?;
+                let below = Below { wanted, whole };
+                waiting.extend(self.directory(path, stat, below, (ground, &mut *doors))?);
             } else {
                 self.file(path, stat, Below { wanted, whole }, ground)?;
             }
@@ -139,32 +140,29 @@ impl Plan {
         });
     }
 
+    /// Takes a directory in; yields what lies in it.
     fn directory(
         &mut self,
         path: PathBuf,
         stat: Stat,
         below: Below<'_>,
-        ground: Ground<'_>,
-        waiting: &mut Vec<(PathBuf, bool)>,
-    ) -> Result<(), String> {
+        (ground, doors): (Ground<'_>, &mut Doors),
+    ) -> Result<Vec<(PathBuf, bool)>, String> {
         let is_top = path == below.wanted.path;
         if !is_top && !below.whole && path.to_str().is_some_and(|path| ground.world.is_rebuilt(path)) {
             self.leave(path, below);
-            return Ok(());
+            return Ok(Vec::new());
         }
         let most = usize::try_from(ground.limits.files.saturating_mul(LOOKS)).unwrap_or(usize::MAX);
-        let names = names(&path, most).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+        let names =
+            names(&path, most, doors).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
         let is_repository = names.iter().any(|name| name == ".git");
         // What goes together with its repository is not brought back by it.
         let whole = below.whole || (is_repository && !below.wanted.by_git);
-        for name in names {
-            if below.wanted.by_git && is_top && name == ".git" {
-                continue;
-            }
-            waiting.push((path.join(name), whole));
-        }
+        let is_kept = |name: &std::ffi::OsString| below.wanted.by_git && is_top && name == ".git";
+        let inner = names.into_iter().filter(|name| !is_kept(name)).map(|name| (path.join(name), whole)).collect();
         self.items.push(Item { path, stat });
-        Ok(())
+        Ok(inner)
     }
 
     fn leave(&mut self, path: PathBuf, below: Below<'_>) {
@@ -240,8 +238,8 @@ fn is_pattern(path: &Path) -> bool {
 }
 
 /// The names in a directory that is reached without a link, unless there are very many.
-fn names(path: &Path, most: usize) -> std::io::Result<Vec<std::ffi::OsString>> {
-    let directory = Dir::read_from(doors::directory(path)?)?;
+fn names(path: &Path, most: usize, doors: &mut Doors) -> std::io::Result<Vec<std::ffi::OsString>> {
+    let directory = Dir::read_from(doors.directory(path)?)?;
     let mut names = Vec::new();
     for entry in directory {
         let entry = entry?;

@@ -190,7 +190,7 @@ impl Work<'_> {
     fn finish_directory(&mut self, step: &Step) -> Result<()> {
         let What::Directory { about } = &step.entry.what else { return Ok(()) };
         let path = step.entry.path.0.as_path();
-        let opened = doors::directory(path)?;
+        let opened = self.doors.directory(path)?.try_clone()?;
         match step.fate {
             Fate::Returns => self.dress(&opened, about, path),
             Fate::Changes | Fate::Newer => Ok(fs::fchmod(&opened, Mode::from_raw_mode(about.mode))?),
@@ -240,7 +240,11 @@ impl Work<'_> {
                 self.short.push(format!("`{}` is not empty and stays", path.display()));
                 Ok(())
             }
-            other => Ok(other?),
+            // What takes its place is another directory.
+            other => {
+                self.doors.forget();
+                Ok(other?)
+            }
         }
     }
 

@@ -97,14 +97,8 @@ impl Store {
             Hold::Shared => FlockOperation::NonBlockingLockShared,
             Hold::Alone => FlockOperation::NonBlockingLockExclusive,
         };
-        for _ in 0..TRIES {
-            match rustix::fs::flock(&file, operation) {
-                Ok(()) => return Ok(Lock(file)),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(PAUSE),
-                Err(error) => return Err(error).with_context(|| cannot(&path)),
-            }
-        }
-        Err(anyhow!("another process has been using the copies for too long"))
+        locked(&file, operation, &path)?;
+        Ok(Lock(file))
     }
 
     pub fn object(&self, hash: &Hash) -> PathBuf {
@@ -271,9 +265,21 @@ impl Store {
     fn weight_file(&self) -> Result<File> {
         let path = self.root.join("weight");
         let file = open_own(&path).with_context(|| cannot(&path))?;
-        rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+        locked(&file, FlockOperation::NonBlockingLockExclusive, &path)?;
         Ok(file)
     }
+}
+
+/// Waits for a lock, but not for long.
+fn locked(file: &File, operation: FlockOperation, path: &Path) -> Result<()> {
+    for _ in 0..TRIES {
+        match rustix::fs::flock(file, operation) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(PAUSE),
+            Err(error) => return Err(error).with_context(|| cannot(path)),
+        }
+    }
+    Err(anyhow!("another process has been using the copies for too long"))
 }
 
 fn remembered(file: &mut File) -> Option<u64> {

@@ -129,8 +129,8 @@ impl Copier<'_> {
                 What::Link { to, about: About::of(&item.stat, Default::default()) }
             }
             FileType::Directory => {
-                let directory = doors::directory(&item.path)?;
-                What::Directory { about: About::of(&item.stat, doors::attributes(&directory)?) }
+                let attributes = doors::attributes(self.doors.directory(&item.path)?)?;
+                What::Directory { about: About::of(&item.stat, attributes) }
             }
             FileType::RegularFile => self.file(item)?,
             FileType::Fifo

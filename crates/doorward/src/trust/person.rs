@@ -1,9 +1,12 @@
 //! Whether a person is at the other end: a terminal of one's own, and no agent among the ancestors.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{QueueSelector, tcflush};
 
 /// Programs that are agents, or run them.
 const AGENTS: &[&str] = &[
@@ -40,6 +43,12 @@ const LEFT_BY_AGENTS: &[&str] = &[
 /// Packages of agents whose program is called something else.
 const PACKAGES: &[&str] = &["claude-code", "gemini-cli", "qwen-code", "opencode-ai", "pi-coding-agent"];
 
+/// Nobody reads a question and answers it in less time, and no paste pauses for longer.
+const MOMENT: Duration = Duration::from_millis(60);
+
+/// After so many pieces somebody leans on a key.
+const PIECES: usize = 20;
+
 /// More generations than any terminal has.
 const GENERATIONS: usize = 64;
 
@@ -47,7 +56,7 @@ const GENERATIONS: usize = 64;
 pub fn required() -> Result<()> {
     no_agent()?;
     if OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
-        bail!("only a person may do this: run it in a terminal of your own");
+        bail!("only a person may do this: run it yourself, in a terminal");
     }
     Ok(())
 }
@@ -65,24 +74,45 @@ pub fn no_agent() -> Result<()> {
 
 /// Asks at the terminal itself, whatever standard input is.
 pub fn agrees(question: &str) -> Result<bool> {
-    let mut terminal =
-        OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
-    write!(terminal, "{} [y/N]: ", crate::screen::visible(question))?;
-    terminal.flush()?;
-    let mut line = String::new();
-    BufReader::new(terminal).read_line(&mut line)?;
+    let line = asked(&format!("{question} [y/N]: "))?.unwrap_or_default();
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 /// What the person types at the terminal itself, whatever standard input is.
 pub fn types(question: &str) -> Result<String> {
+    asked(&format!("{question}: ")).map(Option::unwrap_or_default)
+}
+
+/// Puts one question to the person and yields the line that answers it; `None` if the terminal went away.
+///
+/// INVARIANT: whatever a person agrees to goes through here, so that nothing typed or pasted before the question is on the
+/// screen can answer it: `doorward approve ID` and a `y` behind it are easily pasted together from an agent's message.
+pub fn asked(question: &str) -> Result<Option<String>> {
     let mut terminal =
         OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
-    write!(terminal, "{}: ", crate::screen::visible(question))?;
+    forget_typed(&terminal);
+    write!(terminal, "{}", crate::screen::visible(question))?;
     terminal.flush()?;
     let mut line = String::new();
-    BufReader::new(terminal).read_line(&mut line)?;
-    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+    let length = BufReader::new(terminal).read_line(&mut line)?;
+    Ok((length > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// Throws away what waits to be read, until nothing has come for a moment: a long paste arrives in pieces.
+fn forget_typed(terminal: &File) {
+    for _ in 0..PIECES {
+        // A terminal that cannot do it is none that a person sits at; the question is still asked.
+        let _ = tcflush(terminal, QueueSelector::IFlush);
+        std::thread::sleep(MOMENT);
+        if !has_input(terminal) {
+            return;
+        }
+    }
+}
+
+fn has_input(terminal: &File) -> bool {
+    let mut polled = [PollFd::new(terminal, PollFlags::IN)];
+    poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 /// The agent among the ancestors of a process, if there is one.

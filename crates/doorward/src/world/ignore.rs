@@ -1,6 +1,9 @@
 //! Git's ignore rules: which untracked paths git does not care about.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::bounds;
 use super::glob::{Fit, fits};
@@ -56,26 +59,58 @@ impl Ignores {
     }
 }
 
+/// The ignore files of a work tree, each read once: a deep tree asks for those near its root again and again.
+#[derive(Debug)]
+pub struct Found {
+    root: PathBuf,
+    known: RefCell<BTreeMap<String, Option<Rc<Ignores>>>>,
+}
+
+/// There is an ignore file, and what it says is not known.
+struct Unreadable;
+
+impl Found {
+    pub fn below(root: &str) -> Found {
+        Found { root: PathBuf::from(root), known: RefCell::default() }
+    }
+
+    /// What lies in the directory with this prefix.
+    fn of(&self, prefix: &str) -> Result<Option<Rc<Ignores>>, Unreadable> {
+        if let Some(known) = self.known.borrow().get(prefix) {
+            return Ok(known.clone());
+        }
+        let path = self.root.join(prefix).join(".gitignore");
+        let file = match std::fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Ok(metadata) if metadata.is_file() => {
+                let text = trusted::start_of(path, bounds::TEXT).ok_or(Unreadable)?;
+                Some(Rc::new(Ignores::parse(prefix, &text)))
+            }
+            Ok(_) | Err(_) => return Err(Unreadable),
+        };
+        let mut known = self.known.borrow_mut();
+        if known.len() < bounds::NAMES {
+            known.insert(prefix.to_owned(), file.clone());
+        }
+        Ok(file)
+    }
+}
+
 /// Decides about a path below the root; `general` are the files that count for the whole repository, weakest first.
-pub fn ignored(root: &str, general: &[Ignores], path: &str, is_directory: bool) -> (Ignored, String) {
-    let mut files: Vec<Ignores> = Vec::new();
+pub fn ignored(found: &Found, general: &[Ignores], path: &str, is_directory: bool) -> (Ignored, String) {
+    let mut files: Vec<Rc<Ignores>> = Vec::new();
     let mut prefix = String::new();
     let components: Vec<&str> = path.split('/').collect();
     for (depth, component) in components.iter().enumerate().take(bounds::LEVELS) {
-        match std::fs::symlink_metadata(Path::new(root).join(&prefix).join(".gitignore")) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Ok(metadata) if metadata.is_file() => {
-                match trusted::start_of(Path::new(root).join(&prefix).join(".gitignore"), bounds::TEXT) {
-                    Some(text) => files.push(Ignores::parse(&prefix, &text)),
-                    None => return (Ignored::Unsure, prefix),
-                }
-            }
-            Ok(_) | Err(_) => return (Ignored::Unsure, prefix),
+        match found.of(&prefix) {
+            Ok(file) => files.extend(file),
+            Err(Unreadable) => return (Ignored::Unsure, prefix),
         }
         prefix.push_str(component);
         let is_last = depth + 1 == components.len();
         let opinion = files
             .iter()
+            .map(Rc::as_ref)
             .rev()
             .chain(general.iter().rev())
             .find_map(|file| file.opinion(&prefix, is_directory || !is_last));
@@ -115,7 +150,7 @@ mod tests {
 
     fn check(rules: &str, path: &str, is_directory: bool) -> Ignored {
         let root = tempfile::tempdir().unwrap();
-        ignored(root.path().to_str().unwrap(), &[Ignores::parse("", rules)], path, is_directory).0
+        ignored(&Found::below(root.path().to_str().unwrap()), &[Ignores::parse("", rules)], path, is_directory).0
     }
 
     #[test]

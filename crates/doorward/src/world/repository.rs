@@ -8,7 +8,7 @@ use doorward_engine::{Git, REBUILDABLE, Tracking};
 
 use super::bounds;
 use super::git_config::{self, Around, GitConfig};
-use super::ignore::{Ignored, Ignores, ignored};
+use super::ignore::{Found, Ignored, Ignores, ignored};
 use super::index::{Index, Known};
 use super::objects::{HashFormat, Id, Objects, Unread, blob_id, upstream_of};
 use crate::trusted;
@@ -60,6 +60,7 @@ pub struct Repository {
     index: OnceCell<Option<Index>>,
     ignores: OnceCell<Option<Vec<Ignores>>>,
     objects: OnceCell<Result<Objects, String>>,
+    ignore_files: Found,
 }
 
 impl Repository {
@@ -80,6 +81,7 @@ impl Repository {
             index: OnceCell::new(),
             ignores: OnceCell::new(),
             objects: OnceCell::new(),
+            ignore_files: Found::below(root),
         })
     }
 
@@ -138,7 +140,7 @@ impl Repository {
 
     fn untracked(&self, inner: &str, is_directory: bool) -> Tracking {
         let Some(general) = self.ignores() else { return Tracking::Unknown };
-        match ignored(&self.root, general, inner, is_directory) {
+        match ignored(&self.ignore_files, general, inner, is_directory) {
             (Ignored::Yes, by) if REBUILDABLE.contains(&by.as_str()) => Tracking::Rebuildable,
             (Ignored::Yes, _) => Tracking::Ignored,
             (Ignored::No, _) => Tracking::Untracked,

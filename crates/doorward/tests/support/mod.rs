@@ -4,6 +4,7 @@
 pub mod terminal;
 pub mod transcripts;
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -101,13 +102,63 @@ pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_doorward"))
 }
 
+/// Runs a command with this on its standard input. A `setup --yes` is a person's, who sits at a terminal.
 pub fn feed(command: &mut Command, input: &[u8]) -> Ran {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
+    let words: Vec<&OsStr> = command.get_args().collect();
+    let is_setup = words.first().is_some_and(|word| *word == "setup") && words.iter().any(|word| *word == "--yes");
+    if command.get_program() == program() && is_setup {
+        let desk = Seat::new();
+        return wait_for(desk.seated(command).stdin(desk.terminal()), b"");
+    }
+    wait_for(command.stdin(Stdio::piped()), input)
+}
+
+/// A terminal of its own for one program, with nobody who types.
+struct Seat {
+    /// As long as this end is open the terminal is there.
+    _held: std::os::fd::OwnedFd,
+    path: PathBuf,
+}
+
+impl Seat {
+    fn new() -> Seat {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let held = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&held).unwrap();
+        unlockpt(&held).unwrap();
+        let path = PathBuf::from(ptsname(&held, Vec::new()).unwrap().into_string().unwrap());
+        Seat { _held: held, path }
+    }
+
+    fn terminal(&self) -> std::fs::File {
+        std::fs::OpenOptions::new().read(true).write(true).open(&self.path).unwrap()
+    }
+
+    /// The same command as the first process of that terminal.
+    fn seated(&self, command: &Command) -> Command {
+        let mut seated = Command::new("setsid");
+        seated.args(["--ctty", "--wait"]).arg(command.get_program()).args(command.get_args());
+        terminal::LEFT_BY_AGENTS.iter().for_each(|name| {
+            seated.env_remove(name);
+        });
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => seated.env(name, value),
+                None => seated.env_remove(name),
+            };
+        }
+        command.get_current_dir().map(|directory| seated.current_dir(directory));
+        seated
+    }
+}
+
+fn wait_for(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let stdin = child.stdin.take();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
         // The program may have answered without reading everything.
-        let _ = stdin.write_all(&input);
+        let _ = stdin.map(|mut stdin| stdin.write_all(&input));
     });
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     writer.join().unwrap();

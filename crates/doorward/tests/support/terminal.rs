@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Home, program};
 
 /// What an agent leaves in the environment of the commands it runs.
-const LEFT_BY_AGENTS: &[&str] = &[
+pub const LEFT_BY_AGENTS: &[&str] = &[
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CODEX_SANDBOX",

@@ -86,7 +86,10 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
 /// Observes the tool's own way of acting; yields what the call is about.
 fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
     match &call.tool {
-        Tool::Bash { command, .. } => {
+        Tool::Bash { command, unsandboxed, .. } => {
+            if *unsandboxed {
+                out.leaves_sandbox();
+            }
             bash(command, &call.cwd, out);
             command.clone()
         }

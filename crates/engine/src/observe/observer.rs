@@ -252,6 +252,16 @@ impl<'w> Observer<'w> {
         self.unknown(Operation::Execute, &By { name: String::new(), part }, Marks::default().with(mark));
     }
 
+    /// The client's own sandbox is switched off for the call, whatever it does.
+    pub fn leaves_sandbox(&mut self) {
+        let mut effect = Effect::new(Operation::Mutate, Target::Resource("the agent's sandbox".to_owned()));
+        effect.scope = Scope::Project;
+        effect.reach = Reach::Workspace;
+        effect.reversibility = Reversibility::Rebuildable;
+        effect.marks = Marks::default().with(Mark::SandboxOff);
+        self.effect(effect);
+    }
+
     /// An agent that is started with other variables finds other settings, or none of its guards.
     pub fn note_unguarded_agents(&mut self) {
         if !self.effects.iter().any(|effect| effect.marks.has(Mark::EnvironmentPoison)) {

@@ -38,8 +38,8 @@ pub fn run(places: &Places) -> Result<ExitCode> {
         terminal.say("the configuration says so already; nothing is to be written")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answer = terminal.ask("write this? [y/N]")?;
-    if !matches!(answer.as_str(), "y" | "Y" | "yes") {
+    // Only this answer changes anything, so only this one must come after its question.
+    if !person::agrees("write this?")? {
         bail!(NOTHING);
     }
     if crate::trusted::read(&file).map_err(anyhow::Error::msg)? != before {

@@ -35,6 +35,32 @@ fn disarms(name: &str) -> bool {
         && upper.split('_').any(|word| SWITCHES.iter().any(|switch| word == *switch || word == format!("{switch}D")))
 }
 
+/// Variables that tell git hooks and what runs them to let everything pass, and the values that do not.
+const SKIPS: &[(&str, &[&str])] = &[
+    ("HUSKY", &["1", "2"]),
+    ("HUSKY_SKIP", &[]),
+    ("HUSKY_SKIP_HOOKS", &[]),
+    ("HUSKY_SKIP_INSTALL", &[]),
+    ("LEFTHOOK", &["1", "true"]),
+    ("LEFTHOOK_EXCLUDE", &[]),
+    ("OVERCOMMIT_DISABLE", &[]),
+    ("PRE_COMMIT_ALLOW_NO_CONFIG", &[]),
+    ("SKIP", &[]),
+    ("SKIP_INSTALL_SIMPLE_GIT_HOOKS", &[]),
+    ("SKIP_SIMPLE_GIT_HOOKS", &[]),
+];
+
+/// The variable is one that skips checks; what it says is another question.
+fn is_skip(name: &str) -> bool {
+    SKIPS.iter().any(|(known, _)| *known == name)
+}
+
+/// The variable skips checks with this value, or may if that is not known.
+pub fn skips_checks(name: &str, value: Option<&str>) -> bool {
+    let Some((_, harmless)) = SKIPS.iter().find(|(known, _)| *known == name) else { return false };
+    value.is_none_or(|value| !value.is_empty() && !harmless.contains(&value))
+}
+
 /// The variable makes a program take any certificate.
 pub fn weakens_tls(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
@@ -44,6 +70,10 @@ pub fn weakens_tls(name: &str) -> bool {
 /// The variable turns data into code, or moves what programs load, trust or contact.
 pub fn is_poison(name: &str) -> bool {
     let base = name.split('[').next().unwrap_or(name);
+    !is_skip(base) && is_listed_poison(base)
+}
+
+fn is_listed_poison(base: &str) -> bool {
     POISON.contains(&base)
         || weakens_tls(base)
         || disarms(base)
@@ -52,7 +82,7 @@ pub fn is_poison(name: &str) -> bool {
 
 /// The variable is known to change nothing that matters, with this value.
 pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
-    (HARMLESS.contains(&name) || name.starts_with("LC_")) && !leads_elsewhere(name, value)
+    (HARMLESS.contains(&name) || is_skip(name) || name.starts_with("LC_")) && !leads_elsewhere(name, value)
 }
 
 /// The value of a variable that is harmless otherwise leads to a file, a host or a command.

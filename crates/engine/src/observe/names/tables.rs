@@ -215,7 +215,6 @@ pub(super) const POISON: &[&str] = &[
     "CYPRESS_RUN_BINARY",
     "PUPPETEER_EXECUTABLE_PATH",
     "CHROME_BIN",
-    "HUSKY_SKIP",
 ];
 
 /// Prefixes of the same kind.
@@ -309,7 +308,6 @@ pub(super) const HARMLESS: &[&str] = &[
     "BUILDKIT_PROGRESS",
     "COMPOSE_PROJECT_NAME",
     "DEBIAN_FRONTEND",
-    "HUSKY",
     "NEXT_TELEMETRY_DISABLED",
     "DO_NOT_TRACK",
     "DOTNET_CLI_TELEMETRY_OPTOUT",
@@ -317,7 +315,6 @@ pub(super) const HARMLESS: &[&str] = &[
     "TURBO_TELEMETRY_DISABLED",
     "HOMEBREW_NO_AUTO_UPDATE",
     "SOURCE_DATE_EPOCH",
-    "SKIP",
     "TEST_TIMEOUT",
     "JEST_WORKER_ID",
     "VITEST",

@@ -160,6 +160,10 @@ impl Runner<'_, '_> {
         if self.out.world.environment(name).is_some() {
             state.export(name);
         }
+        if state.variables.get(name).is_some_and(|variable| variable.exported) {
+            let value = state.variables.get(name).and_then(|variable| variable.value.text.clone());
+            self.note_skipped_checks(name, value.as_deref());
+        }
     }
 
     /// `name=value command`: goes into the environment of the command.
@@ -188,6 +192,7 @@ impl Runner<'_, '_> {
         if names::is_history(name) {
             return self.hides_history(name);
         }
+        self.note_skipped_checks(name, value.text.as_deref());
         let leads = names::leads_elsewhere(name, value.text.as_deref());
         if !leads && (names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name)) {
             return;
@@ -228,6 +233,20 @@ impl Runner<'_, '_> {
         self.out.effect(effect);
     }
 
+    /// The variable makes checks pass without a look, in every program that this shell starts from now on.
+    fn note_skipped_checks(&mut self, name: &str, value: Option<&str>) {
+        if !names::skips_checks(name, value) {
+            return;
+        }
+        let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
+        effect.scope = Scope::Project;
+        effect.reach = Reach::Workspace;
+        effect.reversibility = crate::effect::Reversibility::Rebuildable;
+        effect.marks = Marks::default().with(Mark::SkipsChecks);
+        effect.part = self.out.outer.unwrap_or_default();
+        self.out.effect(effect);
+    }
+
     /// A variable that turns data into code was set.
     pub fn poison(&mut self, name: &str, state: &mut State<'_>) {
         state.poisoned = true;
@@ -250,6 +269,9 @@ impl Runner<'_, '_> {
         if names::is_poison(name) && !self.value_is_harmless(name, &value, state) && state.variables.contains_key(name)
         {
             self.poison(name, state);
+        }
+        if state.variables.contains_key(name) {
+            self.note_skipped_checks(name, value.text.as_deref());
         }
         Rc::make_mut(&mut state.variables)
             .entry(name.to_owned())

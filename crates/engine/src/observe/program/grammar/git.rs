@@ -1,6 +1,7 @@
 //! `git`: what its settings make it run, refs told from paths, work that would be lost.
 
 use super::super::Invocation;
+use super::super::args::Given;
 use super::git_config::{self, Use};
 use super::git_output::git_output;
 use crate::coverage::Degree;
@@ -116,7 +117,14 @@ impl Runner<'_, '_> {
     }
 
     /// `git -c key=value`, `--git-dir`: settings and repositories given on the command line.
-    fn git_given_settings(&mut self, invocation: &Invocation) {
+    fn git_given_settings(&mut self, invocation: &mut Invocation) {
+        let replaces_hooks = |given: &Given| {
+            let text = given.value.as_ref().and_then(|value| value.known()).unwrap_or_default();
+            given.level == 1 && given.name == "-c" && git_config::is_hooks_path(text.split('=').next().unwrap_or(text))
+        };
+        if invocation.args.given.iter().any(replaces_hooks) {
+            invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::SkipsChecks));
+        }
         for given in invocation.args.given.iter().filter(|given| given.level == 1) {
             let Some(value) = &given.value else { continue };
             let harmless = match (given.name.as_str(), value.known()) {
@@ -232,6 +240,9 @@ impl Runner<'_, '_> {
             }
             if weakens {
                 does.marks.add(Mark::TlsWeakened);
+            }
+            if key.as_ref().is_some_and(|key| git_config::is_hooks_path(&key.text)) {
+                does.marks.add(Mark::SkipsChecks);
             }
         }
         // Where branches and remotes lead is understood; the effect itself asks.

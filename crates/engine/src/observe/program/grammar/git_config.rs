@@ -244,6 +244,11 @@ pub fn is_harmless(key: &str, value: &str) -> bool {
         || HARMLESS_VALUES.iter().any(|(known, values)| *known == key && listed(values, value))
 }
 
+/// The setting says where git looks for hooks: another place is a way past those of the repository.
+pub fn is_hooks_path(key: &str) -> bool {
+    key.eq_ignore_ascii_case("core.hookspath")
+}
+
 /// Keys whose value git runs, loads, or uses to find other configuration or another host.
 pub fn is_dangerous(key: &str) -> bool {
     let key = key.to_ascii_lowercase();

@@ -95,8 +95,7 @@ impl Runner<'_, '_> {
         let remote = invocation.operand(0).cloned().or_else(|| invocation.args.value("--repo").cloned());
         self.git_contact(remote.as_ref(), Exchange::Send, git, invocation, state);
         let mut marks = push_marks(invocation, git);
-        let forced =
-            invocation.does.iter().any(|does| does.marks.has(Mark::Force)) && !invocation.args.has("--no-verify");
+        let forced = invocation.does.iter().any(|does| does.marks.has(Mark::Force));
         if forced
             || marks.has(Mark::Force)
             || invocation.args.has_any(&["-f", "--force", "--force-with-lease", "--mirror"])

@@ -1,0 +1,71 @@
+//! Events that an agent is not known to send: one that carries a call must not pass in silence.
+
+use serde_json::Value;
+
+use super::Event;
+
+/// Names of fields that hold a call or a part of one, in small letters and without `_` and `-`.
+const OF_A_CALL: &[&str] = &[
+    "args",
+    "arguments",
+    "cmd",
+    "code",
+    "command",
+    "commandline",
+    "commands",
+    "content",
+    "edits",
+    "filepath",
+    "input",
+    "mcpservername",
+    "mcptoolname",
+    "patch",
+    "path",
+    "rawinput",
+    "script",
+    "servername",
+    "tool",
+    "toolargs",
+    "toolarguments",
+    "toolcall",
+    "toolcalls",
+    "toolinfo",
+    "toolinput",
+    "toolname",
+    "tooluseid",
+    "url",
+];
+
+/// Deeper than any payload nests what it is about.
+pub const DEPTH: usize = 4;
+
+/// What an event means that nobody knows: nothing, unless it carries a call. Then it may be the question that the agent
+/// waits for, and silence would be taken for a yes.
+pub fn event(name: &str, payload: &Value) -> Result<Event, String> {
+    match call_field(payload, DEPTH) {
+        Some(field) => Err(format!(
+            "`{name}` isn't an event doorward knows from this agent, and it carries a call (`{field}`); if the agent is \
+             newer than doorward, update doorward"
+        )),
+        None => Ok(Event::Nothing),
+    }
+}
+
+/// The first field, wherever it stands, that holds a call.
+pub fn call_field(value: &Value, depth: usize) -> Option<&str> {
+    let left = depth.checked_sub(1)?;
+    match value {
+        Value::Object(fields) => fields
+            .keys()
+            .find(|name| is_of_call(name))
+            .map(String::as_str)
+            .or_else(|| fields.values().find_map(|inner| call_field(inner, left))),
+        Value::Array(items) => items.iter().find_map(|inner| call_field(inner, left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+fn is_of_call(name: &str) -> bool {
+    let plain: String = name.chars().filter(|sign| !matches!(sign, '_' | '-')).collect();
+    OF_A_CALL.contains(&plain.to_ascii_lowercase().as_str())
+}

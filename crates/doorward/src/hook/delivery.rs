@@ -1,0 +1,40 @@
+//! Gets the answer out. INVARIANT: an answer that nobody hears is a refusal.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+
+use rustix::fs::{FileType, fstat, stat};
+
+use crate::agents::{Agent, Reply};
+
+/// The exit code that every agent takes for a refusal, some only if there is a word with it.
+const REFUSED: u8 = 2;
+
+const UNHEARD: &str = "doorward: nobody reads its standard output, so its answer is lost; the call is blocked\n";
+
+/// Says the reply on both streams; yields the exit code.
+pub fn send(reply: &Reply, agent: Option<Agent>) -> ExitCode {
+    let reply = audible(reply, agent);
+    let mut stdout = std::io::stdout().lock();
+    let is_lost = !reply.stdout.is_empty() && is_nowhere(&stdout);
+    let sent = stdout.write_all(reply.stdout.as_bytes()).and_then(|()| stdout.flush());
+    let lost = if is_lost || sent.is_err() { UNHEARD } else { "" };
+    let _ = std::io::stderr().write_all(format!("{}{lost}", reply.stderr).as_bytes());
+    ExitCode::from(if lost.is_empty() { reply.code } else { REFUSED })
+}
+
+/// A refusal by exit code alone does not stop every agent. Where its word on standard error would be lost, those that need
+/// one get the refusal on standard output, in their own words.
+fn audible(reply: &Reply, agent: Option<Agent>) -> Reply {
+    let is_mute = reply.code == REFUSED && reply.stdout.is_empty() && is_nowhere(std::io::stderr());
+    let said = agent.filter(|agent| is_mute && agent.wants_words()).map(|agent| agent.refusal(reply.stderr.trim()));
+    said.filter(|said| !said.stdout.is_empty()).unwrap_or_else(|| reply.clone())
+}
+
+/// The stream leads to the null device. So does one that was closed when the program started: the runtime opens that device
+/// in its place, and writing to it always succeeds.
+fn is_nowhere(stream: impl AsFd) -> bool {
+    let (Ok(stream), Ok(null)) = (fstat(stream), stat("/dev/null")) else { return false };
+    FileType::from_raw_mode(stream.st_mode) == FileType::CharacterDevice && stream.st_rdev == null.st_rdev
+}
