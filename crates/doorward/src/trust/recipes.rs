@@ -31,11 +31,12 @@ pub fn harmful(root: &str, places: &Places) -> Vec<String> {
 
 fn call(command: &str, root: &str) -> ToolCall {
     ToolCall {
-        tool: Tool::Bash { command: command.to_owned(), background: false },
+        tool: Tool::Bash { command: command.to_owned(), background: false, unsandboxed: false },
         cwd: root.to_owned(),
         user_message: None,
         agent: String::new(),
         session: String::new(),
+        subagent: String::new(),
         attended: true,
         cancelled: false,
         truncated: false,

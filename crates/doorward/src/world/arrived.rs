@@ -192,7 +192,9 @@ impl DiskWorld {
         let inner = root.strip_prefix(project)?.trim_start_matches('/');
         let recorded = own.index().and_then(|index| index.id_of(inner)).filter(|(mode, _, _)| *mode == 0o160_000);
         let head = repository.objects().ok().and_then(|objects| objects.resolve("HEAD").ok());
-        let is_submodule = recorded.is_some_and(|(_, id, _)| Some(id) == head);
+        let has_head = self.pinned().is_some_and(|pinned| pinned.head.is_some());
+        let is_trusted = |id: &Id| !has_head || self.is_trusted_id(root, id) || self.is_held(root, id);
+        let is_submodule = recorded.is_some_and(|(_, id, _)| Some(id) == head && is_trusted(&id));
         (!is_submodule).then(|| root.to_owned())
     }
 }

@@ -45,6 +45,8 @@ struct Reading<'i> {
     /// The one file that all of it goes into, whatever the patch says.
     into: Option<String>,
     is_reversed: bool,
+    /// The text is the agent's own: it stands in the call, or in files of this session.
+    is_own: bool,
 }
 
 impl Runner<'_, '_> {
@@ -54,9 +56,10 @@ impl Runner<'_, '_> {
         if changes_nothing(applier, invocation) {
             return;
         }
-        let Some(reading) = reading(applier, invocation) else {
+        let Some(mut reading) = reading(applier, invocation) else {
             return self.unread_patch("where the patch goes", invocation);
         };
+        reading.is_own = self.is_own_patch(invocation, state);
         self.patch_elsewhere(&reading, invocation);
         let Some(texts) = self.patch_texts(applier, invocation, state) else {
             return self.unread_patch("a patch whose text doorward cannot see", invocation);
@@ -87,7 +90,7 @@ impl Runner<'_, '_> {
                 self.unread_patch("packed content", invocation);
             }
             for (absolute, name) in self.patched_paths(file, reading) {
-                self.patch_file(&absolute, name, file, text, reading.is_reversed, invocation, state);
+                self.patch_file(&absolute, name, file, text, reading, invocation, state);
             }
         }
     }
@@ -200,10 +203,11 @@ impl Runner<'_, '_> {
         name: Option<&Name>,
         file: &FilePatch,
         whole: &str,
-        is_reversed: bool,
+        reading: &Reading<'_>,
         invocation: &Invocation,
         state: &mut State<'_>,
     ) {
+        let is_reversed = reading.is_reversed;
         let (creates, deletes, added) = match is_reversed {
             true => (file.deletes, file.creates, &file.removed),
             false => (file.creates, file.deletes, &file.added),
@@ -230,8 +234,29 @@ impl Runner<'_, '_> {
             self.out.enters(at, absolute, content);
         }
         if touch != Touch::Read {
-            self.store(path::lexical(absolute), content, Origin::default(), state);
+            let place = path::lexical(absolute);
+            if !reading.is_own {
+                self.out.arrivals.push(place.clone());
+            }
+            self.store(place, content, Origin { brought: !reading.is_own, ..Origin::default() }, state);
         }
+    }
+
+    /// Every file that the patch is read from was written in this session; what stands in the call itself is in no file.
+    fn is_own_patch(&self, invocation: &Invocation, state: &State<'_>) -> bool {
+        let cwd = invocation.cwd.as_deref().unwrap_or("/");
+        let args = &invocation.args;
+        let values = args.given.iter().filter_map(|given| given.value.as_ref());
+        let named = args.operands.iter().chain(values).filter(|field| field.process.is_none());
+        let named = named.map(|field| path::lexical(&path::join(cwd, &field.text)));
+        let named = named.filter(|file| self.out.world.look(file).kind == crate::world::Kind::File);
+        let streams = args.operands.iter().filter_map(|field| field.process.as_ref()).chain([&invocation.input]);
+        let read = streams.flat_map(|stream| stream.files.iter().flat_map(|files| files.iter()));
+        let is_own = |file: &str| match state.written.get(file) {
+            Some(written) => written.content.is_some() && !written.origin.brought && !written.origin.download,
+            None => self.out.world.look(file).created_this_session,
+        };
+        read.map(|file| file.path.clone()).chain(named).all(|file| is_own(&file))
     }
 
     /// A link that a patch makes: whoever goes through it is where it leads.
@@ -306,7 +331,7 @@ fn reading(applier: Applier, invocation: &Invocation) -> Option<Reading<'_>> {
     let is_reversed = own().any(|given| matches!(given.name.as_str(), "-R" | "--reverse"));
     // Another work tree than the one around the directory: its top is not known here.
     let is_elsewhere = applier != Applier::Patch && invocation.args.has_any(&["--git-dir", "--work-tree"]);
-    (!is_elsewhere).then_some(Reading { applier, strips, cwd, directory, into, is_reversed })
+    (!is_elsewhere).then_some(Reading { applier, strips, cwd, directory, into, is_reversed, is_own: false })
 }
 
 /// The path as it stands in the patch without its first components; all but the last for a number that is too large.

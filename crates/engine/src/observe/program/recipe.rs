@@ -52,7 +52,7 @@ impl Runner<'_, '_> {
         }
         self.unread_sources(invocation, state);
         self.unread_arrivals(invocation, state);
-        if let Some(place) = self.foreign_run(invocation) {
+        if let Some(place) = self.foreign_run(invocation, state) {
             marks.add(Mark::ChangedRecipe);
             self.out.lower(
                 Degree::Opaque,
@@ -157,7 +157,7 @@ impl Runner<'_, '_> {
         if self.is_changed(file, state) {
             return self.run_file(file, state, input, by, Mark::SessionFile, how);
         }
-        if self.foreign_place(file).is_some() {
+        if self.foreign_place(file, state).is_some() {
             return self.run_file(file, state, input, by, Mark::OutsideProject, how);
         }
         if let Some(place) = self.fetched_here(Some(file), state) {
@@ -407,7 +407,7 @@ impl Runner<'_, '_> {
     fn is_own_setting(&self, file: &str, state: &State<'_>) -> bool {
         let world = self.out.world;
         !self.is_changed(file, state)
-            && self.foreign_place(file).is_none()
+            && self.foreign_place(file, state).is_none()
             && world.project_trusted()
             && world.tracking(file) == Tracking::Clean
     }

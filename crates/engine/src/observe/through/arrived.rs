@@ -27,7 +27,10 @@ const SOURCES: usize = 48;
 
 impl Runner<'_, '_> {
     /// The path lies in something that came as a whole: a repository of its own, an unpacked directory.
-    pub fn foreign_place(&self, file: &str) -> Option<String> {
+    pub fn foreign_place(&self, file: &str, state: &State<'_>) -> Option<String> {
+        if let Some(place) = self.brought_above(file, state) {
+            return Some(place);
+        }
         let arrival = self.out.world.arrival(file)?;
         let is_whole = match &arrival {
             Arrival::Repository(_) => true,
@@ -36,13 +39,22 @@ impl Runner<'_, '_> {
         is_whole.then(|| arrival.place().to_owned())
     }
 
+    /// A directory above the file that this call filled: a submodule that git moved to another commit.
+    fn brought_above(&self, file: &str, state: &State<'_>) -> Option<String> {
+        let brought = state.written.iter().filter(|(_, written)| written.origin.brought && written.content.is_none());
+        let mut above = brought.filter(|(place, _)| {
+            path::under(file, place) && (place.as_str() != file || self.out.world.look(place).kind == Kind::Directory)
+        });
+        above.next().map(|(place, _)| place.clone())
+    }
+
     /// Where a command that runs code of the project works, or is told to look, there is something that came from elsewhere.
-    pub fn foreign_run(&self, invocation: &Invocation) -> Option<String> {
+    pub fn foreign_run(&self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
         let cwd = invocation.cwd.as_deref()?;
         let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
         let named = invocation.args.operands.iter().chain(values).filter_map(Field::known);
         let places = named.map(|text| path::lexical(&path::join(cwd, text.split("::").next().unwrap_or(text))));
-        std::iter::once(cwd.to_owned()).chain(places).find_map(|place| self.foreign_place(&place))
+        std::iter::once(cwd.to_owned()).chain(places).find_map(|place| self.foreign_place(&place, state))
     }
 
     /// Single files that came and that no reading covers: written in a language that is not read, compiled, or too many.

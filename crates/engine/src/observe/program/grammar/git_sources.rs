@@ -41,7 +41,9 @@ pub fn wanted(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Vec<Want
     match sub {
         "checkout" => checkout(git, invocation),
         "switch" => match (args.has("--orphan"), args.operands.first()) {
-            (true, _) | (false, None) => Vec::new(),
+            // A branch without a past empties the work tree.
+            (true, _) => vec![Wanted::all(GitSource::Sparse)],
+            (false, None) => Vec::new(),
             (false, Some(start)) => vec![Wanted::all(tree(start))],
         },
         "restore" => {
