@@ -8,6 +8,7 @@ use super::support::Home;
 #[derive(Clone, Copy)]
 enum Shape {
     Text,
+    Shell,
     Texts,
     Flag,
     Number,
@@ -34,6 +35,7 @@ const WORLD: &[Key] = &[
     ("files", Shape::FileByPath, "what is known about single files"),
     ("symlinks", Shape::TextByName, "symbolic links and where they lead"),
     ("case_insensitive", Shape::Flag, "the disk takes `A` and `a` for the same name"),
+    ("shell", Shape::Shell, "the shell that runs the commands: `bash` (default), `zsh`, `sh` or `unknown`"),
     ("mcp_trusted", Shape::Flag, "the tool server is trusted; merely configured if left out"),
     ("mcp_definition_changed", Shape::Flag, "the definition of the tool is not the one that was trusted"),
     ("session_processes", Shape::Numbers, "process ids that belong to the session"),
@@ -78,6 +80,7 @@ impl Shape {
     fn schema(self) -> Value {
         match self {
             Shape::Text => json!({ "type": "string" }),
+            Shape::Shell => json!({ "enum": ["bash", "zsh", "sh", "unknown"] }),
             Shape::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Shape::Flag => json!({ "type": "boolean" }),
             Shape::Number => json!({ "type": "integer", "minimum": 0 }),
@@ -94,6 +97,7 @@ impl Shape {
     fn samples(self) -> (Value, Value) {
         match self {
             Shape::Text => (json!("/a"), json!(1)),
+            Shape::Shell => (json!("zsh"), json!("fish")),
             Shape::Texts => (json!(["/a"]), json!([1])),
             Shape::Flag => (json!(true), json!("true")),
             Shape::Number => (json!(1), json!(-1)),
