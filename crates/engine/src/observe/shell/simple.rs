@@ -177,7 +177,11 @@ impl Runner<'_, '_> {
         if names::is_history(name) {
             return self.hides_history(name);
         }
-        let leads = names::leads_elsewhere(name, value.text.as_deref());
+        let leads = names::leads_elsewhere(name, value.text.as_deref())
+            || value
+                .text
+                .as_deref()
+                .is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), self.out.world));
         if !leads && (names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name)) {
             return;
         }
