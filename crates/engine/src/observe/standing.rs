@@ -26,7 +26,9 @@ impl Observer<'_> {
     pub fn note_tree(&self, touch: Touch, real: &str, effect: &mut Effect) {
         let is_read_as_file = matches!(touch, Touch::Read | Touch::Upload);
         let kind = self.world.look(real).kind;
-        let is_directory = kind == Kind::Directory || (kind == Kind::Unlisted && place::holds_system_secrets(real));
+        // A described machine does not say that `/etc` is a directory; dot files of other users are most often files.
+        let is_directory = kind == Kind::Directory
+            || (kind == Kind::Unlisted && !real.contains("/.") && place::holds_system_secrets(real));
         let is_tree = touch == Touch::ReadTree || (is_read_as_file && is_directory);
         if is_tree && (effect.marks.has_any(&[Mark::Root, Mark::HomeRoot]) || holds_secrets(real, self.world)) {
             effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);

@@ -105,7 +105,10 @@ pub fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
     let is_here =
         |value: Option<&str>| matches!(value, Some("localhost" | "127.0.0.1" | "::1" | "db" | "postgres" | ""));
     let is_set = value.is_none_or(|value| !value.is_empty());
+    // `HOST/OWNER/REPO`: another machine than the usual one.
+    let names_host = |value: &str| value.split('/').count() > 2 && !value.starts_with("github.com/");
     (LEADING.contains(&name) && leads(value))
+        || (name == "GH_REPO" && value.is_none_or(names_host))
         || (name == "PGHOST" && !is_here(value))
         || (is_set && (HANDING.split_whitespace().any(|known| known == name) || name.starts_with("TF_CLI_ARGS_")))
 }

@@ -123,7 +123,8 @@ impl Runner<'_, '_> {
             }
             Identity::Changed(path) => {
                 self.run_file(&path, state, input, by, Mark::ChangedBinary, How::Itself);
-                None
+                // It may still be what it is called, so the words are judged all the same.
+                self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
             }
             Identity::Unlisted(path) => {
                 // Its bytes are nobody's promise, so it does not matter what they say now.

@@ -121,3 +121,19 @@ fn is_tool_directory(entry: &str, world: &dyn World) -> bool {
             .home()
             .is_some_and(|home| TOOL_DIRECTORIES.iter().any(|directory| under(&entry, &format!("{home}/{directory}"))))
 }
+
+/// The text is written like a path, and leads out of the project and the agent's own directories.
+pub fn leads_out(text: &str, cwd: Option<&str>, world: &dyn World) -> bool {
+    let text = text.split(['=', ':']).find(|piece| is_written_as_path(piece)).unwrap_or(text);
+    if !is_written_as_path(text) {
+        return false;
+    }
+    let Some(absolute) = cwd.map(|cwd| lexical(&crate::path::join(cwd, text))) else { return true };
+    let mut owned = world.scratch().iter().map(String::as_str).chain(world.project());
+    text.starts_with('~') || !(crate::place::is_harmless_device(&absolute) || owned.any(|root| under(&absolute, root)))
+}
+
+fn is_written_as_path(text: &str) -> bool {
+    text.starts_with(['/', '~']) && text.len() > 1 && !text.starts_with("//")
+        || text.split('/').any(|part| part == "..")
+}

@@ -193,7 +193,11 @@ impl Runner<'_, '_> {
             return self.hides_history(name);
         }
         self.note_skipped_checks(name, value.text.as_deref());
-        let leads = names::leads_elsewhere(name, value.text.as_deref());
+        let leads = names::leads_elsewhere(name, value.text.as_deref())
+            || value
+                .text
+                .as_deref()
+                .is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), self.out.world));
         if !leads && (names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name)) {
             return;
         }

@@ -60,7 +60,9 @@ impl Runner<'_, '_> {
             self.git_contact(Some(remote), Exchange::Fetch, git, invocation, state);
         }
         let remote = remotes.first().and_then(Field::exact);
-        let own = remotes.iter().all(|field| field.exact().is_some_and(|name| is_own(name, git)));
+        let remote = remote.map(|text| named_by(text, git).unwrap_or(text));
+        let is_ours = |text: &str| is_own(text, git) || named_by(text, git).is_some();
+        let own = remotes.iter().all(|field| field.exact().is_some_and(is_ours));
         if !matches!(sub, "fetch" | "pull") {
             return;
         }
@@ -74,7 +76,8 @@ impl Runner<'_, '_> {
         if invocation.args.has("--stdin") {
             self.out.lower(Degree::Unknown, "which branches are fetched");
         }
-        if sub == "pull" && own && !specs.iter().all(|spec| is_upstream(spec, remote, git)) {
+        let current = self.branch_now(git);
+        if sub == "pull" && own && !specs.iter().all(|spec| is_upstream(spec, remote, current.as_deref(), git)) {
             let what = "commits of a branch that is not the upstream of this one, which nobody here has seen";
             self.out.lower(Degree::Unknown, what);
         }
@@ -85,6 +88,21 @@ impl Runner<'_, '_> {
         };
         if !own || specs.iter().any(of_request) {
             self.fetches_foreign(invocation, state);
+        }
+    }
+
+    /// The branch that is checked out when this command runs.
+    fn branch_now(&self, git: Option<&Git>) -> Option<String> {
+        let switched =
+            self.out.commands.iter().rev().find_map(|command| {
+                ["git switch ", "git checkout "].iter().find_map(|start| command.strip_prefix(start))
+            });
+        match switched.map(|rest| rest.split_whitespace().collect::<Vec<_>>()) {
+            Some(words) => match words.as_slice() {
+                [branch] | ["-q" | "--quiet", branch] if !branch.starts_with('-') => Some((*branch).to_owned()),
+                _ => None,
+            },
+            None => git.and_then(|git| git.branch.clone()),
         }
     }
 
@@ -120,8 +138,8 @@ impl Runner<'_, '_> {
             Some(field) => field.exact().is_some_and(|name| is_own(name, git)),
         };
         // The address of a remote is that remote.
-        let fetches_own =
-            exchange == Exchange::Fetch && remote.and_then(Field::exact).is_some_and(|text| has_address(text, git));
+        let fetches_own = exchange == Exchange::Fetch
+            && remote.and_then(Field::exact).is_some_and(|text| named_by(text, git).is_some());
         if own || fetches_own {
             if exchange == Exchange::Send {
                 network_marks(invocation, |marks| marks.add(Mark::OwnRemote));
@@ -267,9 +285,8 @@ fn writes_elsewhere(spec: &Field, remote: Option<&str>, forced: bool) -> bool {
 }
 
 /// The branch is what the current one follows, as far as that is known.
-fn is_upstream(spec: &Field, remote: Option<&str>, git: Option<&Git>) -> bool {
-    let (Some(text), Some(git)) = (spec.exact(), git) else { return false };
-    let Some(current) = git.branch.as_deref() else { return false };
+fn is_upstream(spec: &Field, remote: Option<&str>, current: Option<&str>, git: Option<&Git>) -> bool {
+    let (Some(text), Some(git), Some(current)) = (spec.exact(), git, current) else { return false };
     let config = git.config.as_ref().ok();
     let setting = |name: &str| {
         config.and_then(|config| config.get(&format!("branch.{}.{name}", current.to_lowercase()))).map(String::as_str)
@@ -279,10 +296,11 @@ fn is_upstream(spec: &Field, remote: Option<&str>, git: Option<&Git>) -> bool {
     short(text) == short(merges) && setting("remote").is_none_or(|own| remote == Some(own))
 }
 
-/// The address is one that the repository keeps for a remote.
-fn has_address(text: &str, git: Option<&Git>) -> bool {
+/// The remote whose address this is.
+fn named_by<'g>(text: &str, git: Option<&'g Git>) -> Option<&'g str> {
     let plain = |address: &str| address.trim_end_matches('/').trim_end_matches(".git").to_owned();
-    git.is_some_and(|git| git.remotes.values().any(|address| plain(address) == plain(text)))
+    let is_it = |(_, address): &(&String, &String)| plain(address) == plain(text);
+    git.and_then(|git| git.remotes.iter().find(is_it)).map(|(name, _)| name.as_str())
 }
 
 /// A name among the remotes; where the remotes are not known, the usual names.

@@ -18,21 +18,8 @@ use crate::world::Kind;
 use doorward_code::Language;
 
 /// Modules of Python that only print.
-const PRINTING: &[&str] = &[
-    "site",
-    "sysconfig",
-    "platform",
-    "this",
-    "calendar",
-    "json.tool",
-    "tokenize",
-    "ast",
-    "dis",
-    "py_compile",
-    "compileall",
-    "tabnanny",
-    "pyclbr",
-];
+const PRINTING: &[&str] =
+    &["site", "sysconfig", "platform", "this", "calendar", "json.tool", "tokenize", "ast", "dis", "tabnanny", "pyclbr"];
 
 impl Runner<'_, '_> {
     pub fn interpreter(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
@@ -161,9 +148,8 @@ impl Runner<'_, '_> {
                 self.own_module(&name, invocation, state);
             }
             ("json.tool", _) => self.json_tool(invocation, state),
-            ("py_compile" | "compileall" | "tokenize" | "ast" | "dis", _) => {
-                invocation.roles.iter_mut().for_each(|role| *role = Role::Read)
-            }
+            ("py_compile" | "compileall", _) => self.byte_code(invocation, state),
+            ("tokenize" | "ast" | "dis", _) => invocation.roles.iter_mut().for_each(|role| *role = Role::Read),
             ("http.server", _) => {
                 let mut does = Does::usual(Operation::Network);
                 does.marks.add(Mark::Listens);
@@ -210,6 +196,28 @@ impl Runner<'_, '_> {
         let is_file = |field: &Field| field.dynamic || field.text.contains('/') || field.text.ends_with(".py");
         for field in invocation.args.operands.clone().iter().filter(|field| is_file(field)) {
             self.script_file(field, Role::Script, invocation, state);
+        }
+    }
+
+    /// Byte code is written beside what it is made from.
+    fn byte_code(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let words = invocation.args.operands.clone();
+        let is_flag = |field: &&Field| field.text.starts_with('-');
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        // Without a file it compiles whatever Python can import; a list of files is in another file.
+        let lists = words.iter().any(|field| field.text.starts_with("-i") || field.text == "-");
+        if lists || words.iter().all(|field| is_flag(&field)) {
+            self.out.lower(Degree::Unknown, "which files are compiled");
+        }
+        for field in words.iter().filter(|field| !is_flag(field)) {
+            self.reads(Touch::ReadTree, field, invocation, state);
+            let is_file = field.text.ends_with(".py");
+            let beside = if is_file {
+                crate::path::join(&field.text, "../__pycache__")
+            } else {
+                crate::path::join(&field.text, "__pycache__")
+            };
+            self.writes(Touch::Create, &field.with_text(beside), invocation, state);
         }
     }
 
