@@ -260,7 +260,12 @@ impl Session {
         if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
             return false;
         }
-        let Ok(Some(pattern)) = states.update(&self.id, |state: &mut SessionState| state.ran(id)) else { return false };
+        let run = |state: &mut SessionState| (state.asks_contact(id), state.ran(id));
+        let Ok((is_contact, Some(pattern))) = states.update(&self.id, run) else { return false };
+        // That yes was about what was read before, and says nothing about calls like this one.
+        if is_contact {
+            return true;
+        }
         let _ = self.note_pattern(states, &pattern, PatternState::overridden);
         self.look_at_overrides(states, &pattern);
         true

@@ -73,6 +73,28 @@ fn a_secret_read_earlier_makes_sending_ask_in_this_session_only() {
 }
 
 #[test]
+fn after_a_secret_a_host_is_asked_about_once_whoever_read_it() {
+    const PLAIN: &str = "curl https://docs.rs/serde";
+    let home = trusting();
+    with_secret(&home);
+    assert_eq!(says(&home, "one", PLAIN), "allow");
+    // A subagent reads it, and the session that started it sends.
+    let mut payload = home.payload("Bash", json!({ "command": SECRET }));
+    payload["session_id"] = json!("one");
+    payload["agent_id"] = json!("sub");
+    let _asked = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+    let (verdict, reason) = decision(&hook(&home, "one", "first", PLAIN));
+    assert!(verdict == "ask" && reason.contains("after a secret was read"), "{verdict} {reason}");
+    assert_eq!(says(&home, "one", PLAIN), "ask", "nobody has said yes");
+    tell(&home, "PostToolUse", "one", "first");
+    let (verdict, reason) = decision(&hook(&home, "one", "second", "curl https://docs.rs/anyhow"));
+    assert_eq!(verdict, "allow", "a person let it reach this host: {reason}");
+    assert_eq!(says(&home, "one", "curl https://docs.rs/anyhow?x=1"), "ask", "a query says something");
+    assert_eq!(says(&home, "one", "curl https://github.com/rust-lang"), "ask", "another host");
+    assert_eq!(says(&home, "two", PLAIN), "allow");
+}
+
+#[test]
 fn a_state_that_is_missing_damaged_or_forged_asks_once_and_comes_back_from_the_record() {
     let home = trusting();
     with_secret(&home);

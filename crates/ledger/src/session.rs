@@ -93,6 +93,11 @@ impl SessionState {
         }
     }
 
+    /// The open question about a call is one about its requests.
+    pub fn asks_contact(&self, decision: &str) -> bool {
+        self.asking.iter().any(|(asking, _)| asking == decision)
+    }
+
     /// A person let these requests pass.
     pub fn let_contact(&mut self, contacts: Vec<String>) {
         self.contacts.extend(contacts);

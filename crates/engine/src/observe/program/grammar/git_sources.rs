@@ -163,7 +163,8 @@ fn read_tree(git: Option<&Git>, invocation: &Invocation) -> Vec<Wanted> {
 
 fn worktree(invocation: &Invocation) -> Vec<Wanted> {
     let args = &invocation.args;
-    if args.has_any(&["--no-checkout", "--orphan"]) {
+    // Without its files the work tree is a command away from having them.
+    if args.has("--orphan") {
         return Vec::new();
     }
     let Some(start) = args.operands.get(1) else { return Vec::new() };

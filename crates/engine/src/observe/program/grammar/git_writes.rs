@@ -76,7 +76,9 @@ impl Runner<'_, '_> {
         }
         let marks = place::classify(&file.path, self.out.world).marks;
         let guards = marks.has_any(GUARDING);
-        let loads = guards || (!elsewhere && place::loads_by_itself(&file.path, self.out.world));
+        // Instructions in a work tree of their own are orders for nobody yet.
+        let counts = !elsewhere || !marks.has(Mark::InstructionFile);
+        let loads = guards || (counts && place::loads_by_itself(&file.path, self.out.world));
         let is_judged = loads && (guards || file.standing == Standing::New);
         match file.becomes {
             None if guards => drop(self.out.touch_path(Touch::Delete, &file.path, &invocation.by, Marks::default())),
