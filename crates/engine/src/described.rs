@@ -401,7 +401,7 @@ impl World for DescribedWorld {
         Rewrite::Files(incoming.filter(is_meant).collect())
     }
 
-    fn rewritable(&self, _directory: &str, _since: &str) -> bool {
+    fn rewritable(&self, _directory: &str, _branch: &str, _since: &str) -> bool {
         self.description
             .git
             .as_ref()

@@ -243,8 +243,9 @@ pub trait World {
     fn git(&self, directory: &str) -> Option<Git>;
     /// Which files a git command would write, and with what.
     fn rewrites(&self, write: &GitWrite) -> Rewrite;
-    /// The commits since that one are only here, on a branch that is not the default one, and the reflog keeps them.
-    fn rewritable(&self, directory: &str, since: &str) -> bool;
+    /// The commits of `branch` since that one are only here, it is not the default branch, and the reflog keeps them;
+    /// `HEAD` is the branch that is checked out. Where there are none, nothing is written again.
+    fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool;
     /// The path belongs to something that came into the project and that nobody has trusted.
     fn arrival(&self, path: &str) -> Option<Arrival>;
     /// Which file `name` stands for; a name with a slash is an absolute path.

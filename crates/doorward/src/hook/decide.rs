@@ -122,8 +122,7 @@ fn settled(
     if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
         considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
     }
-    let key = world.redaction_key();
-    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref(), key };
+    let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref(), key: world.redaction_key() };
     let grant = door.redeem(&considered, id);
     considered.granted = grant.is_cleared();
     if considered.granted {

@@ -128,23 +128,23 @@ impl DiskWorld {
         found.rewrite
     }
 
-    /// The commits since that one are on no branch of a remote, their branch is not the default one, and the reflog is on.
-    pub(super) fn is_rewritable(&self, directory: &str, since: &str) -> bool {
+    /// The commits of a branch since that one are on no branch of a remote, it is not the default one, and the reflog is on.
+    pub(super) fn is_rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {
         let known = || {
             let repository = self.repository(directory)?;
             let git = repository.describe();
-            let branch = git.branch?;
-            let is_default = match git.default_branch {
-                Some(default) => branch == default,
-                None => false,
-            };
-            if is_default || USUAL_DEFAULTS.contains(&branch.as_str()) || !repository.keeps_reflog() {
-                return None;
-            }
             let objects = repository.objects().ok()?;
-            let head = objects.resolve("HEAD").ok()?;
+            let head = objects.resolve_branch(branch).ok()?;
             let base = objects.resolve_with(since, &|branch| repository.upstream(branch)).ok()?;
             let rewritten = objects.between(&[base], head, COMMITS).ok()?;
+            if rewritten.is_empty() {
+                return Some(true);
+            }
+            let name = if branch == "HEAD" { git.branch? } else { branch.to_owned() };
+            let is_default = git.default_branch.is_some_and(|default| default == name);
+            if is_default || USUAL_DEFAULTS.contains(&name.as_str()) || !repository.keeps_reflog() {
+                return None;
+            }
             let own = objects.between(&objects.tips("refs/remotes/").ok()?, head, COMMITS).ok()?;
             Some(rewritten.iter().all(|commit| own.contains(commit)))
         };

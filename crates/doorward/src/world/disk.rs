@@ -336,8 +336,8 @@ impl World for DiskWorld {
         self.find_rewrites(write)
     }
 
-    fn rewritable(&self, directory: &str, since: &str) -> bool {
-        self.is_rewritable(directory, since)
+    fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {
+        self.is_rewritable(directory, branch, since)
     }
 
     fn arrival(&self, path: &str) -> Option<Arrival> {

@@ -14,6 +14,7 @@ mod names;
 mod observer;
 mod program;
 mod redact;
+mod reversible;
 mod shell;
 mod skills;
 mod standing;

@@ -5,17 +5,14 @@ use super::shell::field::Field;
 use super::shell::paths::is_ours;
 use super::stream::Shape;
 use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
+use crate::effect::{Effect, Operation, Scope, Sensitivity, Target};
 use crate::marks::{Mark, Marks};
 use crate::path::{self, Follow};
 use crate::place;
-use crate::world::{Kind, Tally, Tracking};
+use crate::world::Kind;
 
-/// Files that git cannot restore, above which a deletion counts as bulk.
-const BULK_FILES: u64 = 20;
 /// More files behind a pattern are not listed one by one.
 const MATCHED: usize = 20;
-const BULK_BYTES: u64 = 20 * 1024 * 1024;
 
 /// A single read above this is not settled by layer 1.
 const LARGE_READ: u64 = 10 * 1024 * 1024;
@@ -380,121 +377,6 @@ impl Observer<'_> {
             | Touch::Move
             | Touch::Metadata
             | Touch::MetadataTree => {}
-        }
-    }
-
-    /// Whether what the operation changes can be had back.
-    fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
-        match touch {
-            Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => return Reversibility::NothingChanges,
-            Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::Delete
-            | Touch::DeleteTree
-            | Touch::Move
-            | Touch::Metadata
-            | Touch::MetadataTree => {}
-        }
-        if effect.marks.has(Mark::Temp) && self.made.iter().any(|made| real.starts_with(made.as_str())) {
-            effect.scope = Scope::Scratch;
-            effect.marks.add(Mark::SessionFile);
-            return Reversibility::Rebuildable;
-        }
-        let look = self.world.look(real);
-        if look.hard_links > 1 && look.kind == Kind::File {
-            effect.marks.add(Mark::HardLinked);
-        }
-        match look.kind {
-            Kind::Missing => {
-                effect.marks.add(Mark::Creates);
-                return if matches!(touch, Touch::Delete | Touch::DeleteTree | Touch::Move) {
-                    Reversibility::NothingChanges
-                } else {
-                    Reversibility::Tracked
-                };
-            }
-            Kind::Special => effect.marks.add(Mark::Device),
-            Kind::File | Kind::Directory | Kind::Link | Kind::Unlisted | Kind::Unreadable => {}
-        }
-        if look.created_this_session {
-            effect.marks.add(Mark::SessionFile);
-            return Reversibility::Rebuildable;
-        }
-        if matches!(touch, Touch::Create) {
-            return Reversibility::Tracked;
-        }
-        if touch == Touch::DeleteTree {
-            return self.tree_reversibility(real, effect);
-        }
-        let tracking = self.world.tracking(real);
-        if matches!(touch, Touch::Write | Touch::Edit)
-            && tracking != Tracking::Rebuildable
-            && effect.scope != Scope::Scratch
-        {
-            effect.marks.add(Mark::Unseen);
-        }
-        match (tracking, touch) {
-            (Tracking::Clean, _) => Reversibility::Tracked,
-            (Tracking::Rebuildable, _) => Reversibility::Rebuildable,
-            // The change itself says what it took out, so it can be turned round.
-            (Tracking::Modified | Tracking::Untracked, Touch::Edit | Touch::Append | Touch::Metadata) => {
-                Reversibility::Tracked
-            }
-            (
-                Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown,
-                _,
-            ) => {
-                if matches!(touch, Touch::Write) {
-                    effect.marks.add(Mark::Truncates);
-                }
-                Reversibility::Irreversible
-            }
-        }
-    }
-
-    fn tree_reversibility(&self, real: &str, effect: &mut Effect) -> Reversibility {
-        // Nobody needs to count what lies below the root.
-        if effect.marks.has_any(&[Mark::Root, Mark::HomeRoot, Mark::SystemDirectory]) {
-            effect.marks.add(Mark::CountUnknown);
-            return Reversibility::Irreversible;
-        }
-        match self.world.tally(real) {
-            Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match self.world.tracking(real) {
-                Tracking::Rebuildable => Reversibility::Rebuildable,
-                Tracking::Clean
-                | Tracking::Modified
-                | Tracking::Untracked
-                | Tracking::Ignored
-                | Tracking::Outside
-                | Tracking::Unknown => Reversibility::Tracked,
-            },
-            Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
-                if unrestorable > BULK_FILES || unrestorable_bytes > BULK_BYTES {
-                    effect.marks.add(Mark::Bulk);
-                }
-                Reversibility::Irreversible
-            }
-            // Too much to count, but a build makes it again.
-            Tally::More { .. } if self.world.tracking(real) == Tracking::Rebuildable => Reversibility::Rebuildable,
-            Tally::More { .. } => {
-                effect.marks.add(Mark::Bulk);
-                effect.marks.add(Mark::CountUnknown);
-                Reversibility::Irreversible
-            }
-            Tally::Unknown => {
-                effect.marks.add(Mark::CountUnknown);
-                match self.world.tracking(real) {
-                    Tracking::Clean => Reversibility::Tracked,
-                    Tracking::Rebuildable => Reversibility::Rebuildable,
-                    Tracking::Modified
-                    | Tracking::Untracked
-                    | Tracking::Ignored
-                    | Tracking::Outside
-                    | Tracking::Unknown => Reversibility::Irreversible,
-                }
-            }
         }
     }
 }

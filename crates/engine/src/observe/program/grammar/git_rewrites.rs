@@ -37,11 +37,15 @@ impl Runner<'_, '_> {
             },
             _ => return false,
         };
+        let branch = match state.git.name("HEAD", |_| true) {
+            Named::Name(name) | Named::Fetched(name) => name,
+            Named::Unknown => return false,
+        };
         let since = match state.git.name(since, |_| true) {
             Named::Name(name) | Named::Fetched(name) => name,
             Named::Unknown => return false,
         };
         let is_certain = !since.is_empty() && !args.operands.iter().any(|field: &Field| field.dynamic);
-        is_certain && invocation.cwd.as_deref().is_some_and(|cwd| self.out.world.rewritable(cwd, &since))
+        is_certain && invocation.cwd.as_deref().is_some_and(|cwd| self.out.world.rewritable(cwd, &branch, &since))
     }
 }
