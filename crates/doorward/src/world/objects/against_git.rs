@@ -171,7 +171,10 @@ fn descended(made: &Made, objects: &Objects, chance: &mut Chance) -> Count {
         let git = made.git(&["rev-list", &left, "--not", &right]);
         let git: BTreeSet<Id> = git.lines().filter_map(Id::parse).collect();
         let ours: BTreeSet<Id> = objects.between(&[other], one, 10_000).unwrap().into_iter().collect();
-        assert!(ours.is_superset(&git) && (made.is_skewed || ours == git), "rev-list {one} ^{other}");
+        assert!(
+            ours.is_superset(&git) && (made.is_skewed || ours == git),
+            "rev-list {one} ^{other}: {ours:?} for {git:?}"
+        );
         let parents = made.git(&["rev-list", "--parents", "-n", "1", &left]);
         let parents: Vec<Id> = parents.split(' ').skip(1).filter_map(Id::parse).collect();
         count.check(Some(parents), objects.parents(&one), &left);

@@ -79,9 +79,12 @@ impl Objects {
         for id in good {
             walk.add(&self.peel(id, Kind::Commit)?, FIRST | STALE)?;
         }
-        let mut order = Vec::new();
-        while let Some((id, flags)) = walk.next()? {
-            order.push(id);
+        let (mut order, mut oldest) = (Vec::new(), u64::MAX);
+        while let Some((id, flags)) = walk.next(oldest)? {
+            if flags & STALE == 0 {
+                order.push(id);
+                oldest = oldest.min(self.commit(&id)?.seconds);
+            }
             walk.add_parents(&id, flags)?;
         }
         order.retain(|id| walk.flags.get(id).is_some_and(|flags| flags & STALE == 0));
@@ -215,7 +218,7 @@ impl Objects {
         let mut walk = Walk::new(self, bound);
         walk.add(one, FIRST)?;
         walk.add(other, SECOND)?;
-        while let Some((id, flags)) = walk.next()? {
+        while let Some((id, flags)) = walk.next(u64::MAX)? {
             let is_common = flags & (FIRST | SECOND) == FIRST | SECOND;
             walk.add_parents(&id, if is_common { flags | STALE } else { flags })?;
         }
@@ -250,9 +253,11 @@ impl<'a> Walk<'a> {
         commit.parents.iter().try_for_each(|parent| self.add(parent, flags))
     }
 
-    fn next(&mut self) -> Result<Option<(Id, u8)>, Unread> {
+    /// The youngest commit. What is stale is gone through only as long as it is no older than this.
+    fn next(&mut self, oldest: u64) -> Result<Option<(Id, u8)>, Unread> {
         let flags_of = |flags: &HashMap<Id, u8>, id: &Id| flags.get(id).copied().unwrap_or_default();
-        if self.queue.iter().all(|(_, id)| flags_of(&self.flags, id) & STALE != 0) {
+        let is_old = self.queue.peek().is_none_or(|(seconds, _)| *seconds < oldest || oldest == u64::MAX);
+        if is_old && self.queue.iter().all(|(_, id)| flags_of(&self.flags, id) & STALE != 0) {
             return Ok(None);
         }
         self.left = self.left.checked_sub(1).ok_or(Unread::OverBudget)?;

@@ -9,7 +9,7 @@ use super::made::{Made, ask, text};
 use super::{Budget, HashFormat, Id, Objects, Unread};
 
 /// Generous: tests share their machine, and are not built for speed.
-const SOON: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(5);
 
 /// Everything that is asked of a damaged repository, told as one text.
 fn asked(objects: &Objects, ids: &[Id]) -> Vec<Result<String, Unread>> {

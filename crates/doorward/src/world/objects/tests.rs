@@ -182,3 +182,12 @@ fn a_large_repository_is_compared_quickly() {
     }
     println!("200 changes in {:?}, merge base in {:?}, 50,000 entries of the index in {:?}", best[0], best[1], best[2]);
 }
+
+#[test]
+fn commits_of_the_same_second_are_told_apart() {
+    let base = repository();
+    let (objects, head, side) = (opened(base.path()), id(base.path(), "HEAD"), id(base.path(), "side"));
+    assert_eq!(objects.between(&[head], side, 100), Ok(Vec::new()));
+    assert_eq!(objects.between(&[side], head, 100), Ok(vec![head, id(base.path(), "HEAD~1")]));
+    assert_eq!(objects.merge_base(&side, &head, 100), Ok(Some(side)));
+}

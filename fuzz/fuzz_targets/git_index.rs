@@ -1,0 +1,27 @@
+//! Any bytes as an index of git: no panic, and every entry can be looked up.
+#![no_main]
+#![allow(dead_code, unused_imports, reason = "only a part of the edge is included")]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/doorward/src/trusted.rs"]
+mod trusted;
+#[path = "."]
+mod world {
+    #[path = "../../crates/doorward/src/world/index.rs"]
+    pub mod index;
+    #[path = "../../crates/doorward/src/world/objects/mod.rs"]
+    pub mod objects;
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    for hash in [20, 32] {
+        let Some(index) = world::index::Index::parse(bytes.to_vec(), hash, std::time::SystemTime::now()) else {
+            continue;
+        };
+        for (path, _, id, _) in index.entries().take(100) {
+            assert_eq!(id.bytes().len(), hash);
+            let _ = std::str::from_utf8(path).map(|path| (index.id_of(path), index.has_below(path)));
+        }
+    }
+});
