@@ -55,7 +55,6 @@ pub enum Known {
 
 const DIRECTORY: u32 = 0o040_000;
 
-#[cfg_attr(not(test), allow(dead_code, reason = "what git would write is judged by what is read here"))]
 impl Index {
     /// Reads an index of version 2, 3 or 4. `None` if it is none, is cut off, or is only a part of the whole.
     pub fn parse(bytes: Vec<u8>, hash: usize, written: SystemTime) -> Option<Index> {

@@ -15,6 +15,7 @@ enum Shape {
     Numbers,
     /// Names to texts, or names to numbers.
     TextByName,
+    FilesByName,
     NumberByName,
     /// `"all"` or a list of paths.
     AllOrTexts,
@@ -65,6 +66,13 @@ const GIT: &[Key] = &[
     ("branch", Shape::Text, "the branch that is checked out"),
     ("default_branch", Shape::Text, "the branch that others build on"),
     ("config", Shape::TextByName, "the effective git configuration"),
+    (
+        "brings",
+        Shape::FilesByName,
+        "branches, commits and stashes (`index` for what is staged), with the files that differ there",
+    ),
+    ("unpublished", Shape::Flag, "the commits of the current branch are on no branch of a remote"),
+    ("nested", Shape::Texts, "directories below the root that are repositories of their own"),
 ];
 
 const FILE: &[Key] = &[
@@ -76,6 +84,7 @@ const FILE: &[Key] = &[
     ("sha256", Shape::Text, "hash of its content, in hex"),
     ("changed_since_trust", Shape::Flag, "it is not what it was when the project was trusted"),
     ("created_this_session", Shape::Flag, "the agent made it in this session"),
+    ("arrived", Shape::Flag, "git, a patch, an archive or a download put it there; for a directory, all that is below"),
 ];
 
 impl Shape {
@@ -88,6 +97,7 @@ impl Shape {
             Shape::Number => json!({ "type": "integer", "minimum": 0 }),
             Shape::Numbers => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),
             Shape::TextByName => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+            Shape::FilesByName => json!({ "type": "object", "additionalProperties": Shape::TextByName.schema() }),
             Shape::NumberByName => json!({ "type": "object", "additionalProperties": { "type": "number" } }),
             Shape::AllOrTexts => json!({ "oneOf": [{ "const": "all" }, Shape::Texts.schema()] }),
             Shape::Git => object(GIT),
@@ -105,6 +115,7 @@ impl Shape {
             Shape::Number => (json!(1), json!(-1)),
             Shape::Numbers => (json!([1]), json!(["1"])),
             Shape::TextByName => (json!({ "a": "b" }), json!({ "a": 1 })),
+            Shape::FilesByName => (json!({ "a": { "b": "c" } }), json!({ "a": "b" })),
             Shape::NumberByName => (json!({ "a": 0.5 }), json!({ "a": "b" })),
             Shape::AllOrTexts => (json!(["a"]), json!(1)),
             Shape::Git => (json!({}), json!("all")),
