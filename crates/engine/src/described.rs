@@ -408,6 +408,10 @@ impl World for DescribedWorld {
             .is_some_and(|git| git.unpublished && git.branch.is_some() && git.branch != git.default_branch)
     }
 
+    fn is_rebasing(&self, _directory: &str) -> bool {
+        false
+    }
+
     fn arrival(&self, path: &str) -> Option<Arrival> {
         let root = self.git_root.as_deref().unwrap_or("/");
         let nested = self.description.git.iter().flat_map(|git| &git.nested).map(|nested| lexical(&join(root, nested)));

@@ -246,6 +246,8 @@ pub trait World {
     /// The commits of `branch` since that one are only here, it is not the default branch, and the reflog keeps them;
     /// `HEAD` is the branch that is checked out. Where there are none, nothing is written again.
     fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool;
+    /// A rebase has begun there, of a branch that is not the default one.
+    fn is_rebasing(&self, directory: &str) -> bool;
     /// The path belongs to something that came into the project and that nobody has trusted.
     fn arrival(&self, path: &str) -> Option<Arrival>;
     /// Which file `name` stands for; a name with a slash is an absolute path.

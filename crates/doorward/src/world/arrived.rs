@@ -151,6 +151,17 @@ impl DiskWorld {
         known().unwrap_or(false)
     }
 
+    /// A rebase of a branch that nobody builds on has begun in the repository around a directory.
+    pub(super) fn rebases(&self, directory: &str) -> bool {
+        let Some(repository) = self.repository(directory) else { return false };
+        let begun = ["rebase-merge", "rebase-apply"]
+            .iter()
+            .find_map(|place| trusted::start_of(repository.git_directory().join(place).join("head-name"), 4096));
+        let name = begun.as_deref().and_then(|name| name.trim().strip_prefix("refs/heads/"));
+        let default = repository.describe().default_branch;
+        name.is_some_and(|name| !USUAL_DEFAULTS.contains(&name) && default.as_deref() != Some(name))
+    }
+
     /// What files of the project hold that the call may replace, by git's names.
     pub fn replaced(&self) -> Vec<(String, String)> {
         self.replaced.take()

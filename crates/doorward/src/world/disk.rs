@@ -340,6 +340,10 @@ impl World for DiskWorld {
         self.is_rewritable(directory, branch, since)
     }
 
+    fn is_rebasing(&self, directory: &str) -> bool {
+        self.rebases(directory)
+    }
+
     fn arrival(&self, path: &str) -> Option<Arrival> {
         self.find_arrival(path)
     }

@@ -30,7 +30,9 @@ impl Runner<'_, '_> {
         let args = &invocation.args;
         let since = match sub {
             "commit" if args.has("--amend") => "HEAD^",
-            "rebase" if args.has_any(ENDS) && !args.has_any(MORE) => return true,
+            "rebase" if args.has_any(ENDS) && !args.has_any(MORE) => {
+                return invocation.cwd.as_deref().is_some_and(|cwd| self.out.world.is_rebasing(cwd));
+            }
             "rebase" if !args.has_any(MORE) && args.operands.len() < 2 => match args.operands.first() {
                 Some(upstream) => upstream.known().unwrap_or_default(),
                 None => "@{u}",
