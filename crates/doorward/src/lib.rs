@@ -29,6 +29,7 @@ mod notify;
 mod outcomes;
 mod own;
 mod places;
+mod presence;
 mod preview;
 mod private_state;
 mod reconcile;

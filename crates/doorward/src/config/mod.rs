@@ -34,7 +34,8 @@ pub struct Config {
     /// Unlisted hosts and unknown servers block, every external read asks.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// Seconds that a call waits for a person's answer where its agent cannot ask; 45 unless set, 0 refuses at once.
+    /// Seconds that a call waits for a person's answer where its agent cannot ask; unless set, 45 while `doorward review` is open
+    /// and none otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_seconds: Option<u32>,
     /// One table per agent.

@@ -88,6 +88,11 @@ impl Door<'_> {
             std::iter::once(reason).chain(parts).collect::<Vec<String>>().join(". ")
         };
         match decision {
+            // A question that nobody can be asked begins with what answers it: clients cut long texts at their end.
+            Decision::Deny(reason) if considered.judgement.verdict < Verdict::Block => match way {
+                Some(way) => Decision::Deny(with(visible(&way).into_owned(), [Some(reason), why])),
+                None => Decision::Deny(with(reason, [why, None])),
+            },
             Decision::Deny(reason) => Decision::Deny(with(reason, [why, way])),
             Decision::Ask(reason) => Decision::Ask(with(reason, [why, None])),
             decision @ (Decision::Allow(_) | Decision::Silent) => decision,

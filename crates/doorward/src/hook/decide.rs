@@ -19,6 +19,7 @@ use crate::held;
 use crate::judging::{self, Considered};
 use crate::loading::{self, Loaded};
 use crate::places::Places;
+use crate::presence;
 use crate::private_state;
 use crate::record::Recorder;
 use crate::reviewer::{self, Scene};
@@ -158,7 +159,8 @@ fn settled(
     match (recorded, mode) {
         (Ok(()), _) => {
             let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
-            let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience) } else { Duration::ZERO };
+            let is_watched = || presence::is_there(places);
+            let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience, is_watched) } else { Duration::ZERO };
             let decision = note.added_to(door.answer(decision, &grant, &considered, id));
             Ok(Told { wait, trouble, ..Told::at_once(decision) })
         }

@@ -53,9 +53,15 @@ pub fn unanswered(why: &str, asking: Asking) -> Decision {
 }
 
 /// How long a call may wait: as the user wants it, and well within the time that its agent waits for us. Where nobody
-/// knows how long that is, waiting could end in the agent running the call.
-pub fn time(wanted: Option<u32>, patience: Option<Duration>) -> Duration {
-    let wanted = Duration::from_secs(u64::from(wanted.unwrap_or(WAIT_SECONDS)));
+/// knows how long that is, waiting could end in the agent running the call. Unless the user wants it so, a call does not
+/// wait mutely for somebody who is not there.
+pub fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: impl FnOnce() -> bool) -> Duration {
+    let wanted = match wanted {
+        Some(seconds) => seconds,
+        None if is_watched() => WAIT_SECONDS,
+        None => 0,
+    };
+    let wanted = Duration::from_secs(u64::from(wanted));
     patience.map_or(Duration::ZERO, |patience| wanted.min(deadline::room_in(patience)))
 }
 
@@ -136,7 +142,7 @@ mod tests {
         }
     }
 
-    const AUTO: &str = "[agents.codex]\nmode = \"auto\"\n";
+    const AUTO: &str = "wait_seconds = 40\n[agents.codex]\nmode = \"auto\"\n";
 
     #[test]
     fn a_yes_lets_the_waiting_call_run_and_no_other() {
@@ -158,7 +164,7 @@ mod tests {
 
     #[test]
     fn nobody_answers_and_the_yes_comes_for_the_next_attempt() {
-        let room = Room::new(&format!("wait_seconds = 1\n{AUTO}"));
+        let room = Room::new(&AUTO.replace("40", "1"));
         let began = Instant::now();
         let reply = answer_within(&room.call("c1"), &room.surroundings(), MINUTE).unwrap();
         assert!(began.elapsed() >= Duration::from_secs(1));
@@ -179,7 +185,10 @@ mod tests {
             (None, Some(Duration::from_secs(30)), 17),
             (None, Some(Duration::from_secs(5)), 0),
         ] {
-            assert_eq!(super::time(wanted, patience), Duration::from_secs(time), "{wanted:?} {patience:?}");
+            let watched = super::time(wanted, patience, || true);
+            assert_eq!(watched, Duration::from_secs(time), "{wanted:?} {patience:?}");
+            let alone = super::time(wanted, patience, || false);
+            assert_eq!(alone, if wanted.is_some() { watched } else { Duration::ZERO }, "{wanted:?} {patience:?}");
         }
     }
 }

@@ -15,6 +15,7 @@ use anyhow::{Result, bail};
 
 use crate::grants::{self, Desk, Step, Yes, answer};
 use crate::places::Places;
+use crate::presence;
 use crate::record::Ledger;
 use crate::screen::time::now_ms;
 use crate::trust::person;
@@ -36,6 +37,8 @@ pub fn run() -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     // What is wrong with the desk is said before the screen is taken.
     let _desk = Desk::of(&places)?;
+    // Without the lock, calls are refused at once instead of waiting for this screen; they can be answered all the same.
+    let _presence = presence::announce(&places);
     let mut screen = Screen::open()?;
     let outcome = watch(&mut screen, &places);
     drop(screen);
