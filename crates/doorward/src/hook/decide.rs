@@ -160,7 +160,8 @@ fn settled(
         (Ok(()), _) => {
             let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
             let is_watched = || presence::is_there(places);
-            let wait = if may_wait { waiting::time(loaded.config.wait_seconds, patience, is_watched) } else { Duration::ZERO };
+            let wait =
+                if may_wait { waiting::time(loaded.config.wait_seconds, patience, is_watched) } else { Duration::ZERO };
             let decision = note.added_to(door.answer(decision, &grant, &considered, id));
             Ok(Told { wait, trouble, ..Told::at_once(decision) })
         }

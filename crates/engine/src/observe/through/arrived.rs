@@ -41,7 +41,10 @@ impl Runner<'_, '_> {
 
     /// A directory above the file that this call filled: a submodule that git moved to another commit.
     fn brought_above(&self, file: &str, state: &State<'_>) -> Option<String> {
-        let brought = state.written.iter().filter(|(_, written)| written.origin.brought && written.content.is_none());
+        let brought = state
+            .written
+            .iter()
+            .filter(|(_, written)| (written.origin.brought || written.origin.download) && written.content.is_none());
         let mut above = brought.filter(|(place, _)| {
             path::under(file, place) && (place.as_str() != file || self.out.world.look(place).kind == Kind::Directory)
         });

@@ -12,6 +12,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 use crate::observe::touch::Touch;
+use crate::path;
 use crate::place;
 use crate::world::Git;
 
@@ -56,8 +57,9 @@ impl Runner<'_, '_> {
             Rewrite::Unread(because) => self.unseen_write(invocation, &because),
             Rewrite::Files(files) => {
                 let elsewhere = write.into.is_some();
-                if let (GitSource::Subtree(_), Some(place)) = (&write.source, &write.into) {
+                if let Some(place) = &write.into {
                     self.out.arrivals.push(place.clone());
+                    self.store(place.clone(), None, Origin { brought: true, ..Origin::default() }, state);
                 }
                 files.into_iter().for_each(|file| self.incoming(file, elsewhere, invocation, state));
             }
@@ -76,8 +78,9 @@ impl Runner<'_, '_> {
         }
         let marks = place::classify(&file.path, self.out.world).marks;
         let guards = marks.has_any(GUARDING);
-        // Instructions in a work tree of their own are orders for nobody yet.
-        let counts = !elsewhere || !marks.has(Mark::InstructionFile);
+        // Instructions in a work tree outside the project are orders for nobody yet; inside, agents find them.
+        let is_inside = self.out.world.project().is_some_and(|project| path::under(&file.path, project));
+        let counts = is_inside || !marks.has(Mark::InstructionFile);
         let loads = guards || (counts && place::loads_by_itself(&file.path, self.out.world));
         let is_judged = loads && (guards || file.standing == Standing::New);
         match file.becomes {
