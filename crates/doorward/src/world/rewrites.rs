@@ -105,8 +105,13 @@ impl Writer<'_> {
             GitSource::Index => Ok((self.staged()?, None)),
             GitSource::Sparse => Ok((self.left_out()?, None)),
             GitSource::Tree(name) => {
-                let to = self.commit(name)?;
-                Ok((objects.diff(self.head()?, to)?, Some(to)))
+                let (head, to) = (self.head()?, self.commit(name)?);
+                let mut changes = objects.diff(head, to)?;
+                // Files that were committed and are not there come back as well.
+                if head == Some(to) || !self.write.paths.is_empty() {
+                    changes.extend(self.staged()?);
+                }
+                Ok((changes, Some(to)))
             }
             GitSource::Subtree(name) => {
                 let to = self.commit(name)?;
@@ -114,7 +119,10 @@ impl Writer<'_> {
             }
             GitSource::Side(name) => {
                 let to = self.commit(name)?;
-                Ok((objects.diff(self.parting(to)?, to)?, Some(to)))
+                let base = self.parting(to)?;
+                let changes = objects.diff(base, to)?;
+                self.is_in_place(&changes, base)?;
+                Ok((changes, Some(to)))
             }
             GitSource::Change(name) => Ok((self.series(name)?, None)),
             GitSource::Undo(name) => Ok((self.undone(name)?, None)),
@@ -143,6 +151,26 @@ impl Writer<'_> {
         }
     }
 
+    /// A change to a file that was moved here follows it to its new place, which is not looked for.
+    fn is_in_place(&self, changes: &[Changed], base: Option<Id>) -> Result<(), Unread> {
+        const MOVED: Unread = Unread::Unsupported("where changes to files go that were moved or deleted here");
+        let (Some(head), Some(base)) = (self.head()?, base) else { return Ok(()) };
+        for change in changes.iter().filter(|change| change.to.is_some()) {
+            let is_gone = |path: &str| Ok::<bool, Unread>(self.objects.entry_at(&head, path)?.is_none());
+            if change.from.is_some() && is_gone(&change.path)? {
+                return Err(MOVED);
+            }
+            let above = change.path.rsplit_once('/').map(|(directory, _)| directory);
+            if let (None, Some(directory)) = (change.from, above)
+                && self.objects.entry_at(&base, directory)?.is_some()
+                && is_gone(directory)?
+            {
+                return Err(MOVED);
+            }
+        }
+        Ok(())
+    }
+
     /// A commit by the name that a command has for it.
     fn commit(&self, name: &str) -> Result<Id, Unread> {
         if name == "BISECT_START" {
@@ -156,9 +184,27 @@ impl Writer<'_> {
         if name.contains("@{u") {
             return self.objects.resolve_with(name, &|branch| self.repository.upstream(branch));
         }
+        self.is_one_name(name)?;
         match self.objects.resolve_branch(name) {
             Err(Unread::NoSuchName) => self.guessed(name),
             other => other,
+        }
+    }
+
+    /// Some commands take the tag, others the branch, if both have the name.
+    fn is_one_name(&self, name: &str) -> Result<(), Unread> {
+        let base = name.find(['~', '^', '@', ':']).and_then(|end| name.get(..end)).unwrap_or(name);
+        let of = |place: &str| match self.objects.resolve(&format!("refs/{place}/{base}^0")) {
+            Ok(id) => Ok(Some(id)),
+            Err(Unread::NoSuchName) => Ok(None),
+            Err(unread) => Err(unread),
+        };
+        if base.is_empty() {
+            return Ok(());
+        }
+        match (of("heads")?, of("tags")?) {
+            (Some(branch), Some(tag)) if branch != tag => Err(Unread::Ambiguous),
+            (Some(_) | None, Some(_) | None) => Ok(()),
         }
     }
 
@@ -205,8 +251,13 @@ impl Writer<'_> {
         if parents.is_empty() {
             return self.objects.diff(None, commit);
         }
-        let each = parents.into_iter().map(|parent| self.objects.diff(Some(parent), commit));
-        Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        let mut all = Vec::new();
+        for parent in parents {
+            let changes = self.objects.diff(Some(parent), commit)?;
+            self.is_in_place(&changes, Some(parent))?;
+            all.extend(changes);
+        }
+        Ok(all)
     }
 
     /// What turning a commit round would bring back.
@@ -222,6 +273,7 @@ impl Writer<'_> {
         let parents = self.objects.parents(&stash)?;
         let base = parents.first().copied();
         let mut all = self.objects.diff(base, stash)?;
+        self.is_in_place(&all, base)?;
         if let Some(index) = parents.get(1) {
             all.extend(self.objects.diff(base, *index)?);
         }
@@ -248,7 +300,9 @@ impl Writer<'_> {
         for end in std::iter::once(bad).chain(good.iter().copied()) {
             let others: Vec<Id> = good.iter().copied().chain([bad]).filter(|id| *id != end).collect();
             for commit in self.objects.between(&others, end, COMMITS)? {
-                changes.extend(self.of_commit(commit)?);
+                for parent in self.objects.parents(&commit)? {
+                    changes.extend(self.objects.diff(Some(parent), commit)?);
+                }
             }
         }
         Ok(changes)
@@ -305,10 +359,9 @@ impl Writer<'_> {
 
 /// No reference can be called so, and no other way of naming a commit looks like it.
 fn is_path(name: &str) -> bool {
-    name.starts_with('.')
-        || name.ends_with('/')
-        || name.contains(['*', '?', '[', '\\', ' '])
-        || matches!(name, ":/" | ":")
+    let may_be_revision = name.contains("^{") || name.contains("@{") || (name.starts_with(':') && name.len() > 2);
+    let is_odd = name.starts_with('.') || name.ends_with('/') || name.contains(['*', '?', '[', '\\', ' ']);
+    (is_odd && !may_be_revision) || matches!(name, ":/" | ":")
 }
 
 /// Files that a later command of the call may run or be told by: their text is worth reading.

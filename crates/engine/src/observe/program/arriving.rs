@@ -5,6 +5,7 @@ use crate::effect::{Effect, Operation, Target};
 use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
 use crate::path::{self, Follow};
 
 /// These write many files as well, but none that come from elsewhere; patches and git are looked up file by file.
@@ -29,7 +30,7 @@ impl Runner<'_, '_> {
     }
 
     /// A copy of something that lies outside the project, or that came into it.
-    pub fn copies_in(&mut self, field: &Field, sources: &[Field], invocation: &Invocation) {
+    pub fn copies_in(&mut self, field: &Field, sources: &[Field], invocation: &Invocation, state: &State<'_>) {
         let world = self.out.world;
         let Some(cwd) = invocation.cwd.as_deref() else { return };
         let real = |field: &Field| {
@@ -41,7 +42,8 @@ impl Runner<'_, '_> {
             let is_own = world.project().is_some_and(|project| path::under(&place, project));
             let is_scratch = world.scratch().iter().any(|scratch| path::under(&place, scratch));
             let is_of_session = is_scratch || world.look(&place).created_this_session;
-            source.dynamic || world.arrival(&place).is_some() || !(is_own || is_of_session)
+            let holds = || self.holds_arrivals(&place, state);
+            source.dynamic || world.arrival(&place).is_some() || !(is_own || is_of_session) || holds()
         };
         if sources.iter().any(is_foreign) {
             let place = real(field);

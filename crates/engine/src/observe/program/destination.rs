@@ -50,7 +50,7 @@ impl Runner<'_, '_> {
         // A link to a directory is exchanged itself if it is not to be followed.
         if !is_directory || (makes_links(invocation) && invocation.args.has_any(AS_IT_IS)) {
             self.writes(Touch::Write, field, invocation, state);
-            self.copies_in(field, &sources, invocation);
+            self.copies_in(field, &sources, invocation, state);
             self.carry(field, &sources, invocation, state);
         }
         if !is_directory {
@@ -59,7 +59,7 @@ impl Runner<'_, '_> {
         for source in sources {
             let name = path::name(source.known().unwrap_or_default()).to_owned();
             if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
-                self.copies_in(field, std::slice::from_ref(&source), invocation);
+                self.copies_in(field, std::slice::from_ref(&source), invocation, state);
                 let at = self.out.effects.len();
                 self.writes(Touch::Create, field, invocation, state);
                 self.spread_over(at, field, invocation);
@@ -67,7 +67,7 @@ impl Runner<'_, '_> {
             }
             let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
             self.writes(Touch::Write, &inner, invocation, state);
-            self.copies_in(&inner, std::slice::from_ref(&source), invocation);
+            self.copies_in(&inner, std::slice::from_ref(&source), invocation, state);
             self.carry(&inner, std::slice::from_ref(&source), invocation, state);
         }
     }

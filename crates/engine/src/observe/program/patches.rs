@@ -254,9 +254,9 @@ impl Runner<'_, '_> {
         let read = streams.flat_map(|stream| stream.files.iter().flat_map(|files| files.iter()));
         let is_own = |file: &str| match state.written.get(file) {
             Some(written) => written.content.is_some() && !written.origin.brought && !written.origin.download,
-            None => self.out.world.look(file).created_this_session,
+            None => self.out.world.look(file).created_this_session && self.out.world.arrival(file).is_none(),
         };
-        read.map(|file| file.path.clone()).chain(named).all(|file| is_own(&file))
+        !invocation.input.origin.brought && read.map(|file| file.path.clone()).chain(named).all(|file| is_own(&file))
     }
 
     /// A link that a patch makes: whoever goes through it is where it leads.

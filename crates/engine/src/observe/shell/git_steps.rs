@@ -15,6 +15,8 @@ pub struct GitSteps {
     is_head_lost: bool,
     /// Commits were added on top of `HEAD`.
     has_commits: bool,
+    /// Changes were put aside.
+    has_stashed: bool,
     /// Refs of remotes are others than the world knows.
     has_fetched: bool,
     /// Refs, `HEAD` or the index were changed in a way that is not followed.
@@ -87,6 +89,14 @@ impl GitSteps {
         self.has_commits = true;
     }
 
+    pub fn stashed(&mut self) {
+        self.has_stashed = true;
+    }
+
+    pub fn has_stashed(&self) -> bool {
+        self.has_stashed
+    }
+
     pub fn fetched(&mut self) {
         self.has_fetched = true;
     }
@@ -101,5 +111,6 @@ impl GitSteps {
         self.is_head_lost |= other.is_head_lost || (&self.head, &self.previous) != (&other.head, &other.previous);
         self.has_commits |= other.has_commits;
         self.has_fetched |= other.has_fetched;
+        self.has_stashed |= other.has_stashed;
     }
 }

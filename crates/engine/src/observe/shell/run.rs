@@ -164,7 +164,13 @@ impl<'o, 'w> Runner<'o, 'w> {
     }
 
     /// Notes what a file holds from now on.
-    pub fn store(&self, path: String, content: Option<String>, origin: Origin, state: &mut State<'_>) {
+    pub fn store(&mut self, path: String, content: Option<String>, origin: Origin, state: &mut State<'_>) {
+        // What came from elsewhere stays so until somebody writes something that is seen.
+        let was_brought = state.written.get(&path).is_some_and(|earlier| earlier.origin.brought);
+        let origin = Origin { brought: origin.brought || (was_brought && content.is_none()), ..origin };
+        if origin.brought {
+            self.out.arrivals.push(path.clone());
+        }
         let there = |path: &str| !matches!(self.out.world.look(path).kind, Kind::Missing | Kind::Unlisted);
         let over = state.written.get(&path).map_or_else(|| there(&path), |earlier| earlier.over);
         Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin, over });

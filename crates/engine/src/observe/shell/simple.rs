@@ -390,7 +390,8 @@ impl Runner<'_, '_> {
     /// What a file holds, as far as this call wrote it.
     pub fn file_stream(&self, path: Option<&str>, sensitive: bool, state: &State<'_>) -> Stream {
         let written = path.and_then(|path| state.written.get(path));
-        let secret = Origin { secret: sensitive, download: false, ..Origin::default() };
+        let brought = path.is_some_and(|path| self.out.world.arrival(path).is_some());
+        let secret = Origin { secret: sensitive, download: false, brought, ..Origin::default() };
         match written {
             Some(file) => {
                 let text = file.content.clone();

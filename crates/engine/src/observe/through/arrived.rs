@@ -3,24 +3,18 @@
 
 use doorward_code::Language;
 
-use super::sources::{is_written_in, loaded_by};
-use super::unread::is_unread;
+use super::sources::is_written_in;
 use crate::coverage::Degree;
 use crate::effect::Operation;
 use crate::incoming::Arrival;
 use crate::marks::{Mark, Marks};
 use crate::observe::program::Invocation;
+use crate::observe::program::recipe::decides;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::Kind;
-
-/// Code in no text at all.
-const COMPILED: &[&str] = &[
-    "so", "dylib", "dll", "node", "wasm", "jar", "war", "class", "pyc", "pyo", "pyd", "whl", "egg", "gem", "exe", "a",
-    "o",
-];
 
 /// More sources that came are not read one by one.
 const SOURCES: usize = 48;
@@ -45,9 +39,7 @@ impl Runner<'_, '_> {
             .written
             .iter()
             .filter(|(_, written)| (written.origin.brought || written.origin.download) && written.content.is_none());
-        let mut above = brought.filter(|(place, _)| {
-            path::under(file, place) && (place.as_str() != file || self.out.world.look(place).kind == Kind::Directory)
-        });
+        let mut above = brought.filter(|(place, _)| path::under(file, place));
         above.next().map(|(place, _)| place.clone())
     }
 
@@ -60,26 +52,39 @@ impl Runner<'_, '_> {
         std::iter::once(cwd.to_owned()).chain(places).find_map(|place| self.foreign_place(&place, state))
     }
 
-    /// Single files that came and that no reading covers: written in a language that is not read, compiled, or too many.
-    pub fn unread_arrivals(&mut self, invocation: &Invocation, state: &State<'_>) {
-        let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject]);
+    /// Single files that came: those that can be read are read, the rest is for a person, unless nothing could run it.
+    pub fn unread_arrivals(&mut self, invocation: &Invocation, state: &mut State<'_>) {
+        let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject, Mark::Build]);
         if !invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
             return;
         }
         let arrived = self.arrived_files(state);
-        let language = loaded_by(invocation);
-        let unread = arrived.iter().find(|file| is_compiled(file) || (language.is_none() && is_unread(file)));
+        let (sources, others): (Vec<&String>, Vec<&String>) = arrived.iter().partition(|file| read_as(file).is_some());
+        // What decides what runs is followed by its own reader.
+        let unread = others.iter().find(|file| !is_inert(file) && !is_followed(file, invocation));
         if let Some(file) = unread {
             let name = path::name(file);
             self.out.lower(Degree::Opaque, format!("`{name}`, which came with git or an archive and nobody has read"));
         }
-        let is_source = |file: &&String| {
-            [Language::Python, Language::JavaScript].iter().any(|language| is_written_in(*language, file))
-        };
-        let sources = arrived.iter().filter(is_source).count();
-        if sources > SOURCES {
-            self.out.lower(Degree::Opaque, format!("{sources} sources that came with git or an archive"));
+        if sources.len() > SOURCES {
+            let count = sources.len();
+            return self.out.lower(Degree::Opaque, format!("{count} sources that came with git or an archive"));
         }
+        for file in sources {
+            if let Some(language) = read_as(file) {
+                self.one_source(file, language, &invocation.by, state);
+            }
+        }
+    }
+
+    /// Something came from elsewhere, in this call or an earlier one.
+    pub fn has_arrivals(&self, state: &State<'_>) -> bool {
+        self.arrived_files(state).iter().any(|file| !is_inert(file))
+    }
+
+    /// Something of it lies in this directory.
+    pub fn holds_arrivals(&self, directory: &str, state: &State<'_>) -> bool {
+        self.arrived_files(state).iter().any(|file| path::under(file, directory))
     }
 
     /// The file came from elsewhere, in this call or an earlier one.
@@ -93,16 +98,42 @@ impl Runner<'_, '_> {
     /// Files of the project that came from elsewhere, in this call or an earlier one.
     fn arrived_files(&self, state: &State<'_>) -> Vec<String> {
         let Some(project) = self.out.world.project() else { return Vec::new() };
+        // A repository of its own is met where something runs in it.
+        let is_brought = |file: &String| match state.written.get(file) {
+            Some(written) => written.origin.brought,
+            None => matches!(self.out.world.arrival(file), Some(Arrival::Brought(_))),
+        };
         let mut files = self.out.world.changed_files();
-        files.retain(|file| !state.written.contains_key(file));
         files.extend(state.written.keys().cloned());
-        files.retain(|file| path::under(file, project) && self.has_arrived(file, state));
+        files.retain(|file| path::under(file, project) && is_brought(file));
+        files.sort_unstable();
+        files.dedup();
         files
     }
 }
 
-fn is_compiled(file: &str) -> bool {
-    path::name(file)
-        .rsplit_once('.')
-        .is_some_and(|(_, ending)| COMPILED.contains(&ending.to_ascii_lowercase().as_str()))
+/// The language in which a file is read.
+fn read_as(file: &str) -> Option<Language> {
+    [Language::Python, Language::JavaScript].into_iter().find(|language| is_written_in(*language, file))
+}
+
+/// A recipe of the command's own: it was looked through where it decides.
+fn is_followed(file: &str, invocation: &Invocation) -> bool {
+    let mut patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
+    patterns.any(|pattern| decides(pattern, file)) || super::runner::is_task_file(path::name(file))
+}
+
+/// Prose and pictures: no tool runs them, whatever it is told.
+fn is_inert(file: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "md", "txt", "rst", "adoc", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "pdf", "css", "scss", "woff",
+        "woff2", "ttf",
+    ];
+    const NAMES: &[&str] =
+        &["LICENSE", "COPYING", "AUTHORS", "NOTICE", "CODEOWNERS", ".gitignore", ".gitkeep", ".editorconfig"];
+    let name = path::name(file);
+    NAMES.contains(&name)
+        || name.rsplit_once('.').is_some_and(|(stem, ending)| {
+            !stem.is_empty() && ENDINGS.contains(&ending.to_ascii_lowercase().as_str()) && name != "requirements.txt"
+        })
 }

@@ -122,7 +122,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn one_source(&mut self, file: &str, language: Language, by: &By, state: &mut State<'_>) {
+    pub fn one_source(&mut self, file: &str, language: Language, by: &By, state: &mut State<'_>) {
         let name = path::name(file);
         let has_arrived = self.has_arrived(file, state);
         let Some(text) = files::text(file, self.out.world, state) else {

@@ -84,6 +84,6 @@ impl Runner<'_, '_> {
     }
 }
 
-pub fn is_unread(file: &str) -> bool {
+fn is_unread(file: &str) -> bool {
     path::name(file).rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }

@@ -67,6 +67,20 @@ const SIGNING: &[&str] = &[
     "push",
 ];
 
+/// These print what files hold in other commits.
+const PRINTING_FILES: &[&str] = &[
+    "show",
+    "cat-file",
+    "diff",
+    "diff-tree",
+    "format-patch",
+    "archive",
+    "stash show",
+    "log",
+    "whatchanged",
+    "range-diff",
+];
+
 const SHOWING: &[&str] = &[
     "diff",
     "log",
@@ -94,6 +108,9 @@ impl Runner<'_, '_> {
         if self.git_alias(git.as_ref(), invocation, state) {
             return;
         }
+        self.git_rewrites(&sub, invocation, state);
+        // What comes in is there before a hook runs it.
+        self.git_writes(&sub, git.as_ref(), invocation, state);
         if !WITHOUT_REPOSITORY.contains(&sub.as_str()) {
             self.git_repository(&sub, git.as_ref(), invocation, state);
         }
@@ -104,8 +121,6 @@ impl Runner<'_, '_> {
         self.git_operands(&sub, git.as_ref(), invocation, state);
         self.git_remote(&sub, git.as_ref(), invocation, state);
         self.git_losses(&sub, git.as_ref(), invocation);
-        self.git_rewrites(&sub, invocation, state);
-        self.git_writes(&sub, git.as_ref(), invocation, state);
         if sub == "update-index" {
             self.git_index(git.as_ref(), invocation);
         }
@@ -113,6 +128,8 @@ impl Runner<'_, '_> {
             self.git_config_change(&sub, invocation, state);
         }
         invocation.output = git_output(&sub, git.as_ref(), invocation, self.out.world);
+        // What a commit holds is as foreign as the commit.
+        invocation.output.origin.brought |= PRINTING_FILES.contains(&sub.as_str());
         invocation.passes_input = false;
     }
 

@@ -229,7 +229,10 @@ impl Runner<'_, '_> {
         let elsewhere = changed.clone();
         // No walk for changed files goes into `.git`.
         let names = world.entries(directory).unwrap_or_default();
-        changed.extend(names.iter().map(|name| path::join(directory, name)).filter(|hook| is_changed(hook, world)));
+        // A hook that nobody changed may run what came from elsewhere.
+        let is_any = self.has_arrivals(state);
+        let there = names.iter().map(|name| path::join(directory, name));
+        changed.extend(there.filter(|hook| is_any || is_changed(hook, world)));
         changed.retain(|file| path::under(file, directory) && !file.ends_with(".sample") && hooks.run(file));
         changed.sort();
         changed.dedup();

@@ -14,13 +14,15 @@ pub struct Wanted {
     pub source: GitSource,
     pub paths: Vec<String>,
     pub into: Option<String>,
+    /// There may be nothing of that name, and then nothing is brought.
+    pub is_perhaps: bool,
     /// The operands, should the first of them turn out to be a path.
     pub else_paths: Vec<String>,
 }
 
 impl Default for Wanted {
     fn default() -> Wanted {
-        Wanted { source: GitSource::Unknown, paths: Vec::new(), into: None, else_paths: Vec::new() }
+        Wanted { source: GitSource::Unknown, paths: Vec::new(), into: None, is_perhaps: false, else_paths: Vec::new() }
     }
 }
 
@@ -57,6 +59,8 @@ pub fn wanted(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Vec<Want
             let sides: Vec<Wanted> = operands().map(|field| Wanted::all(named(field, GitSource::Side))).collect();
             if sides.is_empty() { vec![Wanted::all(GitSource::Side("@{u}".into()))] } else { sides }
         }
+        // What the remote sends is not known yet; what it sent before is.
+        "pull" => vec![Wanted { is_perhaps: true, ..Wanted::all(GitSource::Side("@{u}".into())) }],
         "rebase" => rebase(invocation),
         "cherry-pick" => operands().map(|field| Wanted::all(named(field, GitSource::Change))).collect(),
         "revert" => operands().map(|field| Wanted::all(named(field, GitSource::Undo))).collect(),
@@ -100,7 +104,7 @@ fn stash(field: Option<&Field>) -> GitSource {
 fn checkout(git: Option<&Git>, invocation: &Invocation) -> Vec<Wanted> {
     let args = &invocation.args;
     if args.has("--orphan") {
-        return Vec::new();
+        return args.operands.first().map(|start| Wanted::all(tree(start))).into_iter().collect();
     }
     if args.has_any(&["--pathspec-from-file", "-p", "--patch"]) {
         return vec![Wanted::all(args.operands.first().map_or(GitSource::Index, tree))];
@@ -119,6 +123,7 @@ fn checkout(git: Option<&Git>, invocation: &Invocation) -> Vec<Wanted> {
         source: tree(first),
         paths: paths(rest, git, invocation),
         else_paths: if makes { Vec::new() } else { paths(&args.operands, git, invocation) },
+        is_perhaps: false,
         into: None,
     }]
 }
@@ -132,7 +137,8 @@ fn reset(git: Option<&Git>, invocation: &Invocation) -> Vec<Wanted> {
     let Some(first) = before.first() else { return staged() };
     let limits = if behind.is_empty() { before.get(1..).unwrap_or_default() } else { behind };
     // `git reset a.txt` takes it out of the index again, and writes nothing.
-    let from = Wanted { source: tree(first), paths: paths(limits, git, invocation), ..Wanted::default() };
+    let from =
+        Wanted { source: tree(first), paths: paths(limits, git, invocation), is_perhaps: true, ..Wanted::default() };
     if args.has_any(&["--hard", "--merge", "--keep"]) { [staged(), vec![from]].concat() } else { vec![from] }
 }
 
@@ -167,11 +173,18 @@ fn worktree(invocation: &Invocation) -> Vec<Wanted> {
     if args.has("--orphan") {
         return Vec::new();
     }
-    let Some(start) = args.operands.get(1) else { return Vec::new() };
+    // Without a start git takes the branch that is called like the directory, if there is one.
+    let named_so = args.operands.first().map(|place| place.with_text(path::name(place.text.trim_end_matches('/'))));
+    let makes = args.has_any(&["-b", "-B", "-d", "--detach"]);
+    let Some(start) = args.operands.get(1).cloned().or_else(|| named_so.filter(|_| !makes)) else { return Vec::new() };
     let place = args.operands.first().and_then(Field::exact).zip(invocation.cwd.as_deref());
     match place {
         Some((place, cwd)) => {
-            vec![Wanted { into: Some(path::lexical(&path::join(cwd, place))), ..Wanted::all(tree(start)) }]
+            vec![Wanted {
+                into: Some(path::lexical(&path::join(cwd, place))),
+                is_perhaps: args.operands.len() < 2,
+                ..Wanted::all(tree(&start))
+            }]
         }
         None => vec![Wanted::all(GitSource::Unknown)],
     }
@@ -196,8 +209,13 @@ fn bisect(sub: &str, invocation: &Invocation) -> Vec<Wanted> {
 
 /// Where the paths lie that a command is limited to; none if that is not certain.
 fn paths(fields: &[Field], git: Option<&Git>, invocation: &Invocation) -> Vec<String> {
+    let folds = invocation.args.has_any(&["--icase-pathspecs", "--glob-pathspecs"]);
     let place = |field: &Field| {
-        let from_top = field.text.starts_with(":/") || field.text.starts_with(":(top");
+        let from_top = field.text.starts_with(":/");
+        // Other magic may fold letters or take names apart: then everything is meant.
+        if (field.text.starts_with(':') && !from_top) || field.text.contains('\\') || folds {
+            return None;
+        }
         let base = if from_top { git.map(|git| git.root.as_str())? } else { invocation.cwd.as_deref()? };
         let spec = pathspec(field)?;
         let text = spec.known()?;
@@ -241,7 +259,9 @@ pub fn note_steps(sub: &str, git: Option<&Git>, invocation: &Invocation, steps: 
         "branch" | "tag" => match (text(args.operands.first()), args.operands.get(1)) {
             _ if args.operands.is_empty() => {}
             _ if args.has_any(&["-f", "--force", "-m", "-M", "-c", "-C", "--move", "--copy"]) => steps.lost(),
-            (Some(_), _) if args.has_any(&["-d", "-D", "--delete", "-u", "--set-upstream-to"]) => {}
+            // What `@{u}` and `git pull` mean is another thing from now on.
+            _ if args.has_any(&["-u", "--set-upstream-to", "--unset-upstream"]) => steps.lost(),
+            (Some(_), _) if args.has_any(&["-d", "-D", "--delete"]) => {}
             (Some(name), None) => steps.made(name, "HEAD".to_owned()),
             (Some(name), Some(start)) => match start.known() {
                 Some(start) => steps.made(name, start.to_owned()),
@@ -254,6 +274,7 @@ pub fn note_steps(sub: &str, git: Option<&Git>, invocation: &Invocation, steps: 
             steps.committed();
             steps.fetched();
         }
+        "stash" | "stash push" | "stash save" => steps.stashed(),
         "fetch" | "remote update" if args.operands.iter().skip(1).any(|field| field.text.contains(':')) => steps.lost(),
         "fetch" | "remote update" => steps.fetched(),
         "reset" if args.operands.first().is_some_and(|first| !matches!(first.known(), Some("HEAD" | "@"))) => {

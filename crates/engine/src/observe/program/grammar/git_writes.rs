@@ -14,7 +14,7 @@ use crate::observe::stream::Origin;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::place;
-use crate::world::Git;
+use crate::world::{Git, Tracking};
 
 /// Settings of agents and of doorward itself: taking them away, or going back to older ones, may loosen as much as new ones.
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
@@ -26,13 +26,18 @@ impl Runner<'_, '_> {
             return;
         }
         for wanted in wanted(sub, git, invocation) {
-            let is_pathless = wanted.else_paths.is_empty();
             let found = self.git_write(wanted.clone(), git, invocation, state);
-            if found == Looked::Nameless && !is_pathless {
+            if found == Looked::Nameless && !wanted.else_paths.is_empty() {
                 // `git checkout a.txt`: no branch has that name, so it is a file.
                 let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
                 self.git_write(staged, git, invocation, state);
+            } else if found == Looked::Nameless && !wanted.is_perhaps && !self.stashes(&wanted, state) {
+                // Another call may be about to make that name.
+                self.unseen_write(invocation, "git has nothing of that name yet");
             }
+        }
+        if sub == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
+            self.unseen_write(invocation, "the branch follows one of another name");
         }
         super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
     }
@@ -67,12 +72,21 @@ impl Runner<'_, '_> {
         Looked::Done
     }
 
+    /// What this call put aside itself comes back.
+    fn stashes(&self, wanted: &Wanted, state: &State<'_>) -> bool {
+        matches!(wanted.source, GitSource::Stash(_)) && state.git.has_stashed()
+    }
+
     fn unseen_write(&mut self, invocation: &Invocation, because: &str) {
         self.out.lower(Degree::Opaque, format!("which files `{}` writes: {because}", invocation.by.name));
     }
 
     /// One file: judged now if something loads it by itself, otherwise when something runs it.
     fn incoming(&mut self, file: Incoming, elsewhere: bool, invocation: &Invocation, state: &mut State<'_>) {
+        if file.becomes.is_some() && self.out.world.tracking(&file.path) == Tracking::Ignored {
+            // Git writes over ignored files without a word.
+            self.out.touch_path(Touch::Write, &file.path, &invocation.by, Marks::default());
+        }
         if file.standing == Standing::Known {
             return;
         }
@@ -157,7 +171,8 @@ fn now_named(source: GitSource, git: Option<&Git>, state: &State<'_>) -> Option<
     };
     match state.git.name(&name, |base| is_of_remote(base, git)) {
         Named::Name(name) => Some(make(name)),
-        Named::Fetched(name) if is_upstream(&name, git) => None,
+        // What was fetched before is looked at; what comes now is what the person's own pull would bring.
+        Named::Fetched(name) if is_upstream(&name, git) => Some(make(name)),
         Named::Fetched(_) | Named::Unknown => Some(GitSource::Unknown),
     }
 }
@@ -176,7 +191,21 @@ fn is_upstream(name: &str, git: Option<&Git>) -> bool {
     let Some(git) = git else { return false };
     let name = name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("remotes/")).unwrap_or(name);
     let default = git.default_branch.as_deref().map(|branch| format!("origin/{branch}"));
-    default.as_deref() == Some(name) || upstream(git).as_deref() == Some(name)
+    default.as_deref() == Some(name)
+        || upstream(git).is_some_and(|upstream| upstream == name && is_namesake(&upstream, git))
+}
+
+/// What a bare `git pull` brings is the branch's own, or nothing.
+fn pulls_own(git: &Git) -> bool {
+    upstream(git).is_none_or(|upstream| {
+        let default = git.default_branch.as_deref().map(|branch| format!("origin/{branch}"));
+        is_namesake(&upstream, git) || default.as_deref() == Some(upstream.as_str())
+    })
+}
+
+/// The branch follows one of its own name: no call had it follow another.
+fn is_namesake(upstream: &str, git: &Git) -> bool {
+    git.branch.as_deref().is_some_and(|branch| upstream.split_once('/').is_some_and(|(_, name)| name == branch))
 }
 
 /// `origin/main` for a branch that follows it.
