@@ -196,7 +196,8 @@ fn bisect(sub: &str, invocation: &Invocation) -> Vec<Wanted> {
     match sub {
         "bisect reset" => match operands.first() {
             Some(field) => vec![Wanted::all(tree(field))],
-            None => vec![Wanted::all(GitSource::Tree("BISECT_START".into()))],
+            // Where nothing is being looked for, nothing happens.
+            None => vec![Wanted { is_perhaps: true, ..Wanted::all(GitSource::Tree("BISECT_START".into())) }],
         },
         "bisect log" | "bisect terms" | "bisect view" | "bisect visualize" => Vec::new(),
         "bisect replay" => vec![Wanted::all(GitSource::Unknown)],
@@ -245,9 +246,7 @@ pub fn note_steps(sub: &str, git: Option<&Git>, invocation: &Invocation, steps: 
                     Some(new) => {
                         let start = start.unwrap_or_else(|| "HEAD".to_owned());
                         steps.made(new.to_owned(), start.clone());
-                        if start != "HEAD" {
-                            steps.switched(from, start);
-                        }
+                        steps.switched(from, start);
                     }
                     None => steps.lost(),
                 },
@@ -257,10 +256,10 @@ pub fn note_steps(sub: &str, git: Option<&Git>, invocation: &Invocation, steps: 
             }
         }
         "branch" | "tag" => match (text(args.operands.first()), args.operands.get(1)) {
-            _ if args.operands.is_empty() => {}
-            _ if args.has_any(&["-f", "--force", "-m", "-M", "-c", "-C", "--move", "--copy"]) => steps.lost(),
             // What `@{u}` and `git pull` mean is another thing from now on.
             _ if args.has_any(&["-u", "--set-upstream-to", "--unset-upstream"]) => steps.lost(),
+            _ if args.operands.is_empty() => {}
+            _ if args.has_any(&["-f", "--force", "-m", "-M", "-c", "-C", "--move", "--copy"]) => steps.lost(),
             (Some(_), _) if args.has_any(&["-d", "-D", "--delete"]) => {}
             (Some(name), None) => steps.made(name, "HEAD".to_owned()),
             (Some(name), Some(start)) => match start.known() {
