@@ -106,7 +106,8 @@ impl DiskWorld {
             let inner = path.strip_prefix(repository.root())?.trim_start_matches('/');
             let head = Id::parse(self.pinned()?.head.as_deref()?)?;
             let objects = repository.objects().ok()?;
-            let base = objects.merge_base(&head, &source, PARTED).ok()??;
+            let parted = || objects.merge_base(&head, &source, PARTED).ok().flatten();
+            let base = (*self.parted.borrow_mut().entry(source).or_insert_with(parted))?;
             objects.entry_at(&base, inner).ok()?
         };
         known().is_some_and(|(_, older)| older == *id)

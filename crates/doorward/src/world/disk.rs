@@ -13,6 +13,7 @@ use doorward_engine::{
 };
 
 use super::arrived::Arrived;
+use super::objects::Id;
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
 use super::{bounds, files, folding, mounts, session, temporary};
@@ -57,6 +58,8 @@ pub struct DiskWorld {
     pub(super) arrivals: OnceCell<Arrived>,
     /// What files hold that the call may replace.
     pub(super) replaced: RefCell<Vec<(String, String)>>,
+    /// Where commits left the history that the project was trusted with.
+    pub(super) parted: RefCell<BTreeMap<Id, Option<Id>>>,
     shell: Shell,
 }
 
@@ -108,6 +111,7 @@ impl DiskWorld {
             session: None,
             arrivals: OnceCell::new(),
             replaced: RefCell::default(),
+            parted: RefCell::default(),
             shell: Shell::default(),
             project,
             home,

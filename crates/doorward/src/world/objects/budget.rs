@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::Unread;
 
 /// Objects of one call: a few hundred trees and commits are what a switch of branches needs.
-const OBJECTS: u32 = 600;
+const OBJECTS: u32 = 1_200;
 
 /// Bytes of one call, inflated. Every step of a chain of deltas counts, and chains of wide directories are long.
 const BYTES: u64 = 32 << 20;

@@ -14,7 +14,7 @@ use crate::observe::stream::Origin;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::place;
-use crate::world::{Git, Tracking};
+use crate::world::{Git, Kind, Tracking};
 
 /// Settings of agents and of doorward itself: taking them away, or going back to older ones, may loosen as much as new ones.
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
@@ -83,7 +83,8 @@ impl Runner<'_, '_> {
 
     /// One file: judged now if something loads it by itself, otherwise when something runs it.
     fn incoming(&mut self, file: Incoming, elsewhere: bool, invocation: &Invocation, state: &mut State<'_>) {
-        if file.becomes.is_some() && self.out.world.tracking(&file.path) == Tracking::Ignored {
+        let is_there = file.becomes.is_some() && self.out.world.look(&file.path).kind == Kind::File;
+        if is_there && self.out.world.tracking(&file.path) == Tracking::Ignored {
             // Git writes over ignored files without a word.
             self.out.touch_path(Touch::Write, &file.path, &invocation.by, Marks::default());
         }
