@@ -20,8 +20,38 @@ pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
     strictest(opinions, shadow, confidence, policy)
 }
 
+/// Who demanded a question or a refusal that doorward would not have come to by itself: the mode, the user's own rules and
+/// words, a limit of the session. `None` if it stops the call by itself, or nobody does.
+pub fn demanded_by(facts: &Facts, policy: &Policy, judgement: &Judgement) -> Option<Source> {
+    let demand =
+        judgement.opinions.iter().find(|opinion| opinion.verdict != Verdict::AutoApprove && is_demand(opinion))?;
+    // Not the rest of the opinions: layer 2 weighs that others ask, and asks along.
+    let (mut own, _, _) = heard(facts, policy, |opinion| !is_demand(opinion));
+    clear::soft(&mut own, facts, policy);
+    own.extend(review::opinion(&own, facts));
+    own.iter().all(|opinion| opinion.verdict == Verdict::AutoApprove).then_some(demand.source)
+}
+
+/// It says what somebody wants or what the session has been up to, and nothing about this kind of call.
+fn is_demand(opinion: &Opinion) -> bool {
+    match opinion.source {
+        Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Limit => true,
+        Source::Rule => opinion.rule.as_deref().is_some_and(|rule| rule.starts_with(rules::OWN)),
+        Source::Coverage | Source::Matrix | Source::Score | Source::Review | Source::Nothing => false,
+    }
+}
+
 /// What every stage thinks, before anything is cleared: the opinions, those of shadow rules, and how sure layer 2 is.
 pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>, Option<Confidence>) {
+    heard(facts, policy, |_| true)
+}
+
+/// The same, as if what is not heard had not been said.
+fn heard(
+    facts: &Facts,
+    policy: &Policy,
+    is_heard: impl Fn(&Opinion) -> bool,
+) -> (Vec<Opinion>, Vec<Opinion>, Option<Confidence>) {
     let mut opinions = mode(policy);
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));
@@ -31,6 +61,7 @@ pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opi
     opinions.extend(matrix::floors(facts));
     opinions.extend(limits::opinions(facts, policy));
     opinions.extend(boundary(facts));
+    opinions.retain(is_heard);
     let mut confidence = None;
     match layer1::settle(facts, policy) {
         Some(approval) => opinions.push(approval),

@@ -155,12 +155,25 @@ pub struct DecisionBody {
     /// The mode in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// Who demanded the question or the refusal, where doorward's own judgement in mode `auto` would have let the call pass: an
+    /// ask pattern, a boundary, a limit, a secret that was read before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demanded: Option<String>,
     /// Whether a person could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
     /// Override, identity, sensitivity or irreversible: kept for good.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
+}
+
+impl DecisionBody {
+    /// Whether a person's yes is an override: doorward itself stopped the call, in mode `auto`.
+    #[must_use]
+    pub fn may_be_overridden(&self) -> bool {
+        let is_auto = self.mode.as_deref().is_none_or(|mode| mode == "auto");
+        self.verdict != Verdict::Approve && is_auto && self.demanded.is_none()
+    }
 }
 
 impl Body for DecisionBody {

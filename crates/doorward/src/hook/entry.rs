@@ -62,6 +62,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         watched: judgement.shadow.iter().filter_map(|opinion| opinion.rule.clone()).collect(),
         latency_us: latency(considered),
         mode: Some(mode.as_str().to_owned()),
+        demanded: considered.demanded.map(str::to_owned),
         attended: Some(call.attended),
         sensitive: is_sensitive(considered),
     };

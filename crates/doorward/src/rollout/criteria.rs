@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use doorward_ledger::Verdict as Decided;
 use serde::Serialize;
 
-use super::evidence::Seen;
+use super::evidence::{Answer, Seen};
 use super::stage::Stage;
 use super::state::{Subject, Trial};
 use super::trial::{Arm, Pairing, Standing, Verdict};
@@ -98,7 +98,9 @@ pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
         Stage::Canary => seen.rule.as_deref() == Some(id),
         Stage::ConfirmAll | Stage::Shadow | Stage::Auto => seen.would == Decided::Approve,
     });
-    let overridden = spoke.iter().filter(|seen| seen.overridden_ms.is_some()).count();
+    // The user demands what such a rule asks, so a yes is no override; but it says that the rule is not wanted.
+    let is_let_run = |seen: &&&&Seen| seen.verdict != Decided::Approve && seen.answer == Some(Answer::LetRun);
+    let overridden = spoke.iter().filter(is_let_run).count();
     vec![
         Criterion::least("decisions", RULE_DECISIONS, seen.len()),
         Criterion::least("calls that it speaks about", RULE_SPOKE, spoke.len()),
@@ -195,7 +197,6 @@ pub fn stated() -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::Answer;
     use super::*;
 
     fn call(number: usize, would: Decided, answer: Option<Answer>) -> Seen {

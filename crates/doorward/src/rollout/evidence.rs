@@ -32,7 +32,9 @@ pub struct Seen {
     pub placed: BTreeMap<String, String>,
     /// A person let it run or refused it.
     pub answer: Option<Answer>,
-    /// When a person let run what was not approved.
+    /// A yes is an override: doorward itself stopped it, in mode `auto`.
+    pub may_be_overridden: bool,
+    /// When a person overrode it.
     pub overridden_ms: Option<u64>,
     /// When somebody was sorry that it ran.
     pub regretted_ms: Option<u64>,
@@ -134,12 +136,13 @@ impl Reading<'_> {
     fn decision(&mut self, body: &[u8], time_ms: u64) {
         let Ok(body) = serde_json::from_slice::<DecisionBody>(body) else { return };
         self.by_id.insert(body.id.clone(), self.seen.len());
-        let would = self.would(&body);
+        let (would, may_be_overridden) = (self.would(&body), body.may_be_overridden());
         let is_place = |key: &str| key == STAGE || key == THRESHOLDS || key.starts_with("rule ");
         self.seen.push(Seen {
             time_ms,
             verdict: body.verdict,
             would,
+            may_be_overridden,
             agent: body.agent.unwrap_or_default(),
             session: body.session.unwrap_or_default(),
             mode: body.mode.unwrap_or_default(),
@@ -173,7 +176,7 @@ impl Reading<'_> {
         match body.reply {
             Reply::Approved => {
                 seen.answer = Some(Answer::LetRun);
-                if seen.verdict != Verdict::Approve {
+                if seen.may_be_overridden {
                     seen.overridden_ms = Some(time_ms);
                 }
             }

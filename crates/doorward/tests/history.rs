@@ -1,0 +1,184 @@
+//! Which way history points: a person's yes never makes doorward ask more, and is evidence for what it is about.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::Home;
+use support::terminal::{Terminal, is_there};
+
+/// A home with a trusted project of a few files, in a mode; `None` if nobody can trust it here.
+fn working(mode: &str) -> Option<Home> {
+    if !is_there("no project was trusted") {
+        return None;
+    }
+    let home = Home::new();
+    for (name, text) in [("src/app.py", "print(1)\n"), ("README.md", "# app\n"), ("notes.txt", "one\n")] {
+        let path = home.project().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=me", "-c", "user.email=me@example.org"];
+        let status = std::process::Command::new("git").current_dir(home.project()).args(identity).args(words).status();
+        assert!(status.unwrap().success());
+    };
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "files"]);
+    choose(&home, mode);
+    let terminal = Terminal::new(&home);
+    terminal.run(&home, &format!("doorward trust project {}", home.project().display()));
+    terminal.shows("y/N");
+    terminal.types("y");
+    terminal.shows("ended with 0");
+    drop(terminal);
+    Some(home)
+}
+
+fn choose(home: &Home, mode: &str) {
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", mode], b"").code, 0);
+}
+
+fn tell(home: &Home, event: &str, (session, id): (&str, &str), (tool, input): &(&str, Value)) -> String {
+    let mut payload = home.payload(tool, input.clone());
+    payload["hook_event_name"] = event.into();
+    payload["session_id"] = session.into();
+    payload["tool_use_id"] = id.into();
+    let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    if ran.stdout.is_empty() {
+        return String::new();
+    }
+    ran.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Sixteen calls of a usual session.
+fn usual(home: &Home) -> Vec<(&'static str, Value)> {
+    let file = |name: &str| home.project().join(name).display().to_string();
+    let bash = |command: &str| ("Bash", json!({ "command": command }));
+    let edit = |name: &str, old: &str, new: &str| {
+        ("Edit", json!({ "file_path": file(name), "old_string": old, "new_string": new }))
+    };
+    vec![
+        bash("ls"),
+        bash("git status"),
+        bash("git diff"),
+        bash("git log --oneline -5"),
+        bash("cat README.md"),
+        bash("grep -rn print src"),
+        ("Read", json!({ "file_path": file("src/app.py") })),
+        edit("src/app.py", "print(1)", "print(2)"),
+        edit("README.md", "# app", "# the app"),
+        edit("notes.txt", "one", "two"),
+        ("Write", json!({ "file_path": file("src/new.py"), "content": "print(3)\n" })),
+        ("Write", json!({ "file_path": file("notes.txt"), "content": "three\n" })),
+        bash("mkdir -p build"),
+        bash("git add src/app.py"),
+        bash("git commit -m 'a change'"),
+        bash("git push origin main"),
+    ]
+}
+
+/// What the hook says to each of the usual calls in a session of its own; a yes follows each that asks, if wanted.
+fn day(home: &Home, session: &str, says_yes: bool) -> Vec<String> {
+    let mut said = Vec::new();
+    for (number, call) in usual(home).iter().enumerate() {
+        let id = format!("{session}-{number}");
+        said.push(tell(home, "PreToolUse", (session, &id), call));
+        if says_yes {
+            tell(home, "PostToolUse", (session, &id), call);
+        }
+    }
+    said
+}
+
+/// The newest decision as it is on record.
+fn newest(home: &Home) -> Value {
+    let rows = home.run(&["audit", "list", "--kind", "decision", "--json", "--limit", "1"], b"").json();
+    let sequence = rows[0]["sequence"].to_string();
+    home.run(&["audit", "show", &sequence, "--json"], b"").json()["record"]["body"].clone()
+}
+
+fn overridden(home: &Home) -> u64 {
+    let stats = home.run(&["audit", "stats", "--json"], b"").json();
+    stats["categories"].as_array().unwrap().iter().map(|of| of["overridden"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_session_in_confirm_all_answered_with_yes_leaves_auto_as_silent_as_a_fresh_one() {
+    let (Some(fresh), Some(answered)) = (working("auto"), working("confirm-all")) else { return };
+    let before = day(&fresh, "fresh", false);
+    let silent = before.iter().filter(|said| *said == "allow").count();
+    assert!(silent >= 12, "{before:?}");
+    assert!(day(&answered, "first", true).iter().all(|said| said == "ask"));
+    choose(&answered, "auto");
+    assert_eq!(day(&answered, "second", false), before);
+    assert_eq!(day(&answered, "third", true), before);
+    assert_eq!(day(&answered, "fourth", false), before, "after yes answers in `auto`");
+    assert_eq!(overridden(&answered), before.iter().filter(|said| *said == "ask").count() as u64, "in `auto` only");
+    let alerts = answered.run(&["alerts", "--json"], b"").json();
+    assert_eq!(alerts, json!([]), "a usual day sets nothing off");
+}
+
+#[test]
+fn a_yes_in_auto_changes_nothing_for_later_calls_in_any_session() {
+    let Some(home) = working("auto") else { return };
+    let before = day(&home, "before", false);
+    let push = ("Bash", json!({ "command": "git push origin main" }));
+    for number in 0..20 {
+        let (session, id) = (if number % 2 == 0 { "one" } else { "two" }, format!("p{number}"));
+        assert_eq!(tell(&home, "PreToolUse", (session, &id), &push), "ask", "after {number}");
+        if number == 0 || number == 19 {
+            let counts = newest(&home)["facts"]["counts"].clone();
+            let rate = counts["observed_overrides"].as_f64();
+            // One decision of the same kind had no answer, and this one has none yet.
+            assert_eq!(rate, (number == 19).then_some(0.95), "{counts}");
+            assert!(counts["override_rate"].is_null(), "{counts}");
+        }
+        tell(&home, "PostToolUse", (session, &id), &push);
+    }
+    assert_eq!(day(&home, "one", false), before);
+    assert_eq!(day(&home, "other", false), before);
+    assert_eq!(overridden(&home), 20);
+}
+
+#[test]
+fn what_a_person_demanded_is_no_override_when_a_person_lets_it_run() {
+    let Some(home) = working("auto") else { return };
+    let before = day(&home, "before", false);
+    home.write(".config/doorward/config.toml", &{
+        let config = home.read(".config/doorward/config.toml").unwrap();
+        format!("{config}\n[permissions]\nask = [\"bash(ls*)\"]\n")
+    });
+    let list = ("Bash", json!({ "command": "ls" }));
+    assert_eq!(tell(&home, "PreToolUse", ("one", "asked"), &list), "ask");
+    assert_eq!(newest(&home)["demanded"], "permission");
+    tell(&home, "PostToolUse", ("one", "asked"), &list);
+    let said = json!({"hook_event_name": "UserPromptSubmit", "session_id": "two", "cwd": home.project(),
+        "prompt": "fix the typo, but don't commit"});
+    assert_eq!(home.run(&["hook", "claude"], said.to_string().as_bytes()).code, 0);
+    let commit = ("Bash", json!({ "command": "git commit -m x" }));
+    assert_eq!(tell(&home, "PreToolUse", ("two", "bound"), &commit), "ask");
+    assert_eq!(newest(&home)["demanded"], "boundary");
+    tell(&home, "PostToolUse", ("two", "bound"), &commit);
+    assert_eq!(overridden(&home), 0);
+    assert_eq!(day(&home, "after", false)[1..], before[1..]);
+}
+
+#[test]
+fn a_damaged_count_of_answers_means_that_nothing_is_known() {
+    let Some(home) = working("auto") else { return };
+    let before = day(&home, "before", true);
+    let sessions = home.path(".local/state/doorward/sessions");
+    let mut damaged = 0;
+    for entry in std::fs::read_dir(sessions).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_str().unwrap().starts_with("pattern-") {
+            std::fs::write(path, "nothing\n").unwrap();
+            damaged += 1;
+        }
+    }
+    assert!(damaged > 3, "{damaged}");
+    assert_eq!(day(&home, "after", false), before);
+}
