@@ -154,9 +154,6 @@ impl Session {
                 state.overridden(now_ms);
             }
         });
-        if is_override {
-            self.look_at_overrides(states, &facts.pattern);
-        }
         Ok(())
     }
 
@@ -262,7 +259,6 @@ impl Session {
         // Without a pattern the yes was about something else than calls like this one.
         if !pattern.is_empty() {
             self.note_pattern(states, &pattern, PatternState::overridden);
-            self.look_at_overrides(states, &pattern);
         }
         true
     }
@@ -364,15 +360,6 @@ impl Session {
         if state.spikes(self.now_ms) {
             let text = "5 calls were blocked within 10 minutes";
             alerts.push(AlertBody { session: Some(self.id.clone()), ..raised(AlertKind::Spike, &self.id, text) });
-        }
-    }
-
-    /// An override more of a pattern: the third in seven days wants a review.
-    fn look_at_overrides(&self, states: &States, pattern: &str) {
-        let state = states.find::<PatternState>(pattern).ok().flatten().unwrap_or_default();
-        if state.overrides(self.now_ms, 7) == 3 {
-            let text = "overridden 3 times in seven days: `doorward tickets` says more";
-            self.alerts.borrow_mut().push(raised(AlertKind::Ticket, pattern, text));
         }
     }
 

@@ -182,3 +182,74 @@ fn a_damaged_count_of_answers_means_that_nothing_is_known() {
     assert!(damaged > 3, "{damaged}");
     assert_eq!(day(&home, "after", false), before);
 }
+
+#[test]
+fn a_first_day_of_answers_is_enough_to_promote_and_one_no_is_not() {
+    let Some(home) = working("auto") else { return };
+    let person = |line: &str, question: &str| {
+        let terminal = Terminal::new(&home);
+        terminal.run(&home, line);
+        terminal.shows(question);
+        terminal.types("y");
+        terminal.shows("ended with 0");
+    };
+    person("doorward rollout start claude", "confirm-all");
+    let criteria = || home.run(&["rollout", "status", "--json"], b"").json()["rollouts"][0]["criteria"].clone();
+    let found = |what: &str| {
+        let all = criteria();
+        let one = all.as_array().unwrap().iter().find(|of| of["what"].as_str().unwrap().starts_with(what)).cloned();
+        one.unwrap()["found"].as_str().unwrap().parse::<usize>().unwrap()
+    };
+    for session in ["morning", "noon", "evening"] {
+        assert!(day(&home, session, true).iter().all(|said| said == "ask"));
+    }
+    let (agreements, patterns, friction) = (found("agreements"), found("patterns"), found("friction"));
+    assert!(agreements >= 36 && patterns >= 5 && agreements + friction == 48, "{agreements} {patterns} {friction}");
+    assert!(criteria().as_array().unwrap().iter().all(|of| of["met"] == true), "{:#}", criteria());
+    assert_eq!(overridden(&home), 0);
+    assert_eq!(home.run(&["tickets", "--json"], b"").json(), json!([]));
+    assert_eq!(home.run(&["alerts", "--json"], b"").json(), json!([]));
+    let list = ("Bash", json!({ "command": "ls" }));
+    tell(&home, "PreToolUse", ("late", "refused"), &list);
+    tell(&home, "SessionEnd", ("late", ""), &list);
+    assert_eq!(found("disagreements"), 1);
+    let terminal = Terminal::new(&home);
+    terminal.run(&home, "doorward rollout promote");
+    terminal.shows("ended with 1");
+    drop(terminal);
+    person("doorward rollout start claude", "confirm-all");
+    day(&home, "next", true);
+    day(&home, "next but one", true);
+    person("doorward rollout promote", "take agent `claude` to `shadow`");
+}
+
+#[test]
+fn an_install_that_a_person_let_run_is_no_exchange_and_three_pushes_are_a_ticket() {
+    let Some(home) = working("auto") else { return };
+    let manifest = home.project().join("package.json");
+    std::fs::write(&manifest, "{\"name\": \"app\"}\n").unwrap();
+    let install = ("Bash", json!({ "command": "npm install lodash" }));
+    let exchanged = |id: &str, change: &dyn Fn()| {
+        assert_eq!(tell(&home, "PreToolUse", ("s", id), &install), "ask");
+        change();
+        tell(&home, "PostToolUse", ("s", id), &install);
+        let alerts = home.run(&["alerts", "--json"], b"").json();
+        alerts.as_array().unwrap().iter().filter(|alert| alert["kind"] == "exchanged").count()
+    };
+    let by_npm = || {
+        std::fs::write(&manifest, "{\"name\": \"app\", \"dependencies\": {\"lodash\": \"4\"}}\n").unwrap();
+        std::fs::write(home.project().join("package-lock.json"), "{}\n").unwrap();
+    };
+    assert_eq!(exchanged("plain", &by_npm), 0);
+    let script = || std::fs::write(home.project().join("README.md"), "# changed\n").unwrap();
+    assert_eq!(exchanged("other", &script), 1, "what npm does not keep is still watched");
+    let push = ("Bash", json!({ "command": "git push origin main" }));
+    for id in ["one", "two", "three"] {
+        assert_eq!(tell(&home, "PreToolUse", ("s", id), &push), "ask");
+        tell(&home, "PostToolUse", ("s", id), &push);
+    }
+    let tickets = home.run(&["tickets", "--json"], b"").json();
+    assert_eq!(tickets.as_array().unwrap().len(), 1, "{tickets}");
+    let alerts = home.run(&["alerts", "--json"], b"").json();
+    assert_eq!(alerts.as_array().unwrap().len(), 1, "only the exchange: {alerts}");
+}
