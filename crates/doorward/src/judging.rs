@@ -155,6 +155,7 @@ pub fn asking(because: &str, policy: &Policy) -> Judgement {
         settled_by: opinion.source,
         rule: None,
         confidence: None,
+        classes: None,
         opinions: vec![opinion],
         shadow: Vec::new(),
         policy: policy.version.clone(),

@@ -253,3 +253,35 @@ fn an_install_that_a_person_let_run_is_no_exchange_and_three_pushes_are_a_ticket
     let alerts = home.run(&["alerts", "--json"], b"").json();
     assert_eq!(alerts.as_array().unwrap().len(), 1, "only the exchange: {alerts}");
 }
+
+#[test]
+fn the_record_says_what_each_layer_made_of_a_call() {
+    let home = Home::new();
+    choose(&home, "auto");
+    let said = |command: &str| {
+        tell(&home, "PreToolUse", ("s", command), &("Bash", json!({ "command": command })));
+        let body = newest(&home);
+        let score: Vec<f64> = body["layer2"]["score"]
+            .as_array()
+            .map(|all| all.iter().map(|part| part.as_f64().unwrap()).collect())
+            .unwrap_or_default();
+        let layer1 = (body["layer1"]["outcome"].as_str().unwrap().to_owned(), body["layer1"]["rule"].is_string());
+        (layer1, score, body["layer2"]["confidence"].as_f64())
+    };
+    let (layer1, score, sure) = said("ls");
+    assert_eq!((layer1, score.len(), sure), (("pass".into(), true), 0, None));
+    for (command, want) in [
+        ("npm install lodash", ("confirm", true)),
+        ("rm -rf ~", ("block", true)),
+        ("touch made.txt", ("unsettled", false)),
+    ] {
+        let (layer1, score, sure) = said(command);
+        assert_eq!((layer1.0.as_str(), layer1.1), want, "{command}");
+        assert_eq!(score.len(), 3, "{command}");
+        assert!((score.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{command}: {score:?}");
+        let most = score.iter().copied().fold(0.0, f64::max);
+        assert!((most - sure.unwrap()).abs() < 1e-12, "{command}: {score:?} {sure:?}");
+    }
+    let again = home.run(&["replay", "--json"], b"");
+    assert_eq!(again.code, 0, "{}", again.stderr);
+}

@@ -77,7 +77,7 @@ pub use review::{Answer, REVIEWER_LISTS, REVIEWER_POLICY, Review};
 pub use rules::{OWN as OWN_RULES, holds};
 pub use secret::redact;
 pub use taint::{Taint, contacts, left_by};
-pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
+pub use verdict::{Classes, Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 pub use world::{
     Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Tally, Tracking, World,
 };

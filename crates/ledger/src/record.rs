@@ -51,9 +51,9 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layer1 {
-    /// Settled as approve, confirm or block, or unsettled.
+    /// Pass, confirm, block, or unsettled; older records say `approve`, and `unsettled` wherever layer 2 ran.
     pub outcome: String,
-    /// The rule that settled it.
+    /// The rule that says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
@@ -62,7 +62,7 @@ pub struct Layer1 {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layer2 {
-    /// Class probabilities.
+    /// The probabilities of approve, which is the score that it is safe, confirm and block; older records have none.
     pub score: Vec<f64>,
     /// Calibrated probability of the top class.
     pub confidence: f64,

@@ -114,7 +114,8 @@ pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
         Stage::ConfirmAll | Stage::Shadow | Stage::Auto => seen.would == Decided::Approve,
     });
     // The user demands what such a rule asks, so a yes is no override; but it says that the rule is not wanted.
-    let is_let_run = |seen: &&&&Seen| seen.verdict != Decided::Approve && seen.answer == Some(Answer::LetRun);
+    let is_let_run =
+        |seen: &&&&Seen| seen.mode == "auto" && seen.verdict != Decided::Approve && seen.answer == Some(Answer::LetRun);
     let overridden = spoke.iter().filter(is_let_run).count();
     vec![
         Criterion::least("decisions", RULE_DECISIONS, seen.len()),
