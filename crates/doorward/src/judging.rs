@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use doorward_engine::{
-    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Opinion, Policy, Source, ToolCall, Verdict, World,
-    judge, observe, snapshot,
+    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Mode, Opinion, Policy, Source, ToolCall, Verdict,
+    World, contacts, demanded_by, judge, observe, snapshot,
 };
 use doorward_ledger::SnapshotTaken;
 
@@ -21,6 +21,8 @@ pub struct Considered {
     pub observing: Duration,
     /// A person's grant lets it run, whatever the judgement says.
     pub granted: bool,
+    /// Who demanded that it is stopped, where doorward itself would have let it pass.
+    pub demanded: Option<&'static str>,
     /// The copy of what it would change, if one was made.
     pub snapshot: Option<SnapshotTaken>,
     /// What the files that it changes held before, where that may be wanted later.
@@ -61,6 +63,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         took,
         observing,
         granted: false,
+        demanded: None,
         snapshot: None,
         before: Seen::new(),
         if_copied: None,
@@ -73,6 +76,20 @@ pub fn doubted(mut considered: Considered, policy: &Policy, doubt: &str) -> Cons
     considered.facts.coverage.lower(Degree::Opaque, doubt);
     considered.judgement = judge(&considered.facts, policy);
     considered
+}
+
+/// Who demanded that the call is stopped, where doorward itself would have let it pass; a yes to that is no override.
+pub fn demanded(considered: &Considered, policy: &Policy) -> Option<&'static str> {
+    let Considered { facts, judgement, .. } = considered;
+    if policy.mode != Mode::Auto || judgement.verdict == Verdict::AutoApprove {
+        return None;
+    }
+    if !contacts(facts).is_empty() {
+        return Some("contact");
+    }
+    // A fault here must not lose the answer that there is.
+    let by = catch_unwind(AssertUnwindSafe(|| demanded_by(facts, policy, judgement)));
+    by.ok().flatten().map(Source::as_str)
 }
 
 /// Keeps the message of a caught panic off the screen: its answer carries the reason.
@@ -138,6 +155,7 @@ pub fn asking(because: &str, policy: &Policy) -> Judgement {
         settled_by: opinion.source,
         rule: None,
         confidence: None,
+        classes: None,
         opinions: vec![opinion],
         shadow: Vec::new(),
         policy: policy.version.clone(),

@@ -110,19 +110,13 @@ impl Session {
         }
     }
 
-    /// How often a person overrode decisions on a pattern; what is damaged counts as always, once.
-    pub fn override_rate(&self, pattern: &str) -> Option<f64> {
-        let states = self.states.as_ref().ok()?;
-        match states.find::<PatternState>(pattern) {
-            Ok(state) => {
-                let (overridden, decided) = state?.month(self.now_ms);
-                (decided > 0).then(|| (overridden as f64 / decided as f64).min(1.0))
-            }
-            Err(_) => {
-                states.forget::<PatternState>(pattern);
-                Some(1.0)
-            }
-        }
+    /// The share of all decisions on a pattern that a person overrode, for the record; `None` if no override is known. A
+    /// state that is damaged says nothing.
+    pub fn observed_overrides(&self, pattern: &str) -> Option<f64> {
+        let state = self.states.as_ref().ok()?.find::<PatternState>(pattern).ok()??;
+        let (overridden, decided) = state.month(self.now_ms);
+        // Counts of an older version know no approvals, so that there may seem to be more overrides than decisions.
+        (overridden > 0).then(|| overridden as f64 / decided.max(overridden) as f64)
     }
 
     /// The file was created by this session, and is still that file.
@@ -153,13 +147,13 @@ impl Session {
             self.note_files(states, facts)?;
             self.note_changes(states, id, considered);
         }
-        if considered.judgement.verdict != Verdict::AutoApprove {
-            self.note_pattern(states, &facts.pattern, PatternState::decided)?;
-        }
-        if considered.granted {
-            self.note_pattern(states, &facts.pattern, PatternState::overridden)?;
-            self.look_at_overrides(states, &facts.pattern);
-        }
+        let is_override = considered.granted && may_be_overridden(considered, mode);
+        self.note_pattern(states, &facts.pattern, |state, now_ms| {
+            state.decided(now_ms);
+            if is_override {
+                state.overridden(now_ms);
+            }
+        });
         Ok(())
     }
 
@@ -260,14 +254,12 @@ impl Session {
         if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
             return false;
         }
-        let run = |state: &mut SessionState| (state.asks_contact(id), state.ran(id));
-        let Ok((is_contact, Some(pattern))) = states.update(&self.id, run) else { return false };
-        // That yes was about what was read before, and says nothing about calls like this one.
-        if is_contact {
-            return true;
+        let run = |state: &mut SessionState| state.ran(id);
+        let Ok(Some(pattern)) = states.update(&self.id, run) else { return false };
+        // Without a pattern the yes was about something else than calls like this one.
+        if !pattern.is_empty() {
+            self.note_pattern(states, &pattern, PatternState::overridden);
         }
-        let _ = self.note_pattern(states, &pattern, PatternState::overridden);
-        self.look_at_overrides(states, &pattern);
         true
     }
 
@@ -344,7 +336,7 @@ impl Session {
                 }
             }
             (Verdict::Confirm, _) => {
-                state.asked(id, &facts.pattern);
+                state.asked(id, if may_be_overridden(considered, mode) { &facts.pattern } else { "" });
                 state.asks_for(id, contacts(facts));
             }
             // In shadow nothing is denied.
@@ -368,15 +360,6 @@ impl Session {
         if state.spikes(self.now_ms) {
             let text = "5 calls were blocked within 10 minutes";
             alerts.push(AlertBody { session: Some(self.id.clone()), ..raised(AlertKind::Spike, &self.id, text) });
-        }
-    }
-
-    /// An override more of a pattern: the third in seven days wants a review.
-    fn look_at_overrides(&self, states: &States, pattern: &str) {
-        let state = states.find::<PatternState>(pattern).ok().flatten().unwrap_or_default();
-        if state.overrides(self.now_ms, 7) == 3 {
-            let text = "overridden 3 times in seven days: `doorward tickets` says more";
-            self.alerts.borrow_mut().push(raised(AlertKind::Ticket, pattern, text));
         }
     }
 
@@ -415,13 +398,13 @@ impl Session {
         }
     }
 
-    fn note_pattern(&self, states: &States, pattern: &str, change: fn(&mut PatternState, u64)) -> Result<()> {
+    /// What cannot be counted is not known, and changes no verdict.
+    fn note_pattern(&self, states: &States, pattern: &str, change: impl Fn(&mut PatternState, u64)) {
         let change = |state: &mut PatternState| change(state, self.now_ms);
         if states.update(pattern, change).is_err() {
             states.forget::<PatternState>(pattern);
-            states.update(pattern, change)?;
+            let _ = states.update(pattern, change);
         }
-        Ok(())
     }
 
     fn known(&self) -> &Known {
@@ -461,6 +444,11 @@ pub fn leaves(considered: &Considered, mode: Mode) -> Vec<String> {
         return Vec::new();
     }
     left_by(&considered.facts).iter().map(|taint| taint.as_str().to_owned()).collect()
+}
+
+/// A yes to the call is an override: doorward itself stopped it, in mode `auto`.
+fn may_be_overridden(considered: &Considered, mode: Mode) -> bool {
+    mode == Mode::Auto && considered.judgement.verdict != Verdict::AutoApprove && considered.demanded.is_none()
 }
 
 /// The call runs, or a person may let it.

@@ -84,7 +84,12 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     let terminal = Terminal::new(&home);
     terminal.run(&home, "doorward rollout promote");
     let screen = terminal.shows("ended with 1");
-    for part in ["still at `confirm-all`", "missing for `shadow`", "decisions: 2 (wanted: 50 or more)", "--anyway"] {
+    for part in [
+        "still at `confirm-all`",
+        "missing for `shadow`",
+        "agreements: yes to what `auto` approves: 0 (wanted: 20 or more)",
+        "--anyway",
+    ] {
         assert!(screen.contains(part), "{part}\n{screen}");
     }
     drop(terminal);
@@ -113,7 +118,8 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     let alerts = home.run(&["alerts"], b"").stdout;
     assert!(alerts.contains("rollback") && alerts.contains("back from `auto` to `confirm-all`"), "{alerts}");
     let policy = home.run(&["audit", "list", "--kind", "policy", "--json"], b"").stdout;
-    for part in ["was taken back by itself: 5 calls of one session", "because: a test", "although missing: decisions"] {
+    for part in ["was taken back by itself: 5 calls of one session", "because: a test", "although missing: agreements"]
+    {
         assert!(policy.contains(part), "{part}\n{policy}");
     }
 }
@@ -135,12 +141,9 @@ fn answers_of_a_person_are_evidence_and_regret_takes_it_back() {
         let one = all.as_array().unwrap().iter().find(|of| of["what"] == what).cloned();
         one.unwrap()["found"].as_str().unwrap().to_owned()
     };
-    assert_eq!(found(&home, "decisions"), "4");
-    assert_eq!(
-        found(&home, "of these, as the person wanted"),
-        "100.0 % (4 of 4)",
-        "what auto would have said is judged again"
-    );
+    let agreements = "agreements: yes to what `auto` approves";
+    assert_eq!(found(&home, agreements), "4", "what auto would have said is judged again");
+    assert_eq!(found(&home, "patterns of calls among them"), "1");
     person(&home, "doorward rollout start claude --stage auto --why 'a test'", "to `auto`");
     std::fs::write(home.project().join("a.txt"), "mine\n").unwrap();
     for number in 0..2 {

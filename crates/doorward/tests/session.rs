@@ -151,7 +151,7 @@ fn three_denials_in_a_row_hand_over_until_a_person_says_yes() {
     let stats = home.run(&["audit", "stats", "--json"], b"").json();
     let overridden: u64 =
         stats["categories"].as_array().unwrap().iter().map(|of| of["overridden"].as_u64().unwrap()).sum();
-    assert_eq!(overridden, 1);
+    assert_eq!(overridden, 0, "the limit had demanded it, not doorward's own judgement");
 }
 
 #[test]

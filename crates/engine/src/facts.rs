@@ -53,9 +53,14 @@ pub struct Counts {
     pub denials_in_a_row: u32,
     #[serde(skip_serializing_if = "is_zero")]
     pub denials: u32,
-    /// How often a person overrode decisions on the same pattern in the last 30 days.
+    /// The share of overrides of a pattern that a person accepted as asked about too much; the scorer weighs it. Until a
+    /// version is trained in which it can only calm, nothing at the edge sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub override_rate: Option<f64>,
+    /// The share of the decisions on the same pattern in the last 30 days that a person overrode, where there are any. It is
+    /// recorded and never judged: a yes is no risk, and nothing is learnt from it without a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_overrides: Option<f64>,
 }
 
 /// All that was observed about a call, redacted.

@@ -63,7 +63,7 @@ pub use facts::{Counts, Directory, Facts, Flow, Intent};
 pub use flow::FlowKind;
 pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 pub use intent::boundaries;
-pub use judge::judge;
+pub use judge::{demanded_by, judge};
 pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use marks::{Mark, Marks};
@@ -74,10 +74,10 @@ pub use permissions::{Pattern, Permissions};
 pub use place::loads_by_itself;
 pub use policy::{Mode, Policy, Thresholds};
 pub use review::{Answer, REVIEWER_LISTS, REVIEWER_POLICY, Review};
-pub use rules::holds;
+pub use rules::{OWN as OWN_RULES, holds};
 pub use secret::redact;
 pub use taint::{Taint, contacts, left_by};
-pub use verdict::{Clearance, Confidence, Judgement, Opinion, Source, Verdict};
+pub use verdict::{Classes, Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 pub use world::{
     Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Tally, Tracking, World,
 };

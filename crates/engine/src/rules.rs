@@ -6,6 +6,9 @@ use crate::knowledge::rule::{Rule, Stage, When};
 use crate::policy::Policy;
 use crate::verdict::{Opinion, Source, Verdict};
 
+/// What the name of a rule of the user's own begins with.
+pub const OWN: &str = "own/";
+
 /// What the confirm and block rules say, and what shadow rules would say.
 pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) {
     let (mut fired, mut shadow) = (Vec::new(), Vec::new());

@@ -124,6 +124,14 @@ impl From<Confidence> for f64 {
     }
 }
 
+/// The probabilities of the three answers, by layer 2; the first is the score that is held against what is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Classes {
+    pub approve: f64,
+    pub confirm: f64,
+    pub block: f64,
+}
+
 /// The verdict with everything that led to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use]
@@ -138,6 +146,9 @@ pub struct Judgement {
     pub rule: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
+    /// What layer 2 made of the effect that decided it, where it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Classes>,
     /// All opinions, strictest first.
     pub opinions: Vec<Opinion>,
     /// What a shadow rule would have said.

@@ -258,8 +258,12 @@ pub trait World {
     fn history(&self) -> History;
     /// Files that changed since the project was trusted, or were written in this session, other than by plain edits.
     fn changed_files(&self) -> Vec<String>;
-    /// How often a person overrode decisions on this pattern in the last 30 days, from 0 to 1.
+    /// The share of overrides, from 0 to 1, of a pattern that a person accepted as asked about too much; `None` for others.
     fn override_rate(&self, pattern: &str) -> Option<f64>;
+    /// The share of decisions on this pattern in the last 30 days that a person overrode. A fact for the record only.
+    fn observed_overrides(&self, _pattern: &str) -> Option<f64> {
+        None
+    }
     /// What the user's trusted configuration says about paths and hosts.
     fn settings(&self) -> &Settings;
     /// The user's own program files, packed and checked; they add to what is built in and replace nothing.

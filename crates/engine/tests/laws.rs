@@ -7,7 +7,7 @@ mod support;
 use doorward_engine::layer2::feature::SETTLING;
 use doorward_engine::{
     Answer, Clearance, Confidence, Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility,
-    Review, Scope, Sensitivity, Shell, Stage, Tool, Verdict, judge,
+    Review, Scope, Sensitivity, Shell, Source, Stage, Tool, Verdict, demanded_by, judge,
 };
 use support::chance::Chance;
 use support::{corpus, wrap};
@@ -208,6 +208,48 @@ fn stored_facts_are_judged_like_fresh_ones() {
         let stored = serde_json::to_vec(facts).unwrap();
         let reloaded: Facts = serde_json::from_slice(&stored).unwrap();
         assert_eq!(judge(&reloaded, &policy), judge(facts, &policy), "{}", facts.subject);
+    });
+}
+
+#[test]
+fn a_yes_changes_no_verdict() {
+    // What k yes answers leave behind is the recorded rate: over one session or many, of few decisions or of many.
+    let policy = Policy::built_in();
+    every(|facts, _| {
+        let before = judge(facts, &policy);
+        for yes in 0..=20 {
+            for decisions in [yes, yes + 1, 40] {
+                let mut after = facts.clone();
+                after.counts.observed_overrides = (decisions > 0).then(|| f64::from(yes) / f64::from(decisions));
+                assert_eq!(judge(&after, &policy), before, "`{}` after {yes} of {decisions}", facts.subject);
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_demanded_from_outside_is_told_from_what_doorward_stops_by_itself() {
+    let auto = Policy::built_in();
+    let all = Policy { mode: Mode::ConfirmAll, ..Policy::built_in() };
+    every(|facts, _| {
+        let (alone, confirmed) = (judge(facts, &auto), judge(facts, &all));
+        let mut bound = facts.clone();
+        bound.intent.boundary = Some("don't".into());
+        let by = |facts: &Facts, policy: &Policy| demanded_by(facts, policy, &judge(facts, policy));
+        if alone.verdict == Verdict::AutoApprove {
+            assert_eq!(demanded_by(facts, &auto, &alone), None, "`{}`", facts.subject);
+            // An allow pattern or the user's words clear nothing where everything is confirmed.
+            let is_plain = alone.opinions.iter().all(|opinion| opinion.source != Source::Permission);
+            let is_by_mode = demanded_by(facts, &all, &confirmed) == Some(Source::Mode);
+            assert!(is_by_mode || !is_plain, "`{}`", facts.subject);
+            assert_eq!(by(&bound, &auto), Some(Source::Boundary), "`{}`", facts.subject);
+        } else if alone
+            .opinions
+            .iter()
+            .all(|opinion| !matches!(opinion.source, Source::Limit | Source::Boundary | Source::Cancelled))
+        {
+            assert_eq!(by(&bound, &auto), None, "`{}` is stopped in any case", facts.subject);
+        }
     });
 }
 

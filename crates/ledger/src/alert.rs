@@ -41,8 +41,6 @@ pub enum AlertKind {
     Overrides,
     /// Denials handed a session to a person.
     Breaker,
-    /// One pattern is overridden again and again.
-    Ticket,
     /// The record does not hold.
     Chain,
     /// A notification could not be delivered.
@@ -84,12 +82,11 @@ pub struct Alert {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::Spike,
         Self::Drop,
         Self::Overrides,
         Self::Breaker,
-        Self::Ticket,
         Self::Chain,
         Self::Notifier,
         Self::Exchanged,
@@ -105,7 +102,6 @@ impl AlertKind {
             Self::Drop => "drop",
             Self::Overrides => "overrides",
             Self::Breaker => "breaker",
-            Self::Ticket => "ticket",
             Self::Chain => "chain",
             Self::Notifier => "notifier",
             Self::Exchanged => "exchanged",
@@ -140,7 +136,6 @@ impl AlertKind {
                  call is put to a person",
                 WEEK_MS / DAY_MS
             ),
-            Self::Ticket => "one pattern was overridden three times in seven days and wants a review".to_owned(),
             Self::Chain => "the record was changed, cut or cannot be read".to_owned(),
             Self::Notifier => {
                 "a notification could not be delivered; told once until one is delivered again".to_owned()
@@ -167,7 +162,7 @@ impl AlertKind {
         match self {
             Self::Drop => DAY_MS,
             Self::Overrides => WEEK_MS,
-            Self::Spike | Self::Breaker | Self::Ticket | Self::Chain | Self::Notifier => 0,
+            Self::Spike | Self::Breaker | Self::Chain | Self::Notifier => 0,
             Self::Exchanged | Self::Unguarded | Self::Rollback => 0,
         }
     }

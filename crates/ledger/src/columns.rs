@@ -58,6 +58,9 @@ pub struct Row {
     /// The mode in force.
     #[serde(skip)]
     pub mode: Option<String>,
+    /// Who demanded what doorward itself would have let pass.
+    #[serde(skip)]
+    pub demanded: Option<String>,
     /// Nobody could have answered.
     #[serde(skip)]
     pub unattended: bool,
@@ -116,6 +119,7 @@ fn decision(body: DecisionBody) -> Row {
         text: Some(body.call),
         coverage: body.facts.as_deref().and_then(coverage),
         mode: body.mode,
+        demanded: body.demanded,
         unattended: body.attended == Some(false),
         review: body.review.as_deref().and_then(review),
         stages: body.latency_us.clone().into_iter().collect(),

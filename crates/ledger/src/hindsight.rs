@@ -52,7 +52,7 @@ impl Index {
     /// Rules whose questions and blocks people let run since the hour of a moment, the most overridden first.
     pub fn overridden_rules(&self, since_ms: u64) -> Result<Vec<RuleOverrides>, IndexError> {
         let sql = "SELECT rule, COUNT(*) FROM overridden JOIN records USING (sequence)
-            WHERE hour >= ?1 AND rule IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1";
+            WHERE own AND hour >= ?1 AND rule IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1";
         let mut statement = self.db.prepare_cached(sql)?;
         let rows = statement.query_map([stored(since_ms / HOUR_MS)], |row| {
             Ok(RuleOverrides { rule: row.get(0)?, overridden: shown(row.get(1)?) })

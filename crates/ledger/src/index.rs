@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Changes whenever the columns do; an index of another version is made again.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS fed (one INTEGER PRIMARY KEY CHECK (one = 1), sequence INTEGER, hash TEXT);
@@ -24,7 +24,7 @@ const TABLES: &str = "
         sequence INTEGER PRIMARY KEY, time_ms INTEGER, kind TEXT, id TEXT, decision TEXT, agent TEXT, session TEXT,
         project TEXT, user TEXT, tool TEXT, verdict TEXT, rule TEXT, category TEXT, pattern TEXT, violation TEXT,
         step TEXT, by_whom TEXT, text TEXT, latency_us INTEGER, sensitive INTEGER, coverage TEXT, mode TEXT,
-        unattended INTEGER, review TEXT);";
+        unattended INTEGER, review TEXT, demanded TEXT);";
 
 const LOOKUPS: &str = "
     CREATE INDEX IF NOT EXISTS by_time ON records (time_ms);
@@ -39,7 +39,7 @@ const LOOKUPS: &str = "
     CREATE INDEX IF NOT EXISTS other_kinds ON records (kind) WHERE kind <> 'decision';";
 
 const INSERT: &str = "INSERT OR REPLACE INTO records VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)";
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25)";
 
 const FORGET: &str = "UPDATE records SET id = NULL, decision = NULL, agent = NULL, session = NULL, project = NULL,
     user = NULL, tool = NULL, rule = NULL, pattern = NULL, step = NULL, by_whom = NULL, text = NULL
@@ -237,7 +237,8 @@ fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<R
         row.coverage,
         row.mode,
         row.unattended,
-        row.review
+        row.review,
+        row.demanded
     ])?;
     if record.header.kind == Kind::Tombstone {
         let body = record.body.as_deref().unwrap_or_default();

@@ -124,7 +124,7 @@ impl Index {
     }
 
     fn overridden(&self, hours: [i64; 2], mut take: impl FnMut(String, String, String, u64)) -> rusqlite::Result<()> {
-        let sql = "SELECT category, user, project, COUNT(*) FROM overridden WHERE hour BETWEEN ?1 AND ?2
+        let sql = "SELECT category, user, project, COUNT(*) FROM overridden WHERE own AND hour BETWEEN ?1 AND ?2
             GROUP BY 1, 2, 3";
         let mut statement = self.db.prepare_cached(sql)?;
         let mut rows = statement.query(hours)?;

@@ -1,4 +1,4 @@
-//! What people let run although it was not approved.
+//! What people let run although doorward itself, in mode `auto`, had not approved it.
 
 use crate::index::{Index, IndexError, shown, stored};
 use serde::Serialize;
@@ -30,7 +30,7 @@ impl Index {
             FROM records AS answer JOIN records AS asked ON asked.id = answer.decision AND asked.kind = 'decision'
             WHERE answer.kind = 'answer' AND answer.kind <> 'decision' AND answer.step = 'approved'
                 AND answer.by_whom IN ('person', 'client') AND answer.time_ms >= ?1 AND asked.verdict <> 'approve'
-                AND asked.pattern IS NOT NULL
+                AND asked.pattern IS NOT NULL AND (asked.mode IS NULL OR asked.mode = 'auto') AND asked.demanded IS NULL
             GROUP BY answer.decision, asked.sequence ORDER BY 1, 2";
         let mut statement = self.db.prepare_cached(sql)?;
         let rows = statement.query_map([stored(since_ms)], |row| {
@@ -73,9 +73,24 @@ mod tests {
             let _receipt = log.append(&decision, time).unwrap();
             let _receipt = log.append(&AnswerBody { decision: id, reply, by, why: None }, time).unwrap();
         }
+        for (id, mode, demanded) in [
+            ("auto", "auto", None),
+            ("all", "confirm-all", None),
+            ("watched", "shadow", None),
+            ("own", "auto", Some("permission")),
+        ] {
+            let (mode, demanded) = (Some(mode.to_owned()), demanded.map(str::to_owned));
+            let decision =
+                DecisionBody { id: id.into(), pattern: Some("p".into()), mode, demanded, ..Default::default() };
+            let _receipt = log.append(&decision, 1).unwrap();
+            let (reply, by) = (Reply::Approved, By::Client);
+            let _receipt = log.append(&AnswerBody { decision: id.into(), reply, by, why: None }, 1).unwrap();
+        }
         let (index, _) = Index::rebuild(&dir.path().join("index"), &log).unwrap();
         let found = |since| index.overrides(since).unwrap().into_iter().map(|one| one.decision).collect::<Vec<_>>();
-        assert_eq!(found(0), ["d0", "d1"]);
+        assert_eq!(found(0), ["d0", "auto", "d1"]);
+        assert_eq!(index.metrics(0, 100).unwrap().all.overridden, 3);
+        assert_eq!(index.stats(&crate::columns::Filter::default()).unwrap().categories[0].overridden, 3);
         assert_eq!(found(5), ["d1"]);
     }
 }

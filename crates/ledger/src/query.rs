@@ -164,7 +164,7 @@ impl Index {
     fn categories(&self, conditions: &Where) -> rusqlite::Result<Vec<CategoryStats>> {
         let sql = format!(
             "SELECT COALESCE(category, ''), COUNT(*), SUM(verdict = 'approve'), SUM(verdict = 'confirm'),
-                SUM(verdict = 'block'), SUM(verdict <> 'approve' AND EXISTS (SELECT 1 FROM records AS answer
+                SUM(verdict = 'block'), SUM(verdict <> 'approve' AND (mode IS NULL OR mode = 'auto') AND demanded IS NULL AND EXISTS (SELECT 1 FROM records AS answer
                     WHERE answer.decision = chosen.id AND answer.kind = 'answer' AND answer.step = 'approved'
                     AND answer.by_whom IN ('person', 'client')))
              FROM (SELECT * FROM records {}) AS chosen WHERE kind = 'decision' GROUP BY 1 ORDER BY 2 DESC, 1",

@@ -113,6 +113,7 @@ impl Rebuilt {
     }
 
     fn decision(&mut self, body: DecisionBody, time_ms: u64) {
+        let may_be_overridden = body.may_be_overridden();
         if let Some(session) = body.session {
             let state = self.sessions.entry(session).or_default();
             if state.began_ms == 0 {
@@ -120,14 +121,19 @@ impl Rebuilt {
             }
             match body.verdict {
                 Verdict::Approve => state.approved(),
-                Verdict::Confirm => state.asked(&body.id, body.pattern.as_deref().unwrap_or_default()),
+                Verdict::Confirm => {
+                    let pattern = body.pattern.as_deref().filter(|_| may_be_overridden);
+                    state.asked(&body.id, pattern.unwrap_or_default());
+                }
                 Verdict::Block => state.denied(),
             }
             body.leaves.iter().for_each(|taint| state.taint(taint));
         }
-        if let Some(pattern) = body.pattern.filter(|_| body.verdict != Verdict::Approve) {
+        if let Some(pattern) = body.pattern {
             self.patterns.entry(pattern.clone()).or_default().decided(time_ms);
-            self.open.insert(body.id, pattern);
+            if may_be_overridden {
+                self.open.insert(body.id, pattern);
+            }
         }
     }
 
@@ -195,6 +201,6 @@ mod tests {
         assert_eq!(log.session("s").unwrap(), Some(session.clone()));
         assert_eq!(log.session("nobody").unwrap(), None);
         assert_eq!(session.boundaries().collect::<Vec<_>>(), ["don't push"]);
-        assert_eq!(states.load::<PatternState>("p").unwrap().month(1), (1, 4));
+        assert_eq!(states.load::<PatternState>("p").unwrap().month(1), (1, 5));
     }
 }

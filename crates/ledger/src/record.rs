@@ -51,9 +51,9 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layer1 {
-    /// Settled as approve, confirm or block, or unsettled.
+    /// Pass, confirm, block, or unsettled; older records say `approve`, and `unsettled` wherever layer 2 ran.
     pub outcome: String,
-    /// The rule that settled it.
+    /// The rule that says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
@@ -62,7 +62,7 @@ pub struct Layer1 {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layer2 {
-    /// Class probabilities.
+    /// The probabilities of approve, which is the score that it is safe, confirm and block; older records have none.
     pub score: Vec<f64>,
     /// Calibrated probability of the top class.
     pub confidence: f64,
@@ -155,12 +155,25 @@ pub struct DecisionBody {
     /// The mode in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// Who demanded the question or the refusal, where doorward's own judgement in mode `auto` would have let the call pass: an
+    /// ask pattern, a boundary, a limit, a secret that was read before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demanded: Option<String>,
     /// Whether a person could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
     /// Override, identity, sensitivity or irreversible: kept for good.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
+}
+
+impl DecisionBody {
+    /// Whether a person's yes is an override: doorward itself stopped the call, in mode `auto`.
+    #[must_use]
+    pub fn may_be_overridden(&self) -> bool {
+        let is_auto = self.mode.as_deref().is_none_or(|mode| mode == "auto");
+        self.verdict != Verdict::Approve && is_auto && self.demanded.is_none()
+    }
 }
 
 impl Body for DecisionBody {

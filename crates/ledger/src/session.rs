@@ -73,7 +73,7 @@ impl SessionState {
         self.denials_in_a_row = 0;
     }
 
-    /// A call was put to a person; that ends no row, but the answer may.
+    /// A call was put to a person; that ends no row, but the answer may. Without a pattern a yes is no override.
     pub fn asked(&mut self, decision: &str, pattern: &str) {
         self.decisions = self.decisions.saturating_add(1);
         self.open.push_back((decision.to_owned(), pattern.to_owned()));
@@ -91,11 +91,6 @@ impl SessionState {
         while self.asking.len() > OPEN {
             self.asking.pop_front();
         }
-    }
-
-    /// The open question about a call is one about its requests.
-    pub fn asks_contact(&self, decision: &str) -> bool {
-        self.asking.iter().any(|(asking, _)| asking == decision)
     }
 
     /// A person let these requests pass.
@@ -315,7 +310,7 @@ impl Window {
     }
 }
 
-/// How often calls of one pattern were let run by a person although they were not approved.
+/// How often calls of one pattern were decided, and how often a person let run what doorward itself had stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PatternState {
@@ -328,25 +323,25 @@ impl State for PatternState {
 }
 
 impl PatternState {
-    /// A call of this pattern was not approved.
+    /// A call of this pattern was decided, whatever the verdict.
     pub fn decided(&mut self, now_ms: u64) {
         let (decisions, _) = self.day(now_ms);
         *decisions = decisions.saturating_add(1);
     }
 
-    /// A person let one run.
+    /// A person let one run that doorward itself had stopped.
     pub fn overridden(&mut self, now_ms: u64) {
         let (_, overrides) = self.day(now_ms);
         *overrides = overrides.saturating_add(1);
     }
 
-    /// Overrides and decisions that could be overridden, of the last thirty days.
+    /// Overrides and decisions of the last thirty days.
     #[must_use]
     pub fn month(&self, now_ms: u64) -> (u64, u64) {
         self.since(now_ms, MONTH)
     }
 
-    /// Overrides of the last days; three in seven open a review ticket.
+    /// Overrides of the last days.
     #[must_use]
     pub fn overrides(&self, now_ms: u64, days: u64) -> u64 {
         self.since(now_ms, days).0

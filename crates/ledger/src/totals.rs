@@ -18,7 +18,7 @@ pub const TABLES: &str = "
         span TEXT, at INTEGER, part TEXT, name TEXT, verdict TEXT, n INTEGER, first_ms INTEGER, last_ms INTEGER,
         PRIMARY KEY (span, at, part, name, verdict)) WITHOUT ROWID;
     CREATE TABLE overridden (
-        sequence INTEGER PRIMARY KEY, hour INTEGER, time_ms INTEGER, category TEXT, user TEXT, project TEXT);
+        sequence INTEGER PRIMARY KEY, hour INTEGER, time_ms INTEGER, category TEXT, user TEXT, project TEXT, own INTEGER);
     CREATE TABLE latency (
         span TEXT, at INTEGER, stage TEXT, bucket INTEGER, n INTEGER,
         PRIMARY KEY (span, at, stage, bucket)) WITHOUT ROWID;";
@@ -39,10 +39,11 @@ const PARTS: &[(&str, &str)] = &[
     ("review", "COALESCE(review, '')"),
 ];
 
-/// An answer is about the last decision before it that has the name; answered twice, it counts once.
+/// An answer is about the last decision before it that has the name; answered twice, it counts once. Only what doorward
+/// itself stopped in mode `auto` (`own`) counts as overridden; any yes sets the counters of its session back.
 const OVERRIDES: &str = "INSERT OR IGNORE INTO overridden
     SELECT asked.sequence, asked.time_ms / 3600000, answer.time_ms, COALESCE(asked.category, ''),
-        COALESCE(asked.user, ''), COALESCE(asked.project, '')
+        COALESCE(asked.user, ''), COALESCE(asked.project, ''), (asked.mode IS NULL OR asked.mode = 'auto') AND asked.demanded IS NULL
     FROM records AS answer JOIN records AS asked ON asked.sequence = (
         SELECT MAX(named.sequence) FROM records AS named
         WHERE named.id = answer.decision AND named.kind = 'decision' AND named.sequence < answer.sequence)

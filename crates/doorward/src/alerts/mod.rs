@@ -1,6 +1,6 @@
 //! `doorward alerts`: what wants attention, why it went off, and a person's word on it.
 //!
-//! Spikes, breakers and tickets are noticed by the hook as they happen (`raise`); everything is evaluated in full whenever
+//! Spikes and breakers are noticed by the hook as they happen (`raise`); everything is evaluated in full whenever
 //! somebody asks.
 
 use std::io::Write;
@@ -15,7 +15,6 @@ use crate::audit::{Room, verified};
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
 use crate::screen::{time, visible};
-use crate::status::open_tickets;
 use crate::trust::person;
 
 #[derive(Debug, Args)]
@@ -73,13 +72,7 @@ pub fn run(arguments: &AlertsArguments) -> Result<ExitCode> {
 
 /// What stands, as far as the index can tell: everything but a broken record.
 pub fn standing(index: &Index, now_ms: u64) -> Result<Vec<Alert>> {
-    let mut tripped = index.tripped(now_ms)?;
-    for ticket in open_tickets(index)? {
-        let text =
-            format!("overridden {} times in seven days: `doorward tickets show {}`", ticket.overrides, ticket.id);
-        tripped.push(Alert::new(AlertKind::Ticket, &ticket.pattern, text, ticket.last_ms));
-    }
-    Ok(index.standing(tripped)?)
+    Ok(index.standing(index.tripped(now_ms)?)?)
 }
 
 /// Keeps the alerts that a call set off. What fails here changes no verdict: asking finds them again.

@@ -120,7 +120,7 @@ fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
     }
     for alert in alerts::standing(index, now_ms)? {
         // These two are told above.
-        if !matches!(alert.kind, AlertKind::Ticket | AlertKind::Unguarded) {
+        if alert.kind != AlertKind::Unguarded {
             let what = format!("alert {}: {}", alert.kind.word(), alert.text);
             found.push(Defect::new("alert", None, what, "`doorward alerts` shows it"));
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use doorward_engine::{Operation, Target};
+use doorward_engine::{Effect, Mark, Operation, Target};
 
 use super::desk::Desk;
 use super::operands::{self, Depth};
@@ -27,8 +27,59 @@ fn is_run(pending: &Pending, path: &str) -> bool {
 fn is_changed_by_it(pending: &Pending, path: &str) -> bool {
     let changes = |operation| matches!(operation, Operation::Write | Operation::Delete | Operation::Mutate);
     // Which commit is checked out is part of what a yes is bound to, and git moves it.
-    path.contains("/.git/") || touches(pending, path, changes)
+    path.contains("/.git/") || touches(pending, path, changes) || is_kept_by_manager(pending, path)
 }
+
+/// A package manager writes its own manifest and lock file without being told where they lie. What others keep, it does not.
+fn is_kept_by_manager(pending: &Pending, path: &str) -> bool {
+    let Some(name) = Path::new(path).file_name().and_then(|name| name.to_str()) else { return false };
+    let keeps = |effect: &Effect| {
+        let manager = effect.by.split_whitespace().next().unwrap_or_default();
+        KEPT.iter().any(|(managers, files)| managers.contains(&manager) && files.contains(&name))
+    };
+    let installs = |effect: &&Effect| {
+        effect.operation == Operation::Write
+            && matches!(effect.target, Target::Resource(_))
+            && effect.marks.has_any(&[Mark::Manifest, Mark::Lockfile])
+    };
+    pending.effects.iter().filter(installs).any(keeps)
+}
+
+/// Package managers and the files that they keep by themselves.
+const KEPT: &[(&[&str], &[&str])] = &[
+    (
+        &["npm", "pnpm", "yarn", "bun", "corepack"],
+        &[
+            "package.json",
+            "package-lock.json",
+            "npm-shrinkwrap.json",
+            "pnpm-lock.yaml",
+            "yarn.lock",
+            "bun.lock",
+            "bun.lockb",
+        ],
+    ),
+    (&["deno"], &["deno.json", "deno.jsonc", "deno.lock", "package.json"]),
+    (&["cargo"], &["Cargo.toml", "Cargo.lock"]),
+    (&["go"], &["go.mod", "go.sum", "go.work.sum"]),
+    (
+        &["uv", "poetry", "pdm", "pipenv", "rye", "hatch", "pixi"],
+        &[
+            "pyproject.toml",
+            "uv.lock",
+            "poetry.lock",
+            "pdm.lock",
+            "Pipfile",
+            "Pipfile.lock",
+            "requirements.lock",
+            "pixi.lock",
+        ],
+    ),
+    (&["bundle", "bundler"], &["Gemfile", "Gemfile.lock"]),
+    (&["composer"], &["composer.json", "composer.lock"]),
+    (&["mix"], &["mix.lock"]),
+    (&["dotnet"], &["packages.lock.json"]),
+];
 
 fn touches(pending: &Pending, path: &str, wanted: impl Fn(Operation) -> bool) -> bool {
     pending.effects.iter().filter(|effect| wanted(effect.operation)).any(|effect| match &effect.target {

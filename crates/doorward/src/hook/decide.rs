@@ -144,6 +144,7 @@ fn settled(
         // A person may say yes while others are under way: what it writes, none of them must run as it was before.
         Course::asked(id, &considered.facts).into_iter().for_each(|course| session.may_begin(course));
     }
+    considered.demanded = judging::demanded(&considered, &policy);
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };

@@ -41,7 +41,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         call: facts.subject.clone(),
         facts: Some(serde_json::value::to_raw_value(&lean(facts))?),
         layer1: Some(layer1(judgement)),
-        layer2: judgement.confidence.map(|confidence| Layer2 { score: Vec::new(), confidence: confidence.get() }),
+        layer2: judgement.confidence.map(|confidence| Layer2 { score: score(judgement), confidence: confidence.get() }),
         review: considered.review.as_ref().map(serde_json::value::to_raw_value).transpose()?,
         verdict: word(judgement.verdict),
         reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
@@ -62,6 +62,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         watched: judgement.shadow.iter().filter_map(|opinion| opinion.rule.clone()).collect(),
         latency_us: latency(considered),
         mode: Some(mode.as_str().to_owned()),
+        demanded: considered.demanded.map(str::to_owned),
         attended: Some(call.attended),
         sensitive: is_sensitive(considered),
     };
@@ -104,8 +105,12 @@ pub fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
 /// The record says of a judgement what it would say now, bit for bit.
 pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
     let confidence = |sure: f64| sure.to_bits();
+    let is_layer1 = |kept: &Layer1| *kept == layer1(judgement) || *kept == layer1_before(judgement);
+    // Older records have no score.
+    let is_score = |kept: &Layer2| kept.score.is_empty() || bits(&kept.score).eq(bits(&score(judgement)));
     body.verdict == word(judgement.verdict)
-        && body.layer1.as_ref() == Some(&layer1(judgement))
+        && body.layer1.as_ref().is_some_and(is_layer1)
+        && body.layer2.as_ref().is_none_or(is_score)
         && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
             == judgement.confidence.map(|sure| confidence(sure.get()))
         && body.reasons.iter().eq(judgement.reasons().map(|opinion| &opinion.because))
@@ -182,7 +187,29 @@ pub fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
     Entry::new(&SessionBody { session: session.to_owned(), agent: Some(agent.to_owned()), step })
 }
 
+/// What layer 1 said by itself, whatever layer 2 or a reviewer made of the call: what is strictest, and its rule.
 fn layer1(judgement: &Judgement) -> Layer1 {
+    let strictest = judgement.opinions.iter().find(|opinion| !matches!(opinion.source, Source::Score | Source::Review));
+    let (outcome, rule) = match strictest {
+        Some(opinion) if opinion.verdict != Verdict::AutoApprove => (opinion.verdict.as_str(), opinion.rule.clone()),
+        // Layer 2 is asked about what layer 1 does not let pass.
+        Some(opinion) if judgement.confidence.is_none() => ("pass", opinion.rule.clone()),
+        Some(_) | None => ("unsettled", None),
+    };
+    Layer1 { outcome: outcome.to_owned(), rule }
+}
+
+/// Approve, confirm, block: the probabilities that layer 2 came to; the first is the score that it is safe.
+fn score(judgement: &Judgement) -> Vec<f64> {
+    judgement.classes.map(|classes| vec![classes.approve, classes.confirm, classes.block]).unwrap_or_default()
+}
+
+fn bits(score: &[f64]) -> impl Iterator<Item = u64> + '_ {
+    score.iter().map(|part| part.to_bits())
+}
+
+/// The same in the words of older records, which knew layer 1 only where nothing else was asked.
+fn layer1_before(judgement: &Judgement) -> Layer1 {
     let is_settled = judgement.settled_by != Source::Score && judgement.confidence.is_none();
     Layer1 {
         outcome: if is_settled { judgement.verdict.as_str().to_owned() } else { "unsettled".to_owned() },

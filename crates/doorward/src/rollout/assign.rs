@@ -9,7 +9,7 @@ use super::stage::Stage;
 use super::state::{Rollout, Subject};
 
 /// The names of rules of the user's own begin with this.
-pub const OWN: &str = "own/";
+pub const OWN: &str = doorward_engine::OWN_RULES;
 
 /// What one session is given.
 #[derive(Clone, Debug, Default, PartialEq)]

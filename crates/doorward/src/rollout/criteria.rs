@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use doorward_ledger::Verdict as Decided;
 use serde::Serialize;
 
-use super::evidence::Seen;
+use super::evidence::{Answer, Held, Seen};
 use super::stage::Stage;
 use super::state::{Subject, Trial};
 use super::trial::{Arm, Pairing, Standing, Verdict};
@@ -15,23 +15,17 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// Nothing older counts for a promotion.
 pub const WINDOW_MS: u64 = 30 * DAY_MS;
 
-/// What an agent has to show.
-struct Wanted {
-    decisions: usize,
-    sessions: usize,
-    /// Decisions of which a person showed what they thought.
-    answered: usize,
-    agreement: f64,
-}
+/// What an agent has to show to leave `confirm-all` and `shadow`: so many agreements, over so many patterns, and no
+/// disagreement. A normal first day has them.
+const AGREEMENTS: usize = 20;
+const PATTERNS: usize = 5;
 
-/// To leave `confirm-all`, `shadow`, `canary`.
-const fn wanted(stage: Stage) -> Wanted {
-    match stage {
-        Stage::ConfirmAll => Wanted { decisions: 50, sessions: 3, answered: 20, agreement: 0.95 },
-        Stage::Shadow => Wanted { decisions: 100, sessions: 5, answered: 30, agreement: 0.97 },
-        Stage::Canary | Stage::Auto => Wanted { decisions: 200, sessions: 5, answered: 50, agreement: 0.98 },
-    }
-}
+/// What it has to show to leave a canary: decisions, sessions, decisions of which a person showed what they thought, and the
+/// share of these that were as the person wanted.
+const CANARY_DECISIONS: usize = 200;
+const CANARY_SESSIONS: usize = 5;
+const CANARY_ANSWERED: usize = 50;
+const CANARY_AGREEMENT: f64 = 0.98;
 
 /// What a rule has to show: decisions that it saw, on how many it spoke, and how many questions it would add at most.
 const RULE_DECISIONS: usize = 100;
@@ -66,21 +60,42 @@ impl Criterion {
 
 /// The criteria of an agent at a stage; none at the last.
 pub fn of_agent(name: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
-    if stage == Stage::Auto {
-        return Vec::new();
+    let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.agent == name).collect();
+    match stage {
+        Stage::ConfirmAll | Stage::Shadow => of_answers(&mine),
+        Stage::Canary => of_canary(&mine.into_iter().filter(|seen| seen.mode == "auto").collect::<Vec<&Seen>>()),
+        Stage::Auto => Vec::new(),
     }
-    let wanted = wanted(stage);
-    let counts = |seen: &&Seen| seen.agent == name && (stage != Stage::Canary || seen.mode == "auto");
-    let seen: Vec<&Seen> = seen.iter().filter(counts).collect();
+}
+
+/// Where nothing is decided alone yet: what people answered, held against what `auto` would have said.
+fn of_answers(seen: &[&Seen]) -> Vec<Criterion> {
+    let held = |wanted: Held| seen.iter().filter(move |seen| seen.held() == Some(wanted));
+    let patterns: BTreeSet<&str> = held(Held::Agreement).map(|seen| seen.pattern.as_str()).collect();
+    let mut criteria = vec![
+        Criterion::least("agreements: yes to what `auto` approves", AGREEMENTS, held(Held::Agreement).count()),
+        Criterion::least("patterns of calls among them", PATTERNS, patterns.len()),
+        Criterion::none("disagreements: no to what `auto` approves", held(Held::Disagreement).count()),
+    ];
+    criteria.push(Criterion {
+        what: "friction: yes to what `auto` stops".to_owned(),
+        wanted: "any number".to_owned(),
+        found: held(Held::Friction).count().to_string(),
+        met: true,
+    });
+    criteria
+}
+
+fn of_canary(seen: &[&Seen]) -> Vec<Criterion> {
     let sessions: BTreeSet<&str> = seen.iter().map(|seen| seen.session.as_str()).collect();
     let answered: Vec<bool> = seen.iter().filter_map(|seen| seen.agrees()).collect();
     let agreed = answered.iter().filter(|agrees| **agrees).count();
     vec![
-        Criterion::least("decisions", wanted.decisions, seen.len()),
-        Criterion::least("sessions", wanted.sessions, sessions.len()),
-        Criterion::least("approvals and blocks that a person answered", wanted.answered, answered.len()),
-        share("of these, as the person wanted", (agreed, answered.len()), Bound::Least(wanted.agreement)),
-        Criterion::none("regretted approvals", regretted(&seen)),
+        Criterion::least("decisions", CANARY_DECISIONS, seen.len()),
+        Criterion::least("sessions", CANARY_SESSIONS, sessions.len()),
+        Criterion::least("approvals and blocks that a person answered", CANARY_ANSWERED, answered.len()),
+        share("of these, as the person wanted", (agreed, answered.len()), Bound::Least(CANARY_AGREEMENT)),
+        Criterion::none("regretted approvals", regretted(seen)),
     ]
 }
 
@@ -98,7 +113,10 @@ pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
         Stage::Canary => seen.rule.as_deref() == Some(id),
         Stage::ConfirmAll | Stage::Shadow | Stage::Auto => seen.would == Decided::Approve,
     });
-    let overridden = spoke.iter().filter(|seen| seen.overridden_ms.is_some()).count();
+    // The user demands what such a rule asks, so a yes is no override; but it says that the rule is not wanted.
+    let is_let_run =
+        |seen: &&&&Seen| seen.mode == "auto" && seen.verdict != Decided::Approve && seen.answer == Some(Answer::LetRun);
+    let overridden = spoke.iter().filter(is_let_run).count();
     vec![
         Criterion::least("decisions", RULE_DECISIONS, seen.len()),
         Criterion::least("calls that it speaks about", RULE_SPOKE, spoke.len()),
@@ -166,19 +184,23 @@ fn share(what: &str, (part, whole): (usize, usize), bound: Bound) -> Criterion {
 
 /// What is wanted at each stage, in sentences.
 pub fn stated() -> Vec<(String, String)> {
-    let agent = |stage: Stage| {
-        let Wanted { decisions, sessions, answered, agreement } = wanted(stage);
+    let since = format!("since the stage began, at most {} days back", WINDOW_MS / DAY_MS);
+    let answers = format!(
+        "each answer is held against what `auto` would have said: {AGREEMENTS} agreements or more (yes to what it approves) over \
+         {PATTERNS} patterns of calls or more, and no disagreement (no to what it approves, or regret); friction (yes to what it \
+         stops) is shown and takes nothing away; {since}"
+    );
+    let canary = format!(
+        "{CANARY_DECISIONS} decisions or more in {CANARY_SESSIONS} sessions or more, {CANARY_ANSWERED} approvals and blocks or more \
+         that a person answered, {:.0} % or more of these as the person wanted, and no regretted approval; {since}",
+        CANARY_AGREEMENT * 100.0
+    );
+    let agent = |stage: Stage, text: &str| {
         let next = stage.next().unwrap_or(stage);
-        let text = format!(
-            "{decisions} decisions or more in {sessions} sessions or more, {answered} approvals and blocks or more that a person \
-             answered, {:.0} % or more of these as the person wanted, and no regretted approval; since the stage began, at most \
-             {} days back",
-            agreement * 100.0,
-            WINDOW_MS / DAY_MS
-        );
-        (format!("agent {stage} → {next}"), text)
+        (format!("agent {stage} → {next}"), text.to_owned())
     };
-    let mut stated: Vec<(String, String)> = [Stage::ConfirmAll, Stage::Shadow, Stage::Canary].map(agent).into();
+    let mut stated =
+        vec![agent(Stage::ConfirmAll, &answers), agent(Stage::Shadow, &answers), agent(Stage::Canary, &canary)];
     let rule = format!(
         "{RULE_DECISIONS} decisions or more, {RULE_SPOKE} calls or more that the rule speaks about, at most {:.0} % more questions, \
          and at most {:.0} % of what it speaks about let run by a person",
@@ -195,12 +217,11 @@ pub fn stated() -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::Answer;
     use super::*;
 
     fn call(number: usize, would: Decided, answer: Option<Answer>) -> Seen {
-        let session = format!("s{}", number % 7);
-        Seen { agent: "claude".into(), session, mode: "confirm-all".into(), would, answer, ..Seen::default() }
+        let (session, pattern) = (format!("s{}", number % 7), format!("p{}", number % 6));
+        Seen { pattern, agent: "claude".into(), session, mode: "confirm-all".into(), would, answer, ..Seen::default() }
     }
 
     /// So many calls that the person wanted like the judgement, and so many not.
@@ -216,21 +237,38 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_promoted_on_enough_decisions_agreement_and_no_regret() {
-        let few = ["decisions", "approvals and blocks that a person answered"];
-        let unwanted = ["of these, as the person wanted"];
-        for (right, wrong, questions, want) in
-            [(60, 0, 0, &[][..]), (19, 0, 10, &few), (57, 3, 0, &[]), (56, 4, 0, &unwanted), (30, 0, 30, &[])]
-        {
-            let criteria = of_agent("claude", Stage::ConfirmAll, &story(right, wrong, questions));
-            assert_eq!(missing(&criteria), want, "{right} {wrong} {questions}");
+    fn an_agent_is_promoted_on_agreement_over_patterns_and_no_disagreement() {
+        let (few, no) = ("agreements: yes to what `auto` approves", "disagreements: no to what `auto` approves");
+        let patterns = "patterns of calls among them";
+        for (right, wrong, questions, want) in [
+            (20, 0, 0, &[][..]),
+            (19, 0, 10, &[few]),
+            (60, 1, 0, &[no]),
+            (4, 1, 0, &[few, patterns, no]),
+            (20, 0, 300, &[]),
+        ] {
+            for stage in [Stage::ConfirmAll, Stage::Shadow] {
+                let criteria = of_agent("claude", stage, &story(right, wrong, questions));
+                assert_eq!(missing(&criteria), want, "{right} {wrong} {questions}");
+            }
         }
+        let mut alike = story(50, 0, 0);
+        alike.iter_mut().for_each(|seen| seen.pattern = "one".into());
+        assert_eq!(missing(&of_agent("claude", Stage::ConfirmAll, &alike)), [patterns]);
         let mut regretted = story(200, 0, 0);
         regretted[0].regretted_ms = Some(1);
-        assert_eq!(missing(&of_agent("claude", Stage::Shadow, &regretted)), ["regretted approvals"]);
-        assert_eq!(missing(&of_agent("codex", Stage::ConfirmAll, &story(60, 0, 0))).len(), 4);
-        // In a canary only what ran as in `auto` counts.
-        assert_eq!(missing(&of_agent("claude", Stage::Canary, &story(600, 0, 0))).len(), 4);
+        assert_eq!(missing(&of_agent("claude", Stage::Shadow, &regretted)), [no]);
+        assert_eq!(missing(&of_agent("codex", Stage::ConfirmAll, &story(60, 0, 0))).len(), 2);
+    }
+
+    #[test]
+    fn in_a_canary_only_what_ran_as_in_auto_counts() {
+        let mut inside = story(600, 0, 0);
+        assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)).len(), 4);
+        inside.iter_mut().for_each(|seen| seen.mode = "auto".into());
+        assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)), [""; 0]);
+        inside[0].regretted_ms = Some(1);
+        assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)), ["regretted approvals"]);
     }
 
     #[test]

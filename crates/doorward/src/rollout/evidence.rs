@@ -24,6 +24,8 @@ pub struct Seen {
     pub verdict: Verdict,
     /// What would have been decided in mode `auto`.
     pub would: Verdict,
+    /// What "similar" means for it.
+    pub pattern: String,
     /// The rule that settled it, or that it violated.
     pub rule: Option<String>,
     /// Rules that were only watched and would have spoken.
@@ -32,7 +34,9 @@ pub struct Seen {
     pub placed: BTreeMap<String, String>,
     /// A person let it run or refused it.
     pub answer: Option<Answer>,
-    /// When a person let run what was not approved.
+    /// A yes is an override: doorward itself stopped it, in mode `auto`.
+    pub may_be_overridden: bool,
+    /// When a person overrode it.
     pub overridden_ms: Option<u64>,
     /// When somebody was sorry that it ran.
     pub regretted_ms: Option<u64>,
@@ -45,6 +49,17 @@ pub struct Seen {
 pub enum Answer {
     LetRun,
     Refused,
+}
+
+/// A person's answer, held against what `auto` would have said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A yes to what `auto` would have approved.
+    Agreement,
+    /// A yes to what `auto` would have asked about or blocked.
+    Friction,
+    /// A no to what `auto` would have approved, or regret.
+    Disagreement,
 }
 
 impl Seen {
@@ -65,6 +80,17 @@ impl Seen {
                 self.placed.get(&rule_key(id)).is_some_and(|word| matches!(word.as_str(), "canary:in" | "auto"))
             }
             Subject::Thresholds => self.arm() == Some(Arm::B),
+        }
+    }
+
+    /// The answer, held against what `auto` would have said; `None` if there is none, or both would have stopped it.
+    pub fn held(&self) -> Option<Held> {
+        match (self.would, self.answer) {
+            (Verdict::Approve, _) if self.regretted_ms.is_some() => Some(Held::Disagreement),
+            (Verdict::Approve, Some(Answer::LetRun)) => Some(Held::Agreement),
+            (Verdict::Approve, Some(Answer::Refused)) => Some(Held::Disagreement),
+            (Verdict::Confirm | Verdict::Block, Some(Answer::LetRun)) => Some(Held::Friction),
+            (Verdict::Confirm | Verdict::Block, Some(Answer::Refused)) | (_, None) => None,
         }
     }
 
@@ -134,15 +160,17 @@ impl Reading<'_> {
     fn decision(&mut self, body: &[u8], time_ms: u64) {
         let Ok(body) = serde_json::from_slice::<DecisionBody>(body) else { return };
         self.by_id.insert(body.id.clone(), self.seen.len());
-        let would = self.would(&body);
+        let (would, may_be_overridden) = (self.would(&body), body.may_be_overridden());
         let is_place = |key: &str| key == STAGE || key == THRESHOLDS || key.starts_with("rule ");
         self.seen.push(Seen {
             time_ms,
             verdict: body.verdict,
             would,
+            may_be_overridden,
             agent: body.agent.unwrap_or_default(),
             session: body.session.unwrap_or_default(),
             mode: body.mode.unwrap_or_default(),
+            pattern: body.pattern.unwrap_or_default(),
             rule: body.violation.or_else(|| body.layer1.and_then(|layer| layer.rule)),
             watched: body.watched,
             placed: body.versions.into_iter().filter(|(key, _)| is_place(key)).collect(),
@@ -155,7 +183,11 @@ impl Reading<'_> {
         if body.mode.as_deref() != Some("confirm-all") {
             return body.verdict;
         }
-        let judged = entry::facts(body).map(|facts| judge(&facts, self.policy).verdict);
+        let judged = entry::facts(body).map(|mut facts| {
+            // Records of older versions hold live counts of yes answers here, which are no reason to ask.
+            facts.counts.override_rate = None;
+            judge(&facts, self.policy).verdict
+        });
         judged.map_or(Verdict::Confirm, entry::word)
     }
 
@@ -173,7 +205,7 @@ impl Reading<'_> {
         match body.reply {
             Reply::Approved => {
                 seen.answer = Some(Answer::LetRun);
-                if seen.verdict != Verdict::Approve {
+                if seen.may_be_overridden {
                     seen.overridden_ms = Some(time_ms);
                 }
             }

@@ -83,6 +83,8 @@ impl History {
     }
 
     fn take(&mut self, time_ms: u64, body: DecisionBody, weighed: Option<Weighed>, aftermath: &Aftermath) {
+        // What was asked only because somebody demanded it says nothing about the rules.
+        let is_own = body.verdict == Verdict::Approve || body.may_be_overridden();
         let rule = body.violation.or(body.layer1.and_then(|layer| layer.rule));
         // Whoever did by hand what was not approved, or called it a nuisance, would have said yes.
         let is_yes = aftermath.is_overridden(&body.id) || aftermath.is_friction(&body.id);
@@ -94,7 +96,7 @@ impl History {
             user: self.name(body.user.as_deref().unwrap_or_default()),
             session: self.name(body.session.as_deref().unwrap_or_default()),
             rule: self.name(rule.as_deref().unwrap_or_default()),
-            answer: if is_yes { Some(Reply::Approved) } else { is_no.then_some(Reply::Declined) },
+            answer: if is_yes { Some(Reply::Approved) } else { is_no.then_some(Reply::Declined) }.filter(|_| is_own),
             is_regretted: aftermath.is_regret(&body.id),
             weighed,
         };

@@ -395,8 +395,14 @@ impl World for DiskWorld {
         self.changed.get_or_init(walk).clone()
     }
 
-    fn override_rate(&self, pattern: &str) -> Option<f64> {
-        self.session.as_ref()?.override_rate(pattern)
+    fn override_rate(&self, _pattern: &str) -> Option<f64> {
+        // Only a pattern that a person accepted, by a ticket or a monthly proposal, has a rate that counts; nothing keeps a list
+        // of these yet. Live counts must not: a yes would make doorward ask more.
+        None
+    }
+
+    fn observed_overrides(&self, pattern: &str) -> Option<f64> {
+        self.session.as_ref()?.observed_overrides(pattern)
     }
 
     fn settings(&self) -> &Settings {

@@ -8,38 +8,39 @@ pub mod table;
 use crate::effect::Reversibility;
 use crate::facts::Facts;
 use crate::policy::Policy;
-use crate::verdict::{Clearance, Confidence, Opinion, Source, Verdict};
+use crate::verdict::{Classes, Clearance, Confidence, Opinion, Source, Verdict};
 pub use extract::features;
 pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weights};
 
 /// From this probability that nobody would want it done on, a question about it is not for words or rules to clear.
 const REFUSED: f64 = 0.5;
 
-/// What layer 2 says, and how sure it is; `others` is the strictest verdict of the other stages.
-pub fn opinion(facts: &Facts, policy: &Policy, others: Verdict) -> (Opinion, Confidence) {
+/// What layer 2 says, how sure it is, and of what; `others` is the strictest verdict of the other stages.
+pub fn opinion(facts: &Facts, policy: &Policy, others: Verdict) -> (Opinion, Confidence, Option<Classes>) {
     let table = match policy.scorer.table() {
         Ok(table) => table,
         Err(problem) => {
             let because = format!("layer 2 is not available, so nobody has weighed this call: {problem}");
-            return (Opinion::confirm(Source::Score, Clearance::Firm, because), Confidence::HALF);
+            return (Opinion::confirm(Source::Score, Clearance::Firm, because), Confidence::HALF, None);
         }
     };
     let margin = |score: &Score| 1.0 - score.ask - wanted(score, policy);
     let scores = policy.scorer.scores(&table, facts, others);
     let Some(score) = scores.iter().min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
         let because = "layer 2 has nothing to score";
-        return (Opinion::confirm(Source::Score, Clearance::Soft, because), Confidence::HALF);
+        return (Opinion::confirm(Source::Score, Clearance::Soft, because), Confidence::HALF, None);
     };
     let (wanted, approve) = (wanted(score, policy), 1.0 - score.ask);
     let sure = Confidence::new(score.sure()).unwrap_or(Confidence::HALF);
+    let classes = Some(Classes { approve, confirm: score.ask - score.block, block: score.block });
     let top = describe(&table.contributions(score, facts));
     if approve >= wanted {
-        return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top})")), sure);
+        return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top})")), sure, classes);
     }
     let refused = scores.iter().any(|score| score.block >= REFUSED);
     let clearance = if refused { Clearance::Firm } else { Clearance::Soft };
     let because = format!("only {approve:.2} sure that it is safe, {wanted:.2} is wanted ({top})");
-    (Opinion::confirm(Source::Score, clearance, because), sure)
+    (Opinion::confirm(Source::Score, clearance, because), sure, classes)
 }
 
 /// How sure layer 2 has to be of this effect. What runs for no known purpose may do what cannot be undone.
