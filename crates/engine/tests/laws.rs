@@ -218,11 +218,10 @@ fn a_yes_changes_no_verdict() {
     every(|facts, _| {
         let before = judge(facts, &policy);
         for yes in 0..=20 {
-            for decisions in [yes, yes + 1, 40] {
-                let mut after = facts.clone();
-                after.counts.observed_overrides = (decisions > 0).then(|| f64::from(yes) / f64::from(decisions));
-                assert_eq!(judge(&after, &policy), before, "`{}` after {yes} of {decisions}", facts.subject);
-            }
+            let decisions = if yes % 2 == 0 { yes } else { 40 };
+            let mut after = facts.clone();
+            after.counts.observed_overrides = (decisions > 0).then(|| f64::from(yes) / f64::from(decisions));
+            assert_eq!(judge(&after, &policy), before, "`{}` after {yes} of {decisions}", facts.subject);
         }
     });
 }

@@ -36,7 +36,7 @@ fn about(group: &str) -> &'static str {
         "reversibility" => "whether it can be undone",
         "reach" => "blast radius",
         "sensitivity" => "content sensitivity: secrets, personal data, keys",
-        "overridden" => "how often people overrode similar decisions, for patterns that a person accepted; no live count of answers sets it",
+        "overridden" => "share of overrides of a pattern that a person accepted; no live count sets it",
         "coverage" => "how far the call was understood",
         "session" => "what the session touched before",
         "effects" => "how many things it does at once",
