@@ -103,12 +103,7 @@ fn settled(
     if mode == Mode::Off {
         return Ok(Told::at_once(Decision::Silent));
     }
-    let trouble = match (private_state::check(places), mode) {
-        (Ok(()), _) => String::new(),
-        // Shadow leaves everything as it was, but says so.
-        (Err(error), Mode::Shadow) => format!("doorward: {error:#}\n"),
-        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => return Err(error),
-    };
+    let trouble = trouble(places, mode)?;
     let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
     proposed.call.user_message = spoken::words(&session, proposed, &places.state());
     let call = &proposed.call;
@@ -171,6 +166,16 @@ fn settled(
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
             Err(error.context("the decision cannot be recorded"))
         }
+    }
+}
+
+/// What is the matter with the state's own directories; only shadow goes on, and says so.
+fn trouble(places: &Places, mode: Mode) -> Result<String> {
+    match (private_state::check(places), mode) {
+        (Ok(()), _) => Ok(String::new()),
+        // Shadow leaves everything as it was.
+        (Err(error), Mode::Shadow) => Ok(format!("doorward: {error:#}\n")),
+        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => Err(error),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use doorward_engine::{Policy, Tool, ToolCall, Verdict};
+use doorward_engine::{Policy, ToolCall, Verdict};
 use serde_json::Value;
 
 use crate::judging;
@@ -22,26 +22,11 @@ pub fn harmful(root: &str, places: &Places) -> Vec<String> {
     let policy = Policy::built_in();
     let commands = commands(Path::new(root));
     let judged = commands.into_iter().take(RECIPES).filter_map(|command| {
-        let considered = judging::consider(&call(&command, root), &world, &policy);
+        let considered = judging::consider(&ToolCall::bash(&command, root), &world, &policy);
         let opinion = considered.judgement.opinions.first().filter(|opinion| opinion.verdict == Verdict::Block)?;
         Some(format!("{command}: {}", opinion.because))
     });
     judged.collect()
-}
-
-fn call(command: &str, root: &str) -> ToolCall {
-    ToolCall {
-        tool: Tool::Bash { command: command.to_owned(), background: false, unsandboxed: false },
-        cwd: root.to_owned(),
-        user_message: None,
-        agent: String::new(),
-        session: String::new(),
-        subagent: String::new(),
-        attended: true,
-        cancelled: false,
-        truncated: false,
-        places: String::new(),
-    }
 }
 
 /// The commands that run what is written down at the top of a project.
