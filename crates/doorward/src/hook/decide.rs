@@ -146,12 +146,7 @@ fn settled(
     let entry = entry::decision(id, proposed, &considered, placed)?;
     let noted = session.note(id, &considered, mode).and_then(|()| note_arrivals(&world, &session, &considered, mode));
     let recorded = noted.and_then(|()| ledger.append(entry)).and_then(|_receipt| grant.record(ledger));
-    let alerts = session.alerts();
-    let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
-    alerts::raise(alerts, ledger);
-    if is_spike {
-        rollout::on_spike(places, agent.name(), ledger);
-    }
+    raise_alerts(&session, surroundings, ledger);
     match (recorded, mode) {
         (Ok(()), _) => {
             let may_wait = !considered.granted && settle::may_wait(&considered.judgement, terms);
@@ -176,6 +171,16 @@ fn trouble(places: &Places, mode: Mode) -> Result<String> {
         // Shadow leaves everything as it was.
         (Err(error), Mode::Shadow) => Ok(format!("doorward: {error:#}\n")),
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => Err(error),
+    }
+}
+
+/// Records what the call has set off; a spike of blocks takes a rollout back.
+fn raise_alerts(session: &Session, surroundings: &Surroundings, ledger: &mut dyn Recorder) {
+    let alerts = session.alerts();
+    let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
+    alerts::raise(alerts, ledger);
+    if is_spike {
+        rollout::on_spike(&surroundings.places, surroundings.agent.name(), ledger);
     }
 }
 
