@@ -76,9 +76,9 @@ class Room:
         keep = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.env = keep | QUIET | {"HOME": str(self.home), "PWD": str(self.project), "PATH": path, "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "KEY": "none"}
         getattr(self, "configure_" + client)()
-        ran = self.doorward("setup", client, "--yes", "--mode", "auto")
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        self.proof = [line for line in ran.stdout.splitlines() if "trial call" in line or "trusts all" in line]
+        code, said = self.at_terminal("setup", client, "--yes", "--mode", "auto")
+        assert code == 0, said
+        self.proof = [line for line in said.splitlines() if "trial call" in line or "trusts all" in line]
 
     def put(self, name, content):
         file = self.base / name
@@ -134,6 +134,25 @@ class Room:
 
     def doorward(self, *words):
         return subprocess.run([str(self.program), *words], env=self.env, cwd=self.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+
+    def at_terminal(self, *words):
+        """A command that only a person may give; its exit code and what it says."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.project)
+            os.execve(str(self.program), [str(self.program), *words], self.env)
+        said = b""
+        while True:
+            try:
+                more = os.read(terminal, 4096)
+            except OSError:
+                break
+            if not more:
+                break
+            said += more
+        _, status = os.waitpid(pid, 0)
+        os.close(terminal)
+        return os.waitstatus_to_exitcode(status), said.decode(errors="replace").replace("\r\n", "\n")
 
     def run(self, person=None, timeout=170):
         """Runs the client through its script, with a person who answers its questions, or without one."""
