@@ -155,6 +155,7 @@ impl Writer<'_> {
     fn is_in_place(&self, changes: &[Changed], base: Option<Id>) -> Result<(), Unread> {
         const MOVED: Unread = Unread::Unsupported("where changes to files go that were moved or deleted here");
         let (Some(head), Some(base)) = (self.head()?, base) else { return Ok(()) };
+        let (head, base) = (self.objects.tree_of(&head)?, self.objects.tree_of(&base)?);
         for change in changes.iter().filter(|change| change.to.is_some()) {
             let is_gone = |path: &str| Ok::<bool, Unread>(self.objects.entry_at(&head, path)?.is_none());
             if change.from.is_some() && is_gone(&change.path)? {
