@@ -92,8 +92,10 @@ impl Writer<'_> {
     }
 
     fn is_meant(&self, path: &str) -> bool {
+        // Git can be told to fold letters, by a flag, a sign in the path or a variable.
+        let path = path.to_lowercase();
         let below = |limit: &String| {
-            path.strip_prefix(limit.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            path.strip_prefix(&limit.to_lowercase()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         self.write.into.is_some() || self.write.paths.is_empty() || self.write.paths.iter().any(below)
     }

@@ -105,6 +105,12 @@ impl Objects {
             if is_known {
                 return Ok(id);
             }
+            // A commit that was read need not be read again to name its tree.
+            if wanted == Kind::Tree
+                && let Some(commit) = self.commits.borrow().get(&id)
+            {
+                return Ok(commit.tree);
+            }
             let kind = self.kind_of(&id)?;
             id = match kind {
                 kind if kind == wanted => return Ok(id),
