@@ -20,6 +20,9 @@ use crate::screen::time::now_ms;
 /// So long a grant is good.
 pub const LASTS_MS: u64 = 10 * 60 * 1000;
 
+/// By less than this a clock is set back as a matter of course.
+const CORRECTED_MS: u64 = 2_000;
+
 /// More pending calls than anybody answers; the oldest are forgotten.
 const PENDING: usize = 200;
 
@@ -42,8 +45,8 @@ pub struct Grant {
 
 impl Grant {
     pub fn is_current(&self, now_ms: u64) -> bool {
-        // A clock set back ends it too.
-        now_ms >= self.stored_ms && now_ms - self.stored_ms <= LASTS_MS
+        // A clock set back ends it too, but not the moment by which clocks are corrected all the time.
+        now_ms.saturating_add(CORRECTED_MS) >= self.stored_ms && now_ms.saturating_sub(self.stored_ms) <= LASTS_MS
     }
 }
 
