@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { run } from "./guard.js";
+import { lacks, shown, standing } from "./reviewer.js";
 import { footer, fresh, listed } from "./state.js";
 
 const WORDS = ["status", "on", "off", "reload", "reset", "defaults", "config", "denials", "model"];
@@ -77,7 +78,7 @@ async function answered(word, rest, ctx, guard) {
   const ask = (/** @type {string[]} */ words, codes = [0]) => run(guard.program, words, { cwd: ctx.cwd, codes });
   switch (word) {
     case "status":
-      return `${footer(state)}\n${state.lastDecision ?? "no decision yet"}: ${state.lastReason ?? ""}\n${await ask(["status"])}`;
+      return [footer(state), `${state.lastDecision ?? "no decision yet"}: ${state.lastReason ?? ""}`, await reviewer(ctx, guard), await ask(["status"])].join("\n");
     case "on":
       await guard.switched(true, ctx);
       return "auto-mode is on";
@@ -89,6 +90,7 @@ async function answered(word, rest, ctx, guard) {
       await guard.switched(false, ctx);
       return "auto-mode is off until `/automode on` or the end of the session";
     case "reload":
+      await guard.look(ctx);
       return `${await ask(["config", "--agent", "pi"], [0, 1])}\nwhat is stricter counts at once; what is laxer counts in new sessions, or after \`doorward reload\` in a terminal`;
     case "reset":
       Object.assign(state, { ...fresh(), enabled: state.enabled, lastDecision: undefined, lastReason: undefined });
@@ -101,26 +103,43 @@ async function answered(word, rest, ctx, guard) {
     case "denials":
       return listed(state);
     case "model":
-      return model(rest, ctx);
+      return model(rest, ctx, guard);
     default:
       return USAGE;
   }
 }
 
 /**
+ * The model that reviews, in a line; that it cannot be learnt is said too.
+ * @param {any} ctx
+ * @param {import("./index.js").Guard} guard
+ */
+async function reviewer(ctx, guard) {
+  try {
+    return await shown(ctx, await standing(guard.program, ctx));
+  } catch (error) {
+    return `reviewer: unknown (${/** @type {Error} */ (error).message})`;
+  }
+}
+
+/**
  * @param {string[]} rest
  * @param {any} ctx
+ * @param {import("./index.js").Guard} guard
  */
-async function model(rest, ctx) {
+async function model(rest, ctx, guard) {
   let chosen = rest[0];
   if (chosen === undefined && ctx.hasUI) {
     const available = (await ctx.modelRegistry?.getAvailable?.()) ?? [];
     const names = available.map((/** @type {any} */ one) => `${one.provider}/${one.id}`);
     if (names.length > 0) chosen = await ctx.ui.select("Model that reviews what the rules leave open", names);
   }
-  if (chosen === undefined) return `model: ${savedModel() ?? "none chosen"}`;
+  if (chosen === undefined) return `model: ${savedModel() ?? "none chosen"}\n${await reviewer(ctx, guard)}`;
   saveModel(chosen);
-  return `${chosen} is kept in ${settingsFile()}`;
+  const missing = await lacks(ctx, chosen, await standing(guard.program, ctx, chosen));
+  await guard.look(ctx);
+  if (missing.length === 0) return `${chosen} reviews from the next call on`;
+  return `${chosen} is kept in ${settingsFile()}, but does not review yet: ${missing.join("; ")}`;
 }
 
 /** @param {string} prefix */

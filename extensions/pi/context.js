@@ -1,8 +1,8 @@
 // What the session has loaded for the model, and calls in a few words, for doorward and for a person.
 // @ts-check
 
-/** Characters of one context file. */
-const CONTEXT = 4000;
+/** Longer than any context file that is worth sending. */
+const CONTEXT = 256 * 1024;
 
 /** Characters of a call that are shown. */
 const ACTION = 6000;
@@ -20,13 +20,13 @@ export function shortened(text, limit) {
 }
 
 /**
- * The instruction files that are loaded, as text.
- * @param {unknown} files
+ * The instruction files that are loaded. The program cuts them, to 4000 characters each.
+ * @param {unknown} found
  */
-export function loaded(files) {
-  if (!Array.isArray(files)) return "";
-  const known = files.filter((file) => typeof file?.path === "string" && typeof file?.content === "string");
-  return known.map((file) => `# ${file.path}\n${shortened(file.content, CONTEXT)}`).join("\n\n");
+export function files(found) {
+  if (!Array.isArray(found)) return [];
+  const known = found.filter((file) => typeof file?.path === "string" && typeof file?.content === "string");
+  return known.map((file) => ({ path: file.path, content: shortened(file.content, CONTEXT) }));
 }
 
 /**

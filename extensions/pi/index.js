@@ -1,8 +1,9 @@
 // The Pi extension: every tool call goes to the doorward program first. Start here.
 // @ts-check
 import { command, completions } from "./commands.js";
-import { loaded, summary, visible, whole } from "./context.js";
+import { files, summary, visible, whole } from "./context.js";
 import { TIMEOUT_SECONDS, answer, program, run } from "./guard.js";
+import { lent, standing } from "./reviewer.js";
 import { ENTRY, allowed, blocked, footer, fresh, restored } from "./state.js";
 
 const ABOUT_CALLS = ["hook", "pi", "--timeout", String(TIMEOUT_SECONDS)];
@@ -16,7 +17,10 @@ export class Guard {
     this.state = fresh();
     this.turn = 0;
     this.guidance = "";
-    this.context = "";
+    /** The instruction files that are loaded. @type {{ path: string, content: string }[]} */
+    this.context = [];
+    /** The model that reviews, if one does. @type {string | null} */
+    this.reviewer = null;
     /** Calls that did not run: Pi may still report a result for them. @type {Set<string>} */
     this.stopped = new Set();
   }
@@ -45,18 +49,15 @@ export class Guard {
       loaded_context: this.context,
       session_model: ctx.model ? `${ctx.model.provider}/${ctx.model.id}` : null,
     };
-    if (ctx.signal?.aborted) {
-      // For the record only: whatever the answer, the call does not run.
-      await run(this.program, ABOUT_CALLS, { input: JSON.stringify({ ...call, cancelled: true }) }).catch(() => {});
-      return this.block(event, ctx, "the turn was cancelled, so the call did not run", "cancelled");
-    }
+    if (ctx.signal?.aborted) return this.cancelled(event, ctx, call, "the turn was cancelled, so the call did not run");
     let said;
     try {
-      const input = JSON.stringify(call);
+      // On standard input and nowhere else.
+      const input = JSON.stringify({ ...call, reviewer_key: await lent(ctx, this.reviewer) });
       said = answer(await run(this.program, ABOUT_CALLS, { input, seconds: TIMEOUT_SECONDS, signal: ctx.signal }));
     } catch (error) {
-      const why = /** @type {Error} */ (error).message;
-      return this.block(event, ctx, `doorward failed, so the call is blocked: ${why}`, ctx.signal?.aborted ? "cancelled" : "failure");
+      if (ctx.signal?.aborted) return this.cancelled(event, ctx, call, "the turn was cancelled while the call was judged, so it did not run");
+      return this.block(event, ctx, `doorward failed, so the call is blocked: ${/** @type {Error} */ (error).message}`, "failure");
     }
     if (said.decision === "deny") return this.block(event, ctx, said.reason, "policy");
     if (said.decision === "ask" && !(await this.confirmed(event, ctx, said.reason))) {
@@ -66,6 +67,13 @@ export class Guard {
     allowed(this.state, said.reason);
     this.keep(ctx);
     return undefined;
+  }
+
+  /** Puts a call on record that its turn's end stopped. @param {any} event @param {any} ctx @param {any} call @param {string} reason */
+  async cancelled(event, ctx, call, reason) {
+    // For the record only: whatever the answer, the call does not run.
+    await run(this.program, ABOUT_CALLS, { input: JSON.stringify({ ...call, cancelled: true }) }).catch(() => {});
+    return this.block(event, ctx, reason, "cancelled");
   }
 
   /** @param {any} event @param {any} ctx @param {string} reason */
@@ -125,12 +133,18 @@ export class Guard {
     } catch {
       this.guidance = "";
     }
+    await this.look(ctx);
+  }
+
+  /** Learns which model reviews; without an answer no key is lent. @param {any} ctx */
+  async look(ctx) {
+    this.reviewer = await standing(this.program, ctx).then((found) => found.in_force, () => null);
   }
 
   /** Tells the model what to expect, and keeps what it was told by files. @param {any} event */
   prepare(event) {
     const options = event.systemPromptOptions;
-    this.context = loaded(options?.contextFiles);
+    this.context = files(options?.contextFiles);
     if (!this.guidance || !this.state.enabled) return undefined;
     const sections = options?.sections;
     if (typeof sections === "object" && sections !== null && !Array.isArray(sections)) {

@@ -251,10 +251,12 @@ impl Loaded {
         let trusted = self.files.clone().joined_with(self.trust.as_config());
         self.config = trusted.tightened_by(self.tightening.clone());
         self.config.strict |= !self.problems.is_empty();
-        // Pi's local file cannot bring a model along, but may choose among those of the user.
-        let local = self.sources.iter().find(|source| source.name == PI_LOCAL);
-        if let Some(wanted) = local.and_then(|source| source.said.reviewer.model.clone()) {
-            self.config.reviewer.choose(&wanted);
+        // Pi's files cannot bring a model along unaccepted, but may choose among those of the user; the local one last.
+        for name in [PI_GLOBAL, PI_LOCAL] {
+            let said = self.sources.iter().find(|source| source.name == name);
+            if let Some(wanted) = said.and_then(|source| source.said.reviewer.model.clone()) {
+                self.config.reviewer.choose(&wanted);
+            }
         }
     }
 
@@ -306,9 +308,9 @@ pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead
     if let Some(project) = project.map(Path::new) {
         tightening = reader.toml("project", project.join(PROJECT), Rights::TightenOnly);
         if agent == "pi" {
-            for (name, file) in [(PI_LOCAL, ".pi/automode.local.json"), ("Pi, shared", ".pi/automode.json")] {
-                tightening = tightening.tightened_by(reader.pi(name, project.join(file), Rights::TightenOnly));
-            }
+            let local = reader.pi(PI_LOCAL, project.join(".pi/automode.local.json"), Rights::TightenOnly);
+            let shared = reader.pi_shared(project.join(".pi/automode.json"));
+            tightening = tightening.tightened_by(local).tightened_by(shared);
         }
     }
     if agent == "pi" {
@@ -383,6 +385,11 @@ impl Reader {
     fn pi(&mut self, name: &'static str, path: PathBuf, rights: Rights) -> Config {
         let read = trusted::read(&path);
         self.source(name, path.display().to_string(), rights, read, pi::parse)
+    }
+
+    fn pi_shared(&mut self, path: PathBuf) -> Config {
+        let read = trusted::read(&path);
+        self.source("Pi, shared", path.display().to_string(), Rights::TightenOnly, read, pi::parse_shared)
     }
 
     fn pi_inline(&mut self) -> Config {

@@ -145,3 +145,68 @@ fn a_reviewer_that_a_person_chose_and_that_hangs_keeps_nobody_waiting() {
     assert_eq!((&status["reviewer"]["model"], &status["blockedActions"]), (&json!("local/m"), &json!(0)));
     assert!(home.run(&["status"], b"").stdout.contains("2 times it was unavailable, which is no denial"));
 }
+
+/// A home in which a person chose the model at a terminal; `model list` says so.
+fn chosen_at_a_terminal(home: &Home) {
+    let terminal = Terminal::new(home);
+    terminal.run(home, "doorward model use local/m");
+    terminal.shows("clear soft questions");
+    terminal.types("y");
+    terminal.shows("ended with 0");
+    let listed = home.run(&["model", "list", "--json"], b"").json();
+    assert_eq!((&listed["in_force"], &listed["missing"]), (&json!("local/m"), &json!([])), "{listed}");
+}
+
+#[test]
+fn the_key_that_pi_lends_reaches_its_provider_and_nothing_else() {
+    if !is_there("no person chose a model") {
+        return;
+    }
+    let server = Server::new(Does::Says(allows().to_string()));
+    let home = with_provider(&server, "");
+    assert_eq!(home.run(&["setup", "pi", "--without-hooks", "--yes", "--mode", "auto"], b"").code, 0);
+    chosen_at_a_terminal(&home);
+    let call = |port: u16, number: u32| {
+        let mut payload =
+            home.payload("bash", json!({ "command": format!("curl https://some-unlisted-host.com/{number}") }));
+        payload["tool_use_id"] = json!(format!("call-{number}"));
+        payload["has_ui"] = json!(true);
+        payload["loaded_context"] =
+            json!([{ "path": "AGENTS.md", "content": format!("begin{}end", "x".repeat(9000)) }]);
+        payload["reviewer_key"] =
+            json!({ "provider": "local", "url": format!("http://127.0.0.1:{port}"), "key": "sk-lent-by-pi" });
+        home.run(&["hook", "pi", "--timeout", "60"], payload.to_string().as_bytes())
+    };
+    let ran = call(server.port, 1);
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "allow", "{} {}", ran.stdout, ran.stderr);
+    let sent = server.last();
+    assert_eq!(sent["authorization"], "bearer sk-lent-by-pi");
+    let message = sent["messages"][1]["content"].to_string();
+    assert!(message.contains("# AGENTS.md") && message.contains("begin") && message.contains("end"), "{message}");
+    assert_eq!(message.matches("left out").count(), 1, "{message}");
+    call(1, 2);
+    assert_eq!(server.last()["authorization"], serde_json::Value::Null, "the key is for another address");
+    let kept =
+        std::process::Command::new("grep").args(["-r", "-l", "sk-lent-by-pi"]).arg(home.path("")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&kept.stdout), "", "a key that was lent is kept nowhere");
+}
+
+#[test]
+fn what_keeps_a_model_from_reviewing_is_said_with_the_way_out() {
+    if !is_there("no person chose a model") {
+        return;
+    }
+    let server = Server::new(Does::Says(allows().to_string()));
+    let home = with_provider(&server, "");
+    let missing =
+        |wanted: &str| home.run(&["model", "list", "--json", "--wanted", wanted], b"").json()["missing"].clone();
+    let said = missing("local/m");
+    assert!(said[0]["sentence"].as_str().unwrap().contains("`doorward model use local/m` in a terminal"), "{said}");
+    chosen_at_a_terminal(&home);
+    // Pi's own choice among the models that the user configured counts at once.
+    home.write(".pi/agent/automode.json", r#"{"autoMode":{"classifierModel":"local/m"}}"#);
+    assert_eq!(missing("local/m"), json!([]));
+    let said = missing("frob/x");
+    assert_eq!((&said[0]["what"], &said[1]["what"]), (&json!("choice"), &json!("provider")), "{said}");
+    assert!(said[0]["sentence"].as_str().unwrap().contains("`local/m` reviews"), "{said}");
+}

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { command, completions, saveModel } from "../commands.js";
-import { loaded, shortened } from "../context.js";
+import { files, shortened } from "../context.js";
 import { blocked, fresh, restored } from "../state.js";
 import { call, context, guarded, home, saying, scratch, stub } from "./support.js";
 
@@ -28,12 +28,12 @@ test("the state comes back with the session, but not that it was off", () => {
   }
 });
 
-test("context files are cut in the middle to 4000 characters", () => {
+test("context files are sent whole: the program cuts them, once", () => {
   const text = `begin${"x".repeat(9000)}end`;
   const cut = shortened(text, 4000);
   assert.ok(cut.length <= 4000 && cut.startsWith("begin") && cut.endsWith("end"));
-  assert.equal(loaded([{ path: "AGENTS.md", content: "be kind" }, { path: 3 }]), "# AGENTS.md\nbe kind");
-  assert.equal(loaded(undefined), "");
+  assert.deepEqual(files([{ path: "AGENTS.md", content: text, more: 1 }, { path: 3 }]), [{ path: "AGENTS.md", content: text }]);
+  assert.deepEqual(files(undefined), []);
 });
 
 test("the model is told what to expect, as a section or at the end of the prompt", async () => {
@@ -41,7 +41,7 @@ test("the model is told what to expect, as a section or at the end of the prompt
   await guard.begin({ reason: "startup" }, context());
   const sections = {};
   assert.equal(guard.prepare({ systemPrompt: "p", systemPromptOptions: { sections, contextFiles: [{ path: "A", content: "b" }] } }), undefined);
-  assert.deepEqual([sections.auto_mode, guard.context], ["mind the door", "# A\nb"]);
+  assert.deepEqual([sections.auto_mode, guard.context], ["mind the door", [{ path: "A", content: "b" }]]);
   assert.deepEqual(guard.prepare({ systemPrompt: "p" }), { systemPrompt: "p\n\nmind the door" });
 });
 
@@ -86,7 +86,7 @@ test("reset sets the counts back and nothing else", async () => {
 
 test("the model is kept in Pi's own settings, and everything else in them stays", async (t) => {
   const path = join(home(t), ".pi/agent/automode.json");
-  const { guard } = guarded(stub(""));
+  const { guard } = guarded(stub(`echo '{"in_force":null,"url":null,"missing":[]}'`));
   await command("model some/model-1", context(), guard);
   assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), { autoMode: { classifierModel: "some/model-1" } });
   writeFileSync(path, '{"permissions":{"deny":["bash(x)"]},"autoMode":{"allow":["y"]}}');

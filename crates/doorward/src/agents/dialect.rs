@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::{
-    Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step, unknown,
+    Agent, Asked, Decision, Ended, Event, Handed, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
+    unknown,
 };
 
 /// What differs from one agent to the next.
@@ -149,10 +150,29 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
         transcript: fields.own("transcript_path")?,
         // Of the wrong type they say nothing; a call is not refused for it.
         situation: Situation {
-            instructions: fields.own("loaded_context").ok().flatten(),
+            instructions: instructions(fields),
             model: fields.own("session_model").ok().flatten(),
+            handed: handed(fields),
         },
     })))
+}
+
+/// The instruction files, one by one; older extensions put them together into one text.
+fn instructions(fields: Fields<'_>) -> Option<Vec<(String, String)>> {
+    match fields.objects("loaded_context") {
+        Ok(files) => {
+            let named = |file: Fields<'_>| Some((file.own("path").ok()??, file.own("content").ok()??));
+            Some(files.into_iter().filter_map(named).collect())
+        }
+        Err(_) => Some(vec![("as the agent loaded them".to_owned(), fields.own("loaded_context").ok()??)]),
+    }
+}
+
+/// The agent's own key for the model that reviews.
+fn handed(fields: Fields<'_>) -> Option<Handed> {
+    let lent = Fields::of(fields.value("reviewer_key")?).ok()?;
+    let text = |name: &str| lent.own(name).ok().flatten();
+    Some(Handed { provider: text("provider")?, url: text("url")?, key: text("key")? })
 }
 
 /// What decides which places of a file are changed, besides what is taken out and put in. A yes to one of them is none to

@@ -250,10 +250,27 @@ pub struct Proposed {
 /// What the agent says about itself, for a reviewer; nothing of it is taken for true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Situation {
-    /// The instruction files that it has loaded.
-    pub instructions: Option<String>,
+    /// The instruction files that it has loaded, by path.
+    pub instructions: Option<Vec<(String, String)>>,
     /// The model of the session, as `provider/model`.
     pub model: Option<String>,
+    /// The agent's own key for the reviewer's provider.
+    pub handed: Option<Handed>,
+}
+
+/// A key that an agent lends for one request. It is never stored, shown or recorded.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Handed {
+    pub provider: String,
+    /// Where the agent itself sends it.
+    pub url: String,
+    pub key: String,
+}
+
+impl std::fmt::Debug for Handed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Handed").field("provider", &self.provider).field("url", &self.url).finish_non_exhaustive()
+    }
 }
 
 /// What the agent wants to know about a call.

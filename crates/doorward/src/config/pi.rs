@@ -16,6 +16,9 @@ const NOT_TAKEN: &[(&str, &str)] = &[
     ("classifyReadOnlyTools", "reads are judged by what they read"),
 ];
 
+/// Keys of `autoMode` that can only tighten.
+const PROTECTING: &[&str] = &["protectedPaths", "deniedPaths"];
+
 /// Reads Pi's JSON; what it holds beyond permissions and paths becomes a note.
 pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
     let value = crate::json::parse(text.as_bytes()).map_err(|problem| problem.to_string())?;
@@ -32,6 +35,32 @@ pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
     config.policy(doorward_engine::Mode::ConfirmAll)?;
     config.reviewer.check()?;
     Ok((config, notes))
+}
+
+/// Reads the file that a repository shares: what it says about judging is not taken over, but what it protects is.
+pub fn parse_shared(text: &str) -> Result<(Config, Vec<Note>), String> {
+    let (mut config, mut notes) = parse(text)?;
+    let value = crate::json::parse(text.as_bytes())?;
+    let said = value.get("autoMode").and_then(Value::as_object).into_iter().flatten();
+    let ignored: Vec<String> = said
+        .map(|(key, _)| key)
+        .filter(|key| !PROTECTING.contains(&key.as_str()))
+        .map(|key| format!("`{key}`"))
+        .collect();
+    if !ignored.is_empty() {
+        notes.retain(|note| !note.key.starts_with("autoMode."));
+        let text = format!("{} ignored: a shared file cannot change how calls are judged", listed(&ignored));
+        notes.push(Note::new("autoMode", text));
+    }
+    config.reviewer = super::Reviewer::default();
+    Ok((config, notes))
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [one] => format!("{one} is"),
+        several => format!("{} are", several.join(", ")),
+    }
 }
 
 fn permissions(value: &Value, config: &mut Config, notes: &mut Vec<Note>) -> Result<(), String> {
@@ -103,6 +132,19 @@ mod tests {
         let keys: Vec<&str> = notes.iter().map(|note| note.key.as_str()).collect();
         assert_eq!(keys, ["autoMode.frob", "autoMode.log"]);
         assert_eq!((config.reviewer.model.as_deref(), config.reviewer.hard_deny.len()), (Some("a/b"), 1));
+    }
+
+    #[test]
+    fn a_shared_file_protects_and_says_what_it_cannot_do() {
+        let text = r#"{"permissions":{"deny":["bash(git push --force*)"]},
+            "autoMode":{"protectedPaths":["infra"],"classifierModel":"a/b","allow":["x"],"log":{}}}"#;
+        let (config, notes) = parse_shared(text).unwrap();
+        assert_eq!((config.permissions.deny.len(), config.paths.protected), (1, vec!["infra".to_owned()]));
+        assert!(!config.reviewer.is_set());
+        let [note] = notes.as_slice() else { panic!("{notes:?}") };
+        assert_eq!(note.key, "autoMode");
+        assert!(note.text.starts_with("`allow`, `classifierModel`, `log` are ignored"), "{}", note.text);
+        assert!(parse_shared(r#"{"autoMode":{"deniedPaths":["x"]}}"#).unwrap().1.is_empty());
     }
 
     #[test]

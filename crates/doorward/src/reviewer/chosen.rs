@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::fault::Fault;
+use crate::agents::Handed;
 use crate::config::Reviewer;
 use crate::config::reviewer::{Kind, Provider};
 
@@ -70,8 +71,26 @@ pub fn name<'a>(reviewer: &'a Reviewer, session: Option<&'a str>) -> Result<&'a 
     })
 }
 
-/// The model of this name, ready to be asked.
+/// Where a model is, before anybody looked for a key.
+#[derive(Debug)]
+pub struct Reached {
+    name: String,
+    provider_name: String,
+    model: String,
+    kind: Kind,
+    pub url: String,
+    /// Where the key is unless the user says otherwise.
+    key_env: Option<&'static str>,
+    provider: Provider,
+}
+
+/// The model of this name, ready to be asked with a key of this machine.
 pub fn chosen(reviewer: &Reviewer, name: &str, home: &str) -> Result<Chosen, Fault> {
+    reached(reviewer, name)?.with_key(home, None)
+}
+
+/// Where the model of this name is.
+pub fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
     let missing = |why: String| Fault::NoModel(why);
     let (provider_name, model) =
         name.split_once('/').ok_or_else(|| missing(format!("`{name}` is not `provider/model`")))?;
@@ -85,9 +104,38 @@ pub fn chosen(reviewer: &Reviewer, name: &str, home: &str) -> Result<Chosen, Fau
     let url = url.ok_or_else(|| missing(format!("`reviewer.providers.{provider_name}` has no `url`")))?;
     let is_usual = provider.url.is_none();
     let key_env = known.and_then(|known| known.key_env).filter(|_| is_usual);
-    let key = key(&provider, key_env, home).map_err(missing)?;
     let url = url.trim_end_matches('/').to_owned();
-    Ok(Chosen { name: name.to_owned(), model: model.to_owned(), kind, url, key, provider })
+    let (name, provider_name, model) = (name.to_owned(), provider_name.to_owned(), model.to_owned());
+    Ok(Reached { name, provider_name, model, kind, url, key_env, provider })
+}
+
+impl Reached {
+    /// Finds the key: where the user says it is, else the one that the agent lends, else in the usual variable.
+    pub fn with_key(self, home: &str, handed: Option<&Handed>) -> Result<Chosen, Fault> {
+        let key = match handed.filter(|handed| self.takes(handed)) {
+            Some(handed) => Some(clean(&handed.key).map_err(Fault::NoModel)?),
+            None => key(&self.provider, self.key_env, home).map_err(Fault::NoModel)?,
+        };
+        let Reached { name, model, kind, url, provider, .. } = self;
+        Ok(Chosen { name, model, kind, url, key, provider })
+    }
+
+    /// INVARIANT: an agent's key goes nowhere but to the host where the agent itself sends it.
+    fn takes(&self, handed: &Handed) -> bool {
+        let is_own = self.provider.key_env.is_some()
+            || self.provider.key_file.is_some()
+            || !self.provider.key_command.is_empty();
+        !is_own
+            && handed.provider == self.provider_name
+            && origin(&handed.url).is_some_and(|url| Some(url) == origin(&self.url))
+    }
+}
+
+/// Scheme, host and port of an address.
+fn origin(url: &str) -> Option<&str> {
+    let host = url.find("://")?.checked_add(3)?;
+    let end = url.get(host..)?.find(['/', '?', '#']).map_or(url.len(), |at| host + at);
+    url.get(..end).filter(|origin| !origin.contains(['@', '\\']))
 }
 
 /// The key, from where the user says it is; `None` if none is wanted.
@@ -104,11 +152,15 @@ fn key(provider: &Provider, usual: Option<&str>, home: &str) -> Result<Option<St
     } else {
         return Ok(None);
     };
+    clean(&found).map(Some)
+}
+
+fn clean(found: &str) -> Result<String, String> {
     let key = found.trim();
     if key.is_empty() || !key.chars().all(|character| character.is_ascii_graphic()) {
         return Err("the key is empty, or is no key".to_owned());
     }
-    Ok(Some(key.to_owned()))
+    Ok(key.to_owned())
 }
 
 fn variable(name: &str) -> Result<String, String> {
@@ -190,6 +242,33 @@ mod tests {
         ] {
             assert!(matches!(of(wrong), Err(Fault::NoModel(_))), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_key_of_an_agent_goes_only_where_the_agent_sends_it() {
+        let lent =
+            |provider: &str, url: &str| Handed { provider: provider.into(), url: url.into(), key: "lent".into() };
+        let mine =
+            "[reviewer]\nmodel = \"p/m\"\n[reviewer.providers.p]\nkind = \"openai\"\nurl = \"https://x.example/v1\"\n";
+        let of = |text: &str, handed: &Handed| {
+            let found = reached(&reviewer(text), "p/m").unwrap().with_key("/", Some(handed));
+            found.map(|chosen| chosen.key)
+        };
+        assert_eq!(of(mine, &lent("p", "https://x.example/other")).unwrap().as_deref(), Some("lent"));
+        for (provider, url) in [
+            ("q", "https://x.example/v1"),
+            ("p", "https://x.example.evil.example/v1"),
+            ("p", "https://x.example@evil.example/v1"),
+            ("p", "http://x.example/v1"),
+            ("p", "https://x.example:444/v1"),
+            ("p", "x.example"),
+        ] {
+            assert_eq!(of(mine, &lent(provider, url)).unwrap(), None, "{provider} {url}");
+        }
+        let own = format!("{mine}key_command = [\"/bin/echo\", \"own\"]");
+        assert_eq!(of(&own, &lent("p", "https://x.example/v1")).unwrap().as_deref(), Some("own"));
+        assert!(of(mine, &Handed { key: "two words".into(), ..lent("p", "https://x.example") }).is_err());
+        assert!(!format!("{:?}", lent("p", "https://x.example")).contains("lent"));
     }
 
     #[test]

@@ -53,6 +53,11 @@ impl Fault {
         }
     }
 
+    /// What is the matter, without the sentence that pi-automode's users know.
+    pub fn detail(&self) -> String {
+        if let Fault::NoModel(why) = self { why.clone() } else { self.to_string() }
+    }
+
     /// Asking again soon would fail again and keep people waiting.
     pub const fn tires(&self) -> bool {
         match self {

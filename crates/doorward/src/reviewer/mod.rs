@@ -136,7 +136,8 @@ fn asked(considered: &Considered, scene: &Scene<'_>) -> Reviewed {
         if let Some(left) = cache.breaker().rests(now_ms()) {
             return Err(Fault::Resting(left));
         }
-        let chosen = chosen::chosen(scene.reviewer, name, scene.places.home())?;
+        let handed = scene.proposed.situation.handed.as_ref();
+        let chosen = chosen::reached(scene.reviewer, name)?.with_key(scene.places.home(), handed)?;
         let prompt = prepared(considered, scene)?;
         let key = cache::key(&chosen.name, &prompt);
         match cache.answer(&key) {
@@ -226,8 +227,8 @@ fn instructions(scene: &Scene<'_>) -> Vec<(String, String)> {
     if scene.reviewer.instructions == Some(false) {
         return Vec::new();
     }
-    if let Some(text) = &scene.proposed.situation.instructions {
-        return vec![("as the agent loaded them".to_owned(), text.clone())];
+    if let Some(files) = &scene.proposed.situation.instructions {
+        return files.clone();
     }
     let Some(root) = scene.project else { return Vec::new() };
     let file = |name: &&str| Some(((*name).to_owned(), trusted::start_of(Path::new(root).join(name), LONGEST)?));

@@ -114,7 +114,7 @@ fn trickle(stream: &mut TcpStream) -> std::io::Result<()> {
 
 fn request(stream: &TcpStream) -> Option<Value> {
     let mut reader = BufReader::new(stream);
-    let mut length = 0;
+    let (mut length, mut key) = (0, None);
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -125,10 +125,17 @@ fn request(stream: &TcpStream) -> Option<Value> {
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().ok()?;
         }
+        if let Some(value) = line.strip_prefix("authorization:") {
+            key = Some(value.trim().to_owned());
+        }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    serde_json::from_slice(&body).ok()
+    let mut body: Value = serde_json::from_slice(&body).ok()?;
+    if let Some(key) = key {
+        body["authorization"] = key.into();
+    }
+    Some(body)
 }
 
 /// The nonce that a request names at its end.

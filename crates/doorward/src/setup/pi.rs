@@ -7,11 +7,12 @@ use serde_json::json;
 use super::Part;
 
 /// The extension, file by file.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("package.json", include_str!("../../../../extensions/pi/package.json")),
     ("README.md", include_str!("../../../../extensions/pi/README.md")),
     ("guard.js", include_str!("../../../../extensions/pi/guard.js")),
     ("context.js", include_str!("../../../../extensions/pi/context.js")),
+    ("reviewer.js", include_str!("../../../../extensions/pi/reviewer.js")),
     ("state.js", include_str!("../../../../extensions/pi/state.js")),
     ("commands.js", include_str!("../../../../extensions/pi/commands.js")),
     ("index.js", include_str!("../../../../extensions/pi/index.js")),

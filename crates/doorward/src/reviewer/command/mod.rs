@@ -3,6 +3,7 @@
 mod bench;
 mod choose;
 mod critique;
+mod list;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use clap::Subcommand;
 use doorward_engine::{DescribedWorld, Description, Policy, ToolCall};
 use serde_json::json;
 
-use super::chosen::{self, Chosen, KNOWN};
+use super::chosen::{self, Chosen};
 use super::client::{self, Exchange};
 use super::lists::Lists;
 use super::prompt::{Matter, Prompt};
@@ -30,7 +31,7 @@ use crate::screen::visible;
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// List the models that may review what layer 2 leaves open, and whether they can be asked
-    List,
+    List(list::Wanted),
     /// Let a model review what layer 2 leaves open; only a person may
     Use {
         /// The model as provider/model, or `none`
@@ -66,7 +67,7 @@ pub fn run(task: &Task) -> Result<ExitCode> {
     let loaded = loading::load(&places, None, "pi");
     let mut out = anstream::stdout().lock();
     match task {
-        Task::List => list(&mut out, &loaded, &places),
+        Task::List(wanted) => list::list(&mut out, wanted, &places),
         Task::Use { model } => choose::choose(&mut out, model, &places),
         Task::Test { model } => test(&mut out, &written(&loaded), model.as_deref(), &places),
         Task::Critique => critique::print(&mut out, &written(&loaded)),
@@ -97,30 +98,6 @@ pub fn print_defaults(out: &mut dyn Write) -> std::io::Result<()> {
 fn written(loaded: &Loaded) -> Reviewer {
     let own = loaded.own_files().fold(Reviewer::default(), |all, (_, config)| all.over(config.reviewer));
     loaded.config.reviewer.clone().over(own)
-}
-
-fn list(out: &mut dyn Write, loaded: &Loaded, places: &Places) -> Result<ExitCode> {
-    let reviewer = written(loaded);
-    let names: Vec<&String> = reviewer.model.iter().chain(&reviewer.models).collect();
-    for name in &names {
-        let state = match chosen::chosen(&reviewer, name, places.home()) {
-            Ok(found) if found.key.is_some() => format!("{}, key found", found.url),
-            Ok(found) => format!("{}, no key wanted", found.url),
-            Err(fault) => fault.to_string(),
-        };
-        let is_used = loaded.config.reviewer.model.as_deref() == Some(name.as_str());
-        let mark = if is_used { "in force" } else { "configured" };
-        writeln!(out, "{:<40} {mark:<11} {}", visible(name), visible(&state))?;
-    }
-    if names.is_empty() {
-        writeln!(out, "no reviewer: what layer 2 leaves open is put to a person")?;
-    }
-    let known: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-    writeln!(out, "providers known by name: {}", known.join(", "))?;
-    if loaded.config.reviewer != reviewer {
-        writeln!(out, "not everything above counts yet: `doorward reload` accepts it")?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, places: &Places) -> Result<ExitCode> {
