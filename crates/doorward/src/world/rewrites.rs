@@ -1,6 +1,6 @@
 //! Which files a git command would write: looked up in index and trees, as git itself would take them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doorward_engine::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing, World, loads_by_itself};
 
@@ -157,17 +157,26 @@ impl Writer<'_> {
     fn is_in_place(&self, changes: &[Changed], base: Option<Id>) -> Result<(), Unread> {
         const MOVED: Unread = Unread::Unsupported("where changes to files go that were moved or deleted here");
         let (Some(head), Some(base)) = (self.head()?, base) else { return Ok(()) };
-        let (head, base) = (self.objects.tree_of(&head)?, self.objects.tree_of(&base)?);
+        if head == base {
+            return Ok(());
+        }
+        let here = self.objects.diff(Some(base), head)?;
+        let gone: BTreeSet<&str> =
+            here.iter().filter(|change| change.to.is_none()).map(|change| change.path.as_str()).collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let head = self.objects.tree_of(&head)?;
         for change in changes.iter().filter(|change| change.to.is_some()) {
-            let is_gone = |path: &str| Ok::<bool, Unread>(self.objects.entry_at(&head, path)?.is_none());
-            if change.from.is_some() && is_gone(&change.path)? {
-                return Err(MOVED);
-            }
             let above = change.path.rsplit_once('/').map(|(directory, _)| directory);
-            if let (None, Some(directory)) = (change.from, above)
-                && self.objects.entry_at(&base, directory)?.is_some()
-                && is_gone(directory)?
-            {
+            let is_moved = match (change.from, above) {
+                (Some(_), _) => gone.contains(change.path.as_str()),
+                (None, Some(directory)) => {
+                    is_above(directory, &gone) && self.objects.entry_at(&head, directory)?.is_none()
+                }
+                (None, None) => false,
+            };
+            if is_moved {
                 return Err(MOVED);
             }
         }
@@ -358,6 +367,12 @@ impl Writer<'_> {
         }
         Ok(changes)
     }
+}
+
+/// One of the paths lies below the directory.
+fn is_above(directory: &str, paths: &BTreeSet<&str>) -> bool {
+    let start = format!("{directory}/");
+    paths.range(start.as_str()..).next().is_some_and(|path| path.starts_with(&start))
 }
 
 /// No reference can be called so, and no other way of naming a commit looks like it.

@@ -52,7 +52,9 @@ impl Objects {
         }
         let mut parts = path.split('/').peekable();
         while let Some(part) = parts.next() {
-            let tree = self.tree(&id)?;
+            // A path has an end, so a directory on it costs nothing the second time.
+            let known = self.trees.borrow().get(&id).map(Rc::clone);
+            let tree = known.map_or_else(|| self.tree(&id), Ok)?;
             let Some(entry) = tree.find(part) else { return Ok(None) };
             if parts.peek().is_none() {
                 let fits = entry.mode == DIRECTORY || !wants_directory;
