@@ -16,7 +16,7 @@ use crate::record::{Entry, Recorder};
 use crate::screen::visible;
 
 /// The session of the call by which `setup` proves the hook: nobody is to answer it.
-const TRIAL: &str = "doorward-setup";
+pub const TRIAL: &str = "doorward-setup";
 
 /// The door that a judged call stands before.
 #[derive(Debug)]

@@ -340,9 +340,9 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
                 ready.wait();
                 for _ in 0..1000 / at_once {
                     match door.redeem(&considered, "d") {
-                        Found::Cleared(_) => drop(through.fetch_add(1, Ordering::Relaxed)),
+                        Found::Cleared(_) => _ = through.fetch_add(1, Ordering::Relaxed),
                         found @ (Found::Nothing(_) | Found::Expired(_)) => {
-                            drop(refused.lock().unwrap().insert(format!("{found:?}")))
+                            refused.lock().unwrap().insert(format!("{found:?}"));
                         }
                     }
                 }

@@ -10,6 +10,8 @@ pub struct Document {
     pub title: &'static str,
     /// What stands below the title.
     pub about: Vec<Block>,
+    /// What stands before the eight sections.
+    pub opening: Vec<Part>,
     pub sections: Vec<Section>,
 }
 
@@ -44,11 +46,37 @@ pub enum Content {
     /// Something that wants a person's attention.
     Warning(Text),
     List(Vec<Text>),
+    /// Large figures, side by side.
+    Tiles(Vec<Tile>),
+    /// Calls one after another, oldest first.
+    Timeline(Vec<Moment>),
     Table(Table),
     /// The decision matrix: with equal neighbours in one row in Markdown, whole in HTML.
     Matrix(super::matrix::Matrix),
     /// Drawn in HTML, a line of bars in Markdown; the figures stand in a table beside it.
     Charts(Vec<Chart>),
+}
+
+/// One large figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tile {
+    pub value: String,
+    pub label: &'static str,
+    /// What stands small beside it, if anything.
+    pub note: String,
+    pub tone: Tone,
+}
+
+/// One call, when it was made, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    pub time: String,
+    pub tone: Tone,
+    pub word: &'static str,
+    pub agent: String,
+    pub tool: String,
+    pub call: Text,
+    pub why: Text,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,12 +3,13 @@
 use anyhow::{Context, Result};
 use doorward_engine::{Mode, Policy};
 use doorward_ledger::{
-    Alert, AlertKind, CategoryStats, DecisionBody, Filter, Index, Kind, LogError, Metrics, Regret, RuleOverrides,
+    Alert, AlertKind, CategoryStats, DecisionBody, Filter, Index, Kind, LogError, Metrics, Regret, Row, RuleOverrides,
+    Verdict,
 };
 
 use crate::agents::Agent;
 use crate::audit::{Room, Verified, verified_watched};
-use crate::grants::Desk;
+use crate::grants::{Desk, TRIAL};
 use crate::loading::{self, Loaded};
 use crate::places::Places;
 use crate::record;
@@ -20,6 +21,12 @@ pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// All figures tell of so many days.
 pub const DAYS: u64 = 30;
+
+/// Calls of the timeline.
+const LATEST: u32 = 60;
+
+/// Characters of a call in the timeline.
+const CALL: usize = 160;
 
 /// Regretted approvals whose confidence is looked up.
 const LOOKED_UP: usize = 200;
@@ -50,6 +57,21 @@ pub struct Recorded {
     /// Calls that wait for a person's answer.
     pub pending: usize,
     pub verified: Verified,
+    /// The last calls, oldest first.
+    pub latest: Vec<Latest>,
+    /// Half of all calls were judged in so many microseconds.
+    pub median_us: Option<u64>,
+}
+
+/// A call, for the timeline.
+pub struct Latest {
+    pub time_ms: u64,
+    pub agent: String,
+    pub tool: String,
+    pub call: String,
+    pub verdict: Verdict,
+    /// The decisive reason.
+    pub why: String,
 }
 
 /// One day, in UTC.
@@ -152,9 +174,43 @@ impl Recorded {
             overridden_rules: index.overridden_rules(since_ms)?,
             pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
             verified: verified_watched(&room.places)?,
+            latest: latest(&room, &index)?,
+            median_us: index.stats(&decisions(since_ms))?.latency_p50_us,
             metrics,
             regrets,
         })
+    }
+}
+
+fn decisions(since_ms: u64) -> Filter {
+    Filter { kind: Some(Kind::Decision), since_ms: Some(since_ms), ..Filter::default() }
+}
+
+/// The last calls on record. One whose body was dropped is still there, without its words.
+fn latest(room: &Room, index: &Index) -> Result<Vec<Latest>> {
+    let filter = Filter { limit: Some(LATEST), ..decisions(0) };
+    let mut found = Vec::new();
+    let is_trial = |row: &Row| row.session.as_deref().is_some_and(|session| session.starts_with(TRIAL));
+    for row in index.list(&filter)?.into_iter().filter(|row| !is_trial(row)) {
+        let record = room.log.record(row.sequence).ok().flatten();
+        let body: Option<DecisionBody> = record.and_then(|record| serde_json::from_slice(&record.body?).ok());
+        let (call, verdict, why) = match body {
+            Some(body) => (body.call, body.verdict, body.reasons.into_iter().next().unwrap_or_default()),
+            None => (String::new(), verdict(row.verdict.as_deref()), String::new()),
+        };
+        let call = call.lines().next().unwrap_or_default().chars().take(CALL).collect();
+        let (agent, tool) = (row.agent.unwrap_or_default(), row.tool.unwrap_or_default());
+        found.push(Latest { time_ms: row.time_ms, agent, tool, call, verdict, why });
+    }
+    found.reverse();
+    Ok(found)
+}
+
+fn verdict(word: Option<&str>) -> Verdict {
+    match word {
+        Some("approve") => Verdict::Approve,
+        Some("block") => Verdict::Block,
+        Some(_) | None => Verdict::Confirm,
     }
 }
 

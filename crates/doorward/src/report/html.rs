@@ -1,7 +1,7 @@
 //! The report as one HTML file that asks nobody for anything: style and charts are inside.
 
 use super::chart;
-use super::document::{Block, Content, Document, Span, Table, Text, Tone};
+use super::document::{Block, Content, Document, Moment, Part, Span, Table, Text, Tile, Tone};
 use super::matrix::{Matrix, Row, cell_words, tone};
 use crate::screen::visible;
 use doorward_engine::{Clearance, Floor, Reach, Reversibility, Scope, Verdict};
@@ -22,12 +22,18 @@ pub fn render(document: &Document) -> String {
          <header>\n<h1>{title}</h1>\n"
     );
     document.about.iter().for_each(|block| put(&mut page, block, "about"));
-    page.push_str("</header>\n<nav aria-label=\"sections\">\n<ol>\n");
+    page.push_str("</header>\n<div class=\"columns\">\n<nav aria-label=\"sections\">\n<ol>\n");
+    for (number, part) in document.opening.iter().enumerate() {
+        page.push_str(&format!("<li><a href=\"#opening-{number}\">{}</a></li>\n", escaped(part.title)));
+    }
     for section in &document.sections {
         let (number, title) = (section.number, escaped(section.title));
         page.push_str(&format!("<li><a href=\"#section-{number}\">{number}. {title}</a></li>\n"));
     }
     page.push_str("</ol>\n</nav>\n<main>\n");
+    for (number, part) in document.opening.iter().enumerate() {
+        put_opening(&mut page, number, part);
+    }
     for section in &document.sections {
         let (number, title) = (section.number, escaped(section.title));
         page.push_str(&format!("<section id=\"section-{number}\">\n<h2>{number}. {title}</h2>\n"));
@@ -37,8 +43,14 @@ pub fn render(document: &Document) -> String {
         }
         page.push_str("</section>\n");
     }
-    page.push_str("</main>\n</body>\n</html>\n");
+    page.push_str("</main>\n</div>\n</body>\n</html>\n");
     page
+}
+
+fn put_opening(page: &mut String, number: usize, part: &Part) {
+    page.push_str(&format!("<section id=\"opening-{number}\" class=\"opening\">\n<h2>{}</h2>\n", escaped(part.title)));
+    part.blocks.iter().for_each(|block| put(page, block, part.title));
+    page.push_str("</section>\n");
 }
 
 /// `about` names what scrolls, for those who cannot see it.
@@ -51,6 +63,12 @@ fn put(page: &mut String, block: &Block, about: &str) {
             items.iter().for_each(|item| page.push_str(&format!("<li>{}</li>\n", text(item))));
             page.push_str("</ul>\n");
         }
+        Content::Tiles(tiles) => {
+            page.push_str("<div class=\"tiles\">\n");
+            tiles.iter().for_each(|tile| put_tile(page, tile));
+            page.push_str("</div>\n");
+        }
+        Content::Timeline(moments) => put_timeline(page, moments),
         Content::Table(table) => match table.folded {
             Some(summary) => {
                 page.push_str(&format!("<details>\n<summary>{}</summary>\n", escaped(summary)));
@@ -71,6 +89,35 @@ fn put(page: &mut String, block: &Block, about: &str) {
             command.split(", ").map(|command| format!("<code>{}</code>", escaped(command))).collect();
         page.push_str(&format!("<p class=\"from\">printed by {}</p>\n", commands.join(" and ")));
     }
+}
+
+fn put_tile(page: &mut String, tile: &Tile) {
+    let (value, label, note) = (escaped(&tile.value), escaped(tile.label), escaped(&tile.note));
+    let note = if note.is_empty() { note } else { format!(" <small>{note}</small>") };
+    page.push_str(&format!(
+        "<p class=\"tile\"><b class=\"{}\">{value}</b>{note}<span>{label}</span></p>\n",
+        class(tile.tone)
+    ));
+}
+
+/// A band with a mark for each call, and below it the calls themselves.
+fn put_timeline(page: &mut String, moments: &[Moment]) {
+    page.push_str("<p class=\"strip\" aria-hidden=\"true\">");
+    for moment in moments {
+        page.push_str(&format!("<i class=\"f-{}\" title=\"{}\"></i>", class(moment.tone), escaped(&moment.time)));
+    }
+    page.push_str("</p>\n<ol class=\"timeline\">\n");
+    for Moment { time, tone, word, agent, tool, call, why } in moments {
+        let (tone, agent) = (class(*tone), escaped(&format!("{tool}, {agent}")));
+        page.push_str(&format!(
+            "<li class=\"{tone}\"><time>{}</time><span class=\"word {tone}\">{word}</span> <span class=\"call\">{}</span>\
+             <small>{agent}</small><span class=\"why\">{}</span></li>\n",
+            escaped(time),
+            text(call),
+            text(why)
+        ));
+    }
+    page.push_str("</ol>\n");
 }
 
 fn scroll(page: &mut String, about: &str) {

@@ -1,6 +1,6 @@
 //! The report as Markdown.
 
-use super::document::{Block, Chart, Content, Document, Span, Table, Text};
+use super::document::{Block, Chart, Content, Document, Moment, Span, Table, Text, Tile};
 use super::matrix::Matrix;
 use crate::screen::visible;
 
@@ -8,6 +8,10 @@ use crate::screen::visible;
 pub fn render(document: &Document) -> String {
     let mut page = format!("# {}\n", document.title);
     document.about.iter().for_each(|block| put(&mut page, block));
+    for part in &document.opening {
+        page.push_str(&format!("\n## {}\n", part.title));
+        part.blocks.iter().for_each(|block| put(&mut page, block));
+    }
     for section in &document.sections {
         page.push_str(&format!("\n## {}. {}\n", section.number, section.title));
         for part in &section.parts {
@@ -24,6 +28,8 @@ fn put(page: &mut String, block: &Block) {
         Content::Paragraph(words) => page.push_str(&format!("{}\n", text(words))),
         Content::Warning(words) => page.push_str(&format!("> **Attention:** {}\n", text(words))),
         Content::List(items) => items.iter().for_each(|item| page.push_str(&format!("- {}\n", text(item)))),
+        Content::Tiles(tiles) => tiles.iter().for_each(|tile| put_tile(page, tile)),
+        Content::Timeline(moments) => moments.iter().for_each(|moment| put_moment(page, moment)),
         Content::Table(table) => put_table(page, table),
         Content::Matrix(matrix) => put_matrix(page, matrix),
         Content::Charts(charts) => charts.iter().for_each(|chart| put_chart(page, chart)),
@@ -32,6 +38,17 @@ fn put(page: &mut String, block: &Block) {
         let commands: Vec<String> = command.split(", ").map(code).collect();
         page.push_str(&format!("\n<sub>printed by {}</sub>\n", commands.join(" and ")));
     }
+}
+
+fn put_tile(page: &mut String, tile: &Tile) {
+    let note = if tile.note.is_empty() { String::new() } else { format!(" ({})", plain(&tile.note)) };
+    page.push_str(&format!("- **{}** {}{note}\n", plain(&tile.value), tile.label));
+}
+
+fn put_moment(page: &mut String, moment: &Moment) {
+    let why = if moment.why.0.is_empty() { String::new() } else { format!(": {}", text(&moment.why)) };
+    let of = plain(&format!("{}, {}", moment.tool, moment.agent));
+    page.push_str(&format!("- {} **{}** {} {of}{why}\n", moment.time, moment.word, text(&moment.call)));
 }
 
 fn put_table(page: &mut String, table: &Table) {

@@ -72,7 +72,7 @@ fn metrics(gathered: &Gathered) -> Part {
     ];
     part.table(&["figure", "value"], figures)
         .from(METRICS)
-        .with(Content::Charts(charts(record)))
+        .with(drawn(record))
         .from(STATS)
         .folded(
             "figures by day",
@@ -143,6 +143,14 @@ fn days(days: &[Day]) -> Vec<Vec<Text>> {
         ]
     };
     days.iter().map(row).collect()
+}
+
+/// A line through one day is a dot.
+fn drawn(record: &Recorded) -> Content {
+    match record.days.len() {
+        0 | 1 => Content::Paragraph("The charts begin with the second day.".into()),
+        _ => Content::Charts(charts(record)),
+    }
 }
 
 fn charts(record: &Recorded) -> Vec<Chart> {

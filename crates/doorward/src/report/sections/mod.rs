@@ -6,6 +6,7 @@ mod layer1;
 mod layer2;
 mod matrix;
 mod migration;
+mod opening;
 mod overrides;
 mod profile;
 
@@ -21,6 +22,7 @@ pub fn document(gathered: &Gathered) -> Document {
     Document {
         title: "doorward report",
         about: about(gathered),
+        opening: opening::parts(gathered),
         sections: vec![
             Section::new(1, "Risk Profile", profile::parts(gathered)),
             Section::new(2, "Layer-1 Heuristic Rules", layer1::parts(gathered)),
