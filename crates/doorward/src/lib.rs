@@ -48,6 +48,7 @@ mod setup;
 mod snapshots;
 mod spoken;
 mod status;
+mod telling;
 mod transcripts;
 mod trust;
 mod trusted;

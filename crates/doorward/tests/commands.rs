@@ -62,7 +62,10 @@ fn the_demonstration_judges_and_records_every_call() {
     assert!(ran.stdout.contains("the record holds: 53 records\nanchored: "), "{}", ran.stdout);
     let (_, report) = ran.stdout.split_once("to be opened in a browser: ").unwrap();
     let page = std::fs::read_to_string(report.lines().next().unwrap()).unwrap();
-    assert!(page.contains("<h2>8. Migration Path</h2>") && page.contains("<svg"), "the report can be opened");
+    assert!(
+        page.contains("<h2>8. Migration Path</h2>") && page.contains("class=\"opening\""),
+        "the report can be opened"
+    );
     let left: Vec<_> = std::fs::read_dir(&scratch).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing but the report is left: {left:?}");
     assert!(home.read(".local").is_none() && !home.path(".local").exists(), "the real home is not touched");

@@ -50,7 +50,7 @@ fn files_of_the_project_add_refusals_and_nothing_else() {
     assert_eq!(values(&shown, "permissions.deny"), [("bash(terraform destroy*)".to_owned(), "Pi, shared".to_owned())]);
     assert!(values(&shown, "permissions.allow").is_empty());
     let said = notes(&shown, "Pi, shared").join("\n");
-    for key in ["reviewer", "permissions.allow"] {
+    for key in ["autoMode `allow`, `classifierModel`, `hard_deny` are ignored", "permissions.allow"] {
         assert!(said.contains(key), "{key}: {said}");
     }
 }
@@ -98,7 +98,7 @@ fn a_value_that_means_nothing_is_named_and_the_others_stay() {
 fn a_project_decides_nothing_about_the_record() {
     let shared = json!({ "autoMode": { "log": { "enabled": false, "classifierIo": true } } });
     let shown = configured(json!({}), json!({}), shared);
-    assert!(notes(&shown, "Pi, shared").join("\n").contains("autoMode.log"));
+    assert!(notes(&shown, "Pi, shared").join("\n").contains("autoMode `log` is ignored"));
     assert!(shown["values"].as_array().unwrap().iter().all(|entry| !entry["key"].to_string().contains("log")));
 }
 

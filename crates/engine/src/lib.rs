@@ -67,7 +67,7 @@ pub use judge::{demanded_by, judge};
 pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use marks::{Mark, Marks};
-pub use matrix::{Floor, floor};
+pub use matrix::{Floor, described, floor};
 pub use observe::observe;
 pub use pattern::of as pattern_of;
 pub use permissions::{Pattern, Permissions};

@@ -22,7 +22,7 @@ pub fn floors(facts: &Facts) -> Vec<Opinion> {
     for effect in &facts.effects {
         let floor = floor(effect.operation, effect.scope, effect.reversibility, effect.reach);
         let Some(clearance) = floor.clearance else { continue };
-        let because = describe(effect);
+        let because = described(effect);
         if opinions.iter().any(|opinion| opinion.because == because) {
             continue;
         }
@@ -143,7 +143,8 @@ fn by_reach(operation: Operation, scope: Scope, reach: Reach) -> Floor {
     }
 }
 
-fn describe(effect: &Effect) -> String {
+/// An effect in the words of the matrix.
+pub fn described(effect: &Effect) -> String {
     format!(
         "{} {} ({}, {}, reaches {})",
         effect.operation,

@@ -85,7 +85,7 @@ impl Door<'_> {
         };
         let with = |reason: String, parts: [Option<String>; 2]| {
             let parts = parts.into_iter().flatten().map(|part| visible(&part).into_owned());
-            std::iter::once(reason).chain(parts).collect::<Vec<String>>().join(". ")
+            std::iter::once(reason).chain(parts).map(sentence).collect::<Vec<String>>().join(" ")
         };
         match decision {
             // A question that nobody can be asked begins with what answers it: clients cut long texts at their end.
@@ -199,10 +199,7 @@ impl Door<'_> {
         if is_new {
             crate::notify::start(&self.loaded.config.notify, &id);
         }
-        Some(format!(
-            "a person can let exactly this call run with `doorward approve {id}` in a terminal of their own; \
-             after that, make the same call again"
-        ))
+        Some(format!("`doorward approve {id}` in a terminal lets exactly this call run; then make it again"))
     }
 
     fn subject<'a>(&'a self, considered: &'a Considered) -> Subject<'a> {
@@ -254,6 +251,17 @@ fn fits(desk: &Desk, grant: &Grant, considered: &Considered, bound: &Bound) -> R
 
 fn answer(decision: &str, why: Option<&str>) -> AnswerBody {
     AnswerBody { decision: decision.to_owned(), reply: Reply::Approved, by: By::Person, why: why.map(str::to_owned) }
+}
+
+/// Begins with a capital letter and ends with a full stop.
+fn sentence(text: String) -> String {
+    let mut letters = text.chars();
+    // The name of the program stays as it is written.
+    let start = match letters.next() {
+        Some(first) if !text.starts_with("doorward") => first.to_uppercase().collect::<String>() + letters.as_str(),
+        Some(_) | None => text,
+    };
+    if start.ends_with(['.', '!', '?']) { start } else { start + "." }
 }
 
 /// The user of the machine, as the record names them.

@@ -73,7 +73,8 @@ pub fn decide(
                 told = settled(&mut proposed, surroundings, ledger, look)?;
             }
             Came::No => {
-                told.decision = Decision::Deny("doorward blocks: a person refused exactly this call".to_owned())
+                told.decision =
+                    Decision::Deny("doorward blocks this because a person refused exactly this call".to_owned())
             }
             Came::Nothing => {}
         }
@@ -141,7 +142,7 @@ fn settled(
     }
     considered.demanded = judging::demanded(&considered, &policy);
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
-    let decision = settle::settle(&considered.judgement, terms);
+    let decision = settle::settle(&considered.judgement, &considered.facts, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
     let entry = entry::decision(id, proposed, &considered, placed)?;
     let noted = session.note(id, &considered, mode).and_then(|()| note_arrivals(&world, &session, &considered, mode));

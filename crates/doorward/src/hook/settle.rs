@@ -1,13 +1,11 @@
 //! From a judgement to what the agent is told.
 
-use doorward_engine::{Judgement, Mode, Opinion, Source, Verdict};
+use doorward_engine::{Facts, Judgement, Mode, Verdict};
 
 use super::waiting::{self, Asking};
 use crate::agents::Decision;
 use crate::screen::visible;
-
-/// More reasons than an agent or a person reads.
-const REASONS: usize = 3;
+use crate::telling::{Telling, tell};
 
 /// How a call is settled besides the judgement.
 #[derive(Clone, Copy, Debug)]
@@ -20,23 +18,22 @@ pub struct Terms<'a> {
 }
 
 /// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
-pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
+pub fn settle(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Decision {
     let verdict = match terms.mode {
         Mode::Off | Mode::Shadow => return Decision::Silent,
         Mode::ConfirmAll => judgement.verdict.max(Verdict::Confirm),
         Mode::Auto => judgement.verdict,
     };
-    let why = why(judgement, terms);
+    let told = told(judgement, facts, terms);
+    let say = |start: &str| visible(&told.after(start)).into_owned();
     match (verdict, terms.asking) {
-        (Verdict::AutoApprove, _) => Decision::Allow(format!("doorward approves: {why}")),
+        (Verdict::AutoApprove, _) => Decision::Allow(say("doorward approves:")),
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::grants::is_for_one_key(judgement) => {
-            Decision::Deny(format!("doorward needs more than a key: {why}"))
+            Decision::Deny(say("doorward needs more than a key because"))
         }
-        (Verdict::Confirm, Asking::Here) => Decision::Ask(format!("doorward asks: {why}")),
-        (Verdict::Confirm, Asking::Perhaps | Asking::Elsewhere | Asking::Nobody) => {
-            waiting::unanswered(&why, terms.asking)
-        }
-        (Verdict::Block, _) => Decision::Deny(format!("doorward blocks: {why}")),
+        (Verdict::Confirm, Asking::Here | Asking::Perhaps) => Decision::Ask(say("doorward asks because")),
+        (Verdict::Confirm, Asking::Elsewhere | Asking::Nobody) => Decision::Deny(say(waiting::NEEDED)),
+        (Verdict::Block, _) => Decision::Deny(say("doorward blocks this because")),
     }
 }
 
@@ -50,36 +47,24 @@ pub fn may_wait(judgement: &Judgement, terms: Terms<'_>) -> bool {
     is_question && matches!(terms.asking, Asking::Elsewhere | Asking::Nobody)
 }
 
-fn why(judgement: &Judgement, terms: Terms<'_>) -> String {
-    let mut reasons: Vec<String> =
-        terms.problems.iter().map(|problem| format!("the configuration cannot be trusted: {problem}")).collect();
-    if terms.mode == Mode::ConfirmAll {
-        reasons.push("mode `confirm-all` approves nothing".to_owned());
+/// What is wrong with the configuration comes first: it is why everything is asked about.
+fn told(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Telling {
+    if let Some(problem) = terms.problems.first() {
+        return Telling { reason: format!("its configuration cannot be trusted: {problem}"), way: None };
     }
-    // What a reviewer said comes first: it is about this very call.
-    let (reviewed, others): (Vec<&Opinion>, Vec<&Opinion>) =
-        judgement.reasons().partition(|opinion| opinion.source == Source::Review);
-    reasons.extend(reviewed.into_iter().chain(others.into_iter().take(REASONS)).map(reason));
-    reasons.dedup();
-    visible(&reasons.join("; ")).into_owned()
-}
-
-fn reason(opinion: &Opinion) -> String {
-    let mut text = opinion.because.clone();
-    if let Some(rule) = &opinion.rule {
-        text.push_str(&format!(" (rule {rule})"));
+    if terms.mode == Mode::ConfirmAll && judgement.verdict == Verdict::AutoApprove {
+        return Telling {
+            reason: "this agent is in mode `confirm-all`; in `auto` it would just run".to_owned(),
+            way: None,
+        };
     }
-    match &opinion.instead {
-        Some(instead) if !instead.is_empty() => text.push_str(&format!("; instead: {instead}")),
-        Some(_) | None => {}
-    }
-    text
+    tell(judgement, facts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use doorward_engine::Policy;
+    use doorward_engine::{Policy, Source};
 
     fn judged(verdict: Verdict) -> Judgement {
         let mut judgement = crate::judging::asking("because", &Policy::built_in());
@@ -91,14 +76,20 @@ mod tests {
         judgement
     }
 
+    fn facts() -> Facts {
+        let world = doorward_engine::DescribedWorld::new(doorward_engine::Description::default(), "/");
+        crate::judging::consider(&doorward_engine::ToolCall::bash("ls", "/"), &world, &Policy::built_in()).facts
+    }
+
     #[test]
     fn what_the_agent_is_told_depends_on_mode_and_on_whether_somebody_can_answer() {
-        let said = |verdict, mode, asking| match settle(&judged(verdict), Terms { mode, asking, problems: &[] }) {
-            Decision::Allow(_) => "allow",
-            Decision::Ask(_) => "ask",
-            Decision::Deny(_) => "deny",
-            Decision::Silent => "silent",
-        };
+        let said =
+            |verdict, mode, asking| match settle(&judged(verdict), &facts(), Terms { mode, asking, problems: &[] }) {
+                Decision::Allow(_) => "allow",
+                Decision::Ask(_) => "ask",
+                Decision::Deny(_) => "deny",
+                Decision::Silent => "silent",
+            };
         for (verdict, mode, asking, expected) in [
             (Verdict::AutoApprove, Mode::Auto, Asking::Here, "allow"),
             (Verdict::AutoApprove, Mode::Auto, Asking::Nobody, "allow"),

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use super::deadline;
-use crate::agents::Decision;
 use crate::config::WAIT_SECONDS;
 use crate::grants::{Desk, Status};
 use crate::places::Places;
@@ -35,22 +34,8 @@ pub enum Came {
     Nothing,
 }
 
-/// What the agent is told as long as nobody has answered: a question where it can ask, else a refusal that says how a
-/// person can let the call pass.
-pub fn unanswered(why: &str, asking: Asking) -> Decision {
-    const HOW: &str = "a person can run it in a terminal of their own, or allow calls like it with a rule in the \
-                       configuration (`permissions.allow`) if it may be allowed by rule";
-    let refused = |because: &str| {
-        Decision::Deny(format!("doorward needs a person's yes: {why}. {because}, so the call did not run; {HOW}"))
-    };
-    match asking {
-        Asking::Here | Asking::Perhaps => {
-            Decision::Ask(format!("doorward asks: {why}. if nobody answers, the call does not run; {HOW}"))
-        }
-        Asking::Elsewhere => refused("this agent cannot ask anybody before a call"),
-        Asking::Nobody => refused("nobody can answer in this session"),
-    }
-}
+/// How a refusal begins that is a question nobody could be asked.
+pub const NEEDED: &str = "doorward needs a person's yes because";
 
 /// How long a call may wait: as the user wants it, and well within the time that its agent waits for us. Where nobody
 /// knows how long that is, waiting could end in the agent running the call. Unless the user wants it so, a call does not
