@@ -429,7 +429,13 @@ impl World for DescribedWorld {
         if !name.contains('/') {
             return Identity::Trusted(name.to_owned());
         }
-        if crate::place::is_program_directory(name) {
+        let is_managed = crate::place::is_program_directory(name);
+        let in_project = self.project().is_some_and(|project| under(name, project));
+        let listed = self.file(name).filter(|file| file.sha256.is_some() && !in_project);
+        if listed.is_some_and(|file| file.changed_since_trust) {
+            return if is_managed { Identity::Changed(name.to_owned()) } else { Identity::Exchanged(name.to_owned()) };
+        }
+        if is_managed || listed.is_some() {
             return Identity::Trusted(name.to_owned());
         }
         match self.project() {

@@ -150,8 +150,10 @@ pub enum Identity {
     Trusted(String),
     /// Kept or built in the project.
     Project(String),
-    /// Listed once, changed since.
+    /// In a package manager's directory, and not the one that was listed: an update changed it, or nobody listed it.
     Changed(String),
+    /// A person trusted this very file, its bytes are others now, and no package manager keeps files there.
+    Exchanged(String),
     /// In no trusted directory and on no list.
     Unlisted(String),
     /// There is no such program.
