@@ -116,6 +116,8 @@ pub struct FileDescription {
     pub sha256: Option<String>,
     pub changed_since_trust: bool,
     pub created_this_session: bool,
+    /// So many files of the project import it.
+    pub dependents: Option<u32>,
     /// Git, a patch, an archive or a download put it there; for a directory, all that is below.
     pub arrived: bool,
 }
@@ -423,6 +425,10 @@ impl World for DescribedWorld {
             .map(Arrival::Repository)
             .next()
             .or_else(|| self.files.iter().find_map(brought))
+    }
+
+    fn dependents(&self, path: &str) -> Option<u32> {
+        self.file(path).and_then(|file| file.dependents)
     }
 
     fn program(&self, name: &str) -> Identity {

@@ -128,6 +128,9 @@ pub struct Effect {
     /// What a deletion loses for good, or a read hands over as a whole. The limits of the policy are held against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Amount>,
+    /// So many files of the project import the file that is changed or deleted, where that was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependents: Option<u32>,
 }
 
 fn no_sensitivity() -> Sensitivity {
@@ -156,6 +159,7 @@ impl Effect {
             by: String::new(),
             part: Part::default(),
             amount: None,
+            dependents: None,
         }
     }
 }

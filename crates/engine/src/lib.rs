@@ -28,6 +28,7 @@ mod effect;
 pub mod example;
 mod facts;
 mod flow;
+pub mod imports;
 mod incoming;
 mod intent;
 mod judge;

@@ -162,6 +162,8 @@ words! {
         SkipsChecks = "skips-checks" : "skips checks that would run by themselves: git hooks, commit checks",
         SandboxOff = "sandbox-off" : "asks the agent's client to run it outside its own sandbox",
         ExchangedBinary = "exchanged-binary" : "a program that a person trusted, with other bytes than then",
+        WidelyImported = "widely-imported" : "5 or more files of the project import it",
+        ImportedEverywhere = "imported-everywhere" : "20 or more files of the project import it",
     }
 }
 

@@ -252,6 +252,10 @@ pub trait World {
     fn is_rebasing(&self, directory: &str) -> bool;
     /// The path belongs to something that came into the project and that nobody has trusted.
     fn arrival(&self, path: &str) -> Option<Arrival>;
+    /// How many files of the project import this one; `None` if nobody knows, or finding out would take too long.
+    fn dependents(&self, _path: &str) -> Option<u32> {
+        None
+    }
     /// Which file `name` stands for; a name with a slash is an absolute path.
     fn program(&self, name: &str) -> Identity;
     fn mcp(&self, server: &str, tool: &str) -> McpTrust;

@@ -64,6 +64,7 @@ fn effect(by: &str, path: &str, marks: &[Mark]) -> Effect {
         by: by.to_owned(),
         part: Part::default(),
         amount: None,
+        dependents: None,
     }
 }
 

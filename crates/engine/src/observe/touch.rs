@@ -6,6 +6,7 @@ use super::shell::paths::is_ours;
 use super::stream::Shape;
 use crate::coverage::Degree;
 use crate::effect::{Amount, Effect, Operation, Scope, Sensitivity, Target};
+use crate::imports::{self, Imported};
 use crate::marks::{Mark, Marks};
 use crate::path::{self, Follow};
 use crate::place;
@@ -336,6 +337,7 @@ impl Observer<'_> {
         self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
         self.note_reading(touch, &real, &mut effect);
+        self.note_dependents(&real, &mut effect);
         effect.by.clone_from(&by.name);
         effect.part = by.part;
         let sensitive = effect.sensitivity > Sensitivity::None && touch != Touch::List;
@@ -407,6 +409,23 @@ fn hands_over(effect: &mut Effect, bytes: u64) {
     effect.amount = Some(read);
     if crate::limits::is_large_read(read, &crate::policy::Thresholds::default()) {
         effect.marks.add(Mark::LargeRead);
+    }
+}
+
+impl Observer<'_> {
+    /// Whoever changes a file that many others import changes them as well.
+    fn note_dependents(&self, real: &str, effect: &mut Effect) {
+        let changes = matches!(effect.operation, Operation::Write | Operation::Delete);
+        let is_own = effect.marks.has_any(&[Mark::Creates, Mark::SessionFile]) || effect.scope != Scope::File;
+        let below = self.world.project().and_then(|project| real.strip_prefix(project));
+        if !changes || is_own || below.is_none_or(|path| Imported::at(path).is_none()) {
+            return;
+        }
+        effect.dependents = self.world.dependents(real);
+        let steps = [(imports::WIDELY, Mark::WidelyImported), (imports::EVERYWHERE, Mark::ImportedEverywhere)];
+        let reached = |(step, _): &(u32, Mark)| effect.dependents.is_some_and(|dependents| dependents >= *step);
+        let marks: Marks = steps.into_iter().filter(reached).map(|(_, mark)| mark).collect();
+        effect.marks.union(marks);
     }
 }
 
