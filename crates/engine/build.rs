@@ -103,6 +103,9 @@ struct Thresholds {
     read_burst: u32,
     denials_in_a_row: u32,
     denials: u32,
+    bulk_files: u32,
+    bulk_bytes: u64,
+    read_bytes: u64,
     by_operation: std::collections::BTreeMap<String, f64>,
 }
 
@@ -119,8 +122,17 @@ fn thresholds() -> Result<String, Box<dyn Error>> {
     }
     Ok(format!(
         "pub const THRESHOLDS: super::Thresholds = super::Thresholds {{ confidence: {:?}, irreversible: {:?}, \
-         by_operation: {raised:?}, reads_per_minute: {}, read_burst: {}, denials_in_a_row: {}, denials: {} }};\n",
-        read.confidence, read.irreversible, read.reads_per_minute, read.read_burst, read.denials_in_a_row, read.denials
+         by_operation: {raised:?}, reads_per_minute: {}, read_burst: {}, denials_in_a_row: {}, denials: {}, \
+         bulk_files: {}, bulk_bytes: {}, read_bytes: {} }};\n",
+        read.confidence,
+        read.irreversible,
+        read.reads_per_minute,
+        read.read_burst,
+        read.denials_in_a_row,
+        read.denials,
+        read.bulk_files,
+        read.bulk_bytes,
+        read.read_bytes
     ))
 }
 

@@ -289,13 +289,11 @@ pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead
     reader.accepted(places);
     let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
     let user = reader.toml(USER, places.config_file(), own);
-    let said = user.thresholds;
     let user = reader.cover(user);
     let mut files = instead.config.clone().unwrap_or(user);
     let numbers = reader.thresholds(places, own).map(|numbers| reader.cover(numbers));
     let wanted = instead.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
     if let Some(numbers) = wanted.or(numbers) {
-        files.thresholds = files.thresholds.without_usual(said);
         files = files.joined_with(numbers);
     }
     if agent == "pi" {

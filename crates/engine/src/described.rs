@@ -116,6 +116,8 @@ pub struct FileDescription {
     pub sha256: Option<String>,
     pub changed_since_trust: bool,
     pub created_this_session: bool,
+    /// So many files of the project import it.
+    pub dependents: Option<u32>,
     /// Git, a patch, an archive or a download put it there; for a directory, all that is below.
     pub arrived: bool,
 }
@@ -425,11 +427,21 @@ impl World for DescribedWorld {
             .or_else(|| self.files.iter().find_map(brought))
     }
 
+    fn dependents(&self, path: &str) -> Option<u32> {
+        self.file(path).and_then(|file| file.dependents)
+    }
+
     fn program(&self, name: &str) -> Identity {
         if !name.contains('/') {
             return Identity::Trusted(name.to_owned());
         }
-        if crate::place::is_program_directory(name) {
+        let is_managed = crate::place::is_program_directory(name);
+        let in_project = self.project().is_some_and(|project| under(name, project));
+        let listed = self.file(name).filter(|file| file.sha256.is_some() && !in_project);
+        if listed.is_some_and(|file| file.changed_since_trust) {
+            return if is_managed { Identity::Changed(name.to_owned()) } else { Identity::Exchanged(name.to_owned()) };
+        }
+        if is_managed || listed.is_some() {
             return Identity::Trusted(name.to_owned());
         }
         match self.project() {

@@ -97,6 +97,17 @@ pub struct Part {
     pub end: u32,
 }
 
+/// How much an effect loses or hands over, as far as it was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Amount {
+    pub files: u64,
+    pub bytes: u64,
+    /// Counting ended before everything was seen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
+}
+
 /// One thing the call would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
@@ -114,6 +125,12 @@ pub struct Effect {
     pub by: String,
     #[serde(default, skip_serializing_if = "is_whole")]
     pub part: Part,
+    /// What a deletion loses for good, or a read hands over as a whole. The limits of the policy are held against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Amount>,
+    /// So many files of the project import the file that is changed or deleted, where that was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependents: Option<u32>,
 }
 
 fn no_sensitivity() -> Sensitivity {
@@ -141,6 +158,8 @@ impl Effect {
             marks: Marks::default(),
             by: String::new(),
             part: Part::default(),
+            amount: None,
+            dependents: None,
         }
     }
 }

@@ -55,6 +55,7 @@ fn heard(
     policy: &Policy,
     is_heard: impl Fn(&Opinion) -> bool,
 ) -> (Vec<Opinion>, Vec<Opinion>, Option<Scored>) {
+    let facts = &*limits::measured(facts, policy);
     let mut opinions = mode(policy);
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));

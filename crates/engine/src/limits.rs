@@ -1,30 +1,141 @@
-//! Rate limits, burst limits and the denial limit.
+//! Limits: how often an agent may read and be denied, how much one call may lose, how much one read may hand over.
 
-use crate::effect::Operation;
+use std::borrow::Cow;
+
+use crate::effect::{Amount, Effect, Operation, Reversibility, Scope};
 use crate::facts::Facts;
-use crate::policy::Policy;
+use crate::knowledge::rule::When;
+use crate::marks::Mark;
+use crate::policy::{Policy, Thresholds};
 use crate::verdict::{Clearance, Opinion, Source};
 
-/// What the limits say about this call.
+/// What the limits on rates and denials say about this call.
 pub fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
     let limits = &policy.thresholds;
     let counts = &facts.counts;
-    let mut opinions = Vec::new();
-    let reads = facts.effects.iter().any(|effect| effect.operation == Operation::Read);
-    if reads && (counts.reads_last_minute >= limits.reads_per_minute || counts.reads_last_seconds >= limits.read_burst)
-    {
-        let because = format!(
-            "{} reads in the last minute: more than the limit",
-            counts.reads_last_minute.max(counts.reads_last_seconds)
-        );
-        opinions.push(Opinion::confirm(Source::Limit, Clearance::Firm, because));
+    let mut hit = Vec::new();
+    if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
+        if counts.reads_last_minute >= limits.reads_per_minute {
+            let (reads, limit) = (counts.reads_last_minute, limits.reads_per_minute);
+            hit.push(format!("{reads} reads in the last minute; the limit is {limit} a minute (`reads_per_minute`)"));
+        }
+        if counts.reads_last_seconds >= limits.read_burst {
+            let (reads, limit) = (counts.reads_last_seconds, limits.read_burst);
+            hit.push(format!("{reads} reads within seconds; the limit is {limit} at once (`read_burst`)"));
+        }
     }
-    if counts.denials_in_a_row >= limits.denials_in_a_row || counts.denials >= limits.denials {
-        let because = format!(
-            "{} calls were denied in a row, {} in this session: a person should look",
-            counts.denials_in_a_row, counts.denials
-        );
-        opinions.push(Opinion::confirm(Source::Limit, Clearance::Firm, because));
+    if counts.denials_in_a_row >= limits.denials_in_a_row {
+        let (denials, limit) = (counts.denials_in_a_row, limits.denials_in_a_row);
+        hit.push(format!(
+            "{denials} calls were denied in a row; from {limit} on a person decides (`denials_in_a_row`)"
+        ));
     }
-    opinions
+    if counts.denials >= limits.denials {
+        let (denials, limit) = (counts.denials, limits.denials);
+        hit.push(format!("{denials} calls of this session were denied; from {limit} on a person decides (`denials`)"));
+    }
+    hit.into_iter().map(|because| Opinion::confirm(Source::Limit, Clearance::Firm, because)).collect()
+}
+
+/// One call may not lose so much.
+pub fn is_bulk(lost: Amount, limits: &Thresholds) -> bool {
+    lost.at_least || lost.files > u64::from(limits.bulk_files) || lost.bytes > limits.bulk_bytes
+}
+
+/// One read may not hand over so much.
+pub fn is_large_read(read: Amount, limits: &Thresholds) -> bool {
+    read.bytes > limits.read_bytes
+}
+
+/// The facts with the marks that the limits of this policy add: a policy may be stricter than the limits that are built in,
+/// and files that are named one by one count together.
+pub fn measured<'f>(facts: &'f Facts, policy: &Policy) -> Cow<'f, Facts> {
+    let limits = &policy.thresholds;
+    let is_bulk = is_bulk(lost(facts), limits);
+    let new = |effect: &Effect| {
+        if is_bulk && is_loss(effect) {
+            return Some(Mark::Bulk).filter(|mark| !effect.marks.has(*mark));
+        }
+        let read = effect.amount.filter(|_| effect.operation == Operation::Read)?;
+        Some(Mark::LargeRead).filter(|mark| is_large_read(read, limits) && !effect.marks.has(*mark))
+    };
+    if !facts.effects.iter().any(|effect| new(effect).is_some()) {
+        return Cow::Borrowed(facts);
+    }
+    let mut facts = facts.clone();
+    for effect in &mut facts.effects {
+        if let Some(mark) = new(effect) {
+            effect.marks.add(mark);
+        }
+    }
+    Cow::Owned(facts)
+}
+
+/// What the call loses for good, everything together.
+fn lost(facts: &Facts) -> Amount {
+    let losses = facts.effects.iter().filter(|effect| is_loss(effect)).filter_map(|effect| effect.amount);
+    losses.fold(Amount::default(), |sum, lost| Amount {
+        files: sum.files.saturating_add(lost.files),
+        bytes: sum.bytes.saturating_add(lost.bytes),
+        at_least: sum.at_least || lost.at_least,
+    })
+}
+
+/// A counted deletion that nothing restores. What belongs to the agent alone is its own to lose.
+fn is_loss(effect: &Effect) -> bool {
+    effect.operation == Operation::Delete
+        && effect.reversibility == Reversibility::Irreversible
+        && effect.scope != Scope::Scratch
+        && effect.amount.is_some()
+}
+
+/// The limit that a rule is about, with what was counted; `None` if it is about none, or nothing was counted.
+pub fn hit(when: &When, facts: &Facts, effect: &Effect, policy: &Policy) -> Option<String> {
+    let limits = &policy.thresholds;
+    if when.all.has(Mark::Bulk) && effect.operation == Operation::Delete {
+        let lost = lost(facts);
+        let files = match (lost.files, lost.at_least) {
+            (0, _) => return None,
+            (1, false) => "1 file".to_owned(),
+            (files, false) => format!("{files} files"),
+            (files, true) => format!("{files} files or more"),
+        };
+        return Some(format!(
+            "{files}, {}; the limit for one call is {} files and {} (`bulk_files`, `bulk_bytes`)",
+            size(lost.bytes),
+            limits.bulk_files,
+            size(limits.bulk_bytes)
+        ));
+    }
+    let read = effect.amount.filter(|_| when.all.has(Mark::LargeRead))?;
+    Some(format!("{}; the limit for one read is {} (`read_bytes`)", size(read.bytes), size(limits.read_bytes)))
+}
+
+/// Bytes as a person reads them.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let mut unit = 0;
+    let mut whole = bytes;
+    let mut rest = 0;
+    while whole >= 1024 && unit + 1 < UNITS.len() {
+        rest = whole % 1024 * 10 / 1024;
+        whole /= 1024;
+        unit += 1;
+    }
+    let name = UNITS.get(unit).copied().unwrap_or_default();
+    if rest == 0 { format!("{whole} {name}") } else { format!("{whole}.{rest} {name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        for (bytes, wanted) in
+            [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (10 << 20, "10 MiB"), (3 << 30, "3 GiB")]
+        {
+            assert_eq!(size(bytes), wanted);
+        }
+    }
 }

@@ -133,7 +133,7 @@ words! {
         InlineCode = "inline-code" : "code given on the command line",
         UnlistedBinary = "unlisted-binary" : "a program that is in no trusted directory and on no list",
         ProjectBinary = "project-binary" : "a program built or kept in the project",
-        ChangedBinary = "changed-binary" : "a program that changed since it was listed",
+        ChangedBinary = "changed-binary" : "a program of a tool chain that is not the one that was listed",
         UnknownProgram = "unknown-program" : "a program that doorward does not know",
         ChangedRecipe = "changed-recipe" : "the recipe or script changed since it was trusted",
         SessionFile = "session-file" : "a file written in this session",
@@ -161,6 +161,9 @@ words! {
         // Guards that a call goes past. Marks are features of the model by their place, so new ones come last.
         SkipsChecks = "skips-checks" : "skips checks that would run by themselves: git hooks, commit checks",
         SandboxOff = "sandbox-off" : "asks the agent's client to run it outside its own sandbox",
+        ExchangedBinary = "exchanged-binary" : "a program that a person trusted, with other bytes than then",
+        WidelyImported = "widely-imported" : "5 or more files of the project import it",
+        ImportedEverywhere = "imported-everywhere" : "20 or more files of the project import it",
     }
 }
 

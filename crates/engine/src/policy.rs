@@ -31,6 +31,11 @@ pub struct Thresholds {
     pub read_burst: u32,
     pub denials_in_a_row: u32,
     pub denials: u32,
+    /// A call may lose so many files for good, and so many bytes of them.
+    pub bulk_files: u32,
+    pub bulk_bytes: u64,
+    /// One read may hand over so many bytes.
+    pub read_bytes: u64,
 }
 
 impl Default for Thresholds {

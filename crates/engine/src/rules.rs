@@ -3,6 +3,7 @@
 use crate::effect::{Effect, Operation};
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage, When};
+use crate::limits;
 use crate::policy::Policy;
 use crate::verdict::{Opinion, Source, Verdict};
 
@@ -22,7 +23,7 @@ pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) 
             continue;
         }
         if let Some(effect) = subject(&rule.when, facts) {
-            list.push(opinion(rule, effect));
+            list.push(opinion(rule, effect, limits::hit(&rule.when, facts, effect, policy)));
         }
     }
     (fired, shadow)
@@ -50,8 +51,9 @@ fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
     in_flow.or_else(|| effects.next())
 }
 
-fn opinion(rule: &Rule, effect: &Effect) -> Opinion {
+fn opinion(rule: &Rule, effect: &Effect, limit: Option<String>) -> Opinion {
     let mut because = format!("{}: {}", rule.what, effect.target.shown());
+    because.extend(limit.map(|limit| format!(" ({limit})")));
     if let Some((recipe, _)) = effect.by.split_once(crate::observe::RECIPE) {
         because.push_str(&format!(" (in `{recipe}`)"));
     }

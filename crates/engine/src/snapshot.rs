@@ -94,7 +94,7 @@ mod tests {
     fn a_copy_helps_where_only_the_loss_speaks_against_a_call() {
         use Verdict::{AutoApprove, Block, Confirm};
         for (command, before, after) in [
-            ("rm u.txt", Confirm, Some(AutoApprove)),
+            ("rm u.txt", Block, Some(AutoApprove)),
             ("rm -rf u.txt", Block, Some(AutoApprove)),
             ("echo x > notes/a.txt", Confirm, Some(AutoApprove)),
             ("rm notes/*.txt", Confirm, Some(AutoApprove)),
@@ -103,15 +103,15 @@ mod tests {
             ("git checkout -- notes/a.txt", Confirm, Some(AutoApprove)),
             ("rm -rf .", Confirm, None),
             ("rm -rf ~/other", Block, Some(Confirm)),
-            ("rm u.txt && git push", Confirm, Some(Confirm)),
-            ("rm u.txt; rm $X", Confirm, Some(Confirm)),
+            ("rm u.txt && git push", Block, Some(Confirm)),
+            ("rm u.txt; rm $X", Block, Some(Confirm)),
             ("git stash pop && rm -rf notes", Confirm, None),
             ("git stash drop", Confirm, None),
             ("git -C /home/dev/other clean -fd", Confirm, None),
             ("git --work-tree=/home/dev/other reset --hard", Confirm, None),
             ("rm -rf ~", Block, Some(Block)),
             ("rm -rf ~/.ssh", Block, None),
-            ("shred u.txt", Confirm, None),
+            ("shred u.txt", Block, None),
             ("rm .env", Confirm, None),
             ("git status", AutoApprove, None),
         ] {

@@ -150,8 +150,10 @@ pub enum Identity {
     Trusted(String),
     /// Kept or built in the project.
     Project(String),
-    /// Listed once, changed since.
+    /// In a package manager's directory, and not the one that was listed: an update changed it, or nobody listed it.
     Changed(String),
+    /// A person trusted this very file, its bytes are others now, and no package manager keeps files there.
+    Exchanged(String),
     /// In no trusted directory and on no list.
     Unlisted(String),
     /// There is no such program.
@@ -250,6 +252,10 @@ pub trait World {
     fn is_rebasing(&self, directory: &str) -> bool;
     /// The path belongs to something that came into the project and that nobody has trusted.
     fn arrival(&self, path: &str) -> Option<Arrival>;
+    /// How many files of the project import this one; `None` if nobody knows, or finding out would take too long.
+    fn dependents(&self, _path: &str) -> Option<u32> {
+        None
+    }
     /// Which file `name` stands for; a name with a slash is an absolute path.
     fn program(&self, name: &str) -> Identity;
     fn mcp(&self, server: &str, tool: &str) -> McpTrust;

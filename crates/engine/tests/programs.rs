@@ -68,6 +68,7 @@ fn value_for(role: Role) -> &'static str {
         Role::Pid => "1",
         Role::Data
         | Role::Read
+        | Role::Print
         | Role::ReadTree
         | Role::List
         | Role::Write

@@ -22,7 +22,7 @@ pub use numbers::{Numbers, stricter};
 pub use profile::Profile;
 pub use reviewer::Reviewer;
 pub use rights::Rights;
-pub use show::{ConfigArguments, run};
+pub use show::{ConfigArguments, built_in_limits, run, source_of_limit};
 pub use stages::Stages;
 
 use crate::snapshots::Snapshots;

@@ -2,7 +2,7 @@
 
 use doorward_engine::{Pattern, Stage, Thresholds};
 
-use super::{Config, DEFAULTS, Rights};
+use super::{Config, DEFAULTS, Numbers, Rights};
 
 /// One remark: the key it is about, and what is the matter.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -103,20 +103,20 @@ fn numbers(config: &Config) -> Vec<Note> {
     let floor = Thresholds::default();
     let given = &config.thresholds;
     let below = |value: Option<f64>, floor: f64| value.is_some_and(|value| value < floor);
-    let above = |value: Option<u32>, ceiling: u32| value.is_some_and(|value| value > ceiling);
     let rows = [
         ("thresholds.confidence", below(given.confidence, floor.confidence), floor.confidence.to_string()),
         ("thresholds.irreversible", below(given.irreversible, floor.irreversible), floor.irreversible.to_string()),
-        (
-            "thresholds.denials_in_a_row",
-            above(given.denials_in_a_row, floor.denials_in_a_row),
-            floor.denials_in_a_row.to_string(),
-        ),
-        ("thresholds.denials", above(given.denials, floor.denials), floor.denials.to_string()),
     ];
+    let limits = given.limits().into_iter().zip(Numbers::from(floor).limits());
+    let above = limits.filter(|((_, given), (_, limit))| given > limit);
+    let raised = above.map(|((key, _), (_, limit))| {
+        let limit = limit.unwrap_or_default();
+        Note::new(format!("thresholds.{key}"), format!("is above the built-in limit, which counts: {limit}"))
+    });
     rows.into_iter()
         .filter(|(_, is_lax, _)| *is_lax)
         .map(|(key, _, floor)| Note::new(key, format!("is laxer than the built-in floor, which counts: {floor}")))
+        .chain(raised)
         .collect()
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let config = Config::parse(
             "[permissions]\ndeny = [\"bsh(ls)\"]\nallow = [\"bash(*)\", \"bash(git status*)\"]\n\
              [paths]\ndenied = [\"~other/x\", \"secret\"]\n[hosts]\nallowed = [\"https://a.example/\"]\n\
-             [thresholds]\nconfidence = 0.5",
+             [thresholds]\nconfidence = 0.5\nread_bytes = 99999999\nbulk_files = 20\nread_burst = 61",
         )
         .unwrap();
         let keys: Vec<String> = notes(&config, Rights::Full).into_iter().map(|note| note.key).collect();
@@ -141,7 +141,9 @@ mod tests {
                 "paths.denied",
                 "hosts.allowed",
                 "hosts.allowed",
-                "thresholds.confidence"
+                "thresholds.confidence",
+                "thresholds.read_burst",
+                "thresholds.read_bytes"
             ]
         );
         let ignored = notes(&config, Rights::TightenOnly);

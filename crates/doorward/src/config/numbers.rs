@@ -18,10 +18,10 @@ pub struct Numbers {
     /// The same for what cannot be undone; at least 0.95.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub irreversible: Option<f64>,
-    /// More reads in a minute ask.
+    /// More reads in a minute ask; at most 300.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads_per_minute: Option<u32>,
-    /// More reads in a few seconds ask.
+    /// More reads in a few seconds ask; at most 60.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_burst: Option<u32>,
     /// After this many refusals in a row a person decides; at most 3.
@@ -30,6 +30,15 @@ pub struct Numbers {
     /// After this many refusals in a session a person decides; at most 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denials: Option<u32>,
+    /// A call that deletes more files that nothing restores is blocked; at most 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bulk_files: Option<u32>,
+    /// The same for the bytes in them; at most 20971520, which is 20 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bulk_bytes: Option<u64>,
+    /// A read that hands over more bytes at once asks; at most 10485760, which is 10 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
     /// The confidence that one kind of operation wants, where it is more.
     #[serde(skip_serializing_if = "ByOperation::is_empty")]
     pub by_operation: ByOperation,
@@ -103,6 +112,9 @@ impl From<Thresholds> for Numbers {
             read_burst: Some(thresholds.read_burst),
             denials_in_a_row: Some(thresholds.denials_in_a_row),
             denials: Some(thresholds.denials),
+            bulk_files: Some(thresholds.bulk_files),
+            bulk_bytes: Some(thresholds.bulk_bytes),
+            read_bytes: Some(thresholds.read_bytes),
             by_operation,
         }
     }
@@ -124,16 +136,24 @@ impl Numbers {
         Ok(numbers)
     }
 
+    /// The limits that are set, by their names; all of them may only be lowered.
+    pub fn limits(&self) -> [(&'static str, Option<u64>); 7] {
+        [
+            ("reads_per_minute", self.reads_per_minute.map(u64::from)),
+            ("read_burst", self.read_burst.map(u64::from)),
+            ("denials_in_a_row", self.denials_in_a_row.map(u64::from)),
+            ("denials", self.denials.map(u64::from)),
+            ("bulk_files", self.bulk_files.map(u64::from)),
+            ("bulk_bytes", self.bulk_bytes),
+            ("read_bytes", self.read_bytes),
+        ]
+    }
+
     /// The text of such a file.
     #[allow(dead_code, reason = "the tests read it back")]
     pub fn print(&self) -> String {
         let confidences = [("confidence", self.confidence), ("irreversible", self.irreversible)];
-        let counts = [
-            ("reads_per_minute", self.reads_per_minute),
-            ("read_burst", self.read_burst),
-            ("denials_in_a_row", self.denials_in_a_row),
-            ("denials", self.denials),
-        ];
+        let counts = self.limits();
         let mut lines: Vec<String> = Vec::new();
         lines.extend(confidences.iter().filter_map(|(name, value)| Some(format!("{name} = {:?}", (*value)?))));
         lines.extend(counts.iter().filter_map(|(name, value)| Some(format!("{name} = {}", (*value)?))));
@@ -166,10 +186,13 @@ impl Numbers {
             confidence: self.confidence.unwrap_or_default().max(floor.confidence),
             irreversible: self.irreversible.unwrap_or_default().max(floor.irreversible),
             by_operation,
-            reads_per_minute: self.reads_per_minute.unwrap_or(floor.reads_per_minute),
-            read_burst: self.read_burst.unwrap_or(floor.read_burst),
+            reads_per_minute: self.reads_per_minute.unwrap_or(u32::MAX).min(floor.reads_per_minute),
+            read_burst: self.read_burst.unwrap_or(u32::MAX).min(floor.read_burst),
             denials_in_a_row: self.denials_in_a_row.unwrap_or(u32::MAX).min(floor.denials_in_a_row),
             denials: self.denials.unwrap_or(u32::MAX).min(floor.denials),
+            bulk_files: self.bulk_files.unwrap_or(u32::MAX).min(floor.bulk_files),
+            bulk_bytes: self.bulk_bytes.unwrap_or(u64::MAX).min(floor.bulk_bytes),
+            read_bytes: self.read_bytes.unwrap_or(u64::MAX).min(floor.read_bytes),
         }
     }
 
@@ -182,16 +205,18 @@ impl Numbers {
             read_burst: self.read_burst.or(other.read_burst),
             denials_in_a_row: self.denials_in_a_row.or(other.denials_in_a_row),
             denials: self.denials.or(other.denials),
+            bulk_files: self.bulk_files.or(other.bulk_files),
+            bulk_bytes: self.bulk_bytes.or(other.bulk_bytes),
+            read_bytes: self.read_bytes.or(other.read_bytes),
             by_operation: self.by_operation.with(other.by_operation, Option::or),
         }
     }
 
-    /// These, with the built-in ones where none are set: without them any number would pass for as strict.
+    /// These, with what risk control raised where nothing is set: without it any number would pass for as strict. Limits need
+    /// nothing of the kind, as none goes above the built-in one.
     pub(super) fn with_usual(self) -> Numbers {
         let usual = Numbers::from(Thresholds::default());
         Numbers {
-            reads_per_minute: self.reads_per_minute.or(usual.reads_per_minute),
-            read_burst: self.read_burst.or(usual.read_burst),
             by_operation: self
                 .by_operation
                 .with(usual.by_operation, |mine, usual| mine.or(usual.filter(|v| *v > FLOOR))),
@@ -199,39 +224,30 @@ impl Numbers {
         }
     }
 
-    /// These without the built-in rates that stand here only because nothing was said: another file may say something.
-    pub fn without_usual(self, said: Numbers) -> Numbers {
-        let usual = Thresholds::default();
-        let own =
-            |rate: Option<u32>, said: Option<u32>, usual: u32| rate.filter(|rate| said.is_some() || *rate != usual);
-        Numbers {
-            reads_per_minute: own(self.reads_per_minute, said.reads_per_minute, usual.reads_per_minute),
-            read_burst: own(self.read_burst, said.read_burst, usual.read_burst),
-            ..self
-        }
-    }
-
-    /// The stricter of the two, number by number; a rate that is not set here keeps the built-in one as its ceiling.
+    /// The stricter of the two, number by number; a limit that neither sets stays unset.
     pub fn tightened_by(self, other: Numbers) -> Numbers {
-        let floor = Thresholds::default();
         let higher = |mine: Option<f64>, theirs: Option<f64>| match (mine, theirs) {
             (Some(mine), Some(theirs)) => Some(mine.max(theirs)),
             (mine, theirs) => mine.or(theirs),
         };
-        let lower = |mine: Option<u32>, theirs: Option<u32>, usual: u32| match theirs {
-            Some(theirs) => Some(mine.unwrap_or(usual).min(theirs)),
-            None => mine,
-        };
         Numbers {
             confidence: higher(self.confidence, other.confidence),
             irreversible: higher(self.irreversible, other.irreversible),
-            reads_per_minute: lower(self.reads_per_minute, other.reads_per_minute, floor.reads_per_minute),
-            read_burst: lower(self.read_burst, other.read_burst, floor.read_burst),
-            denials_in_a_row: lower(self.denials_in_a_row, other.denials_in_a_row, floor.denials_in_a_row),
-            denials: lower(self.denials, other.denials, floor.denials),
+            reads_per_minute: lower(self.reads_per_minute, other.reads_per_minute),
+            read_burst: lower(self.read_burst, other.read_burst),
+            denials_in_a_row: lower(self.denials_in_a_row, other.denials_in_a_row),
+            denials: lower(self.denials, other.denials),
+            bulk_files: lower(self.bulk_files, other.bulk_files),
+            bulk_bytes: lower(self.bulk_bytes, other.bulk_bytes),
+            read_bytes: lower(self.read_bytes, other.read_bytes),
             by_operation: self.by_operation.with(other.by_operation, higher),
         }
     }
+}
+
+/// The lower of two limits of which either may be unset.
+fn lower<N: Ord>(one: Option<N>, other: Option<N>) -> Option<N> {
+    one.into_iter().chain(other).min()
 }
 
 /// The stricter of two sets of thresholds, number by number.
@@ -246,6 +262,9 @@ pub fn stricter(one: Thresholds, other: Thresholds) -> Thresholds {
         read_burst: one.read_burst.min(other.read_burst),
         denials_in_a_row: one.denials_in_a_row.min(other.denials_in_a_row),
         denials: one.denials.min(other.denials),
+        bulk_files: one.bulk_files.min(other.bulk_files),
+        bulk_bytes: one.bulk_bytes.min(other.bulk_bytes),
+        read_bytes: one.read_bytes.min(other.read_bytes),
     }
 }
 

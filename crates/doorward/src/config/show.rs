@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Config, Rights};
+use super::{Config, Numbers, Rights};
 use crate::loading::{self, Loaded};
 use crate::places::Places;
 use crate::world::project_root;
@@ -106,7 +106,7 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
 
 /// Everything that some source says, and the built-in value where none does.
 fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
-    let in_force = flat(&loaded.config);
+    let in_force = flat(&in_force(&loaded.config));
     let mut entries = Vec::new();
     for source in &loaded.sources {
         for (key, value) in flat_list(&source.config()) {
@@ -118,7 +118,7 @@ fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
         entries.push(Entry { key, value, source: "trust".to_owned(), overruled: false });
     }
     for (key, value) in built_in(agent) {
-        if !entries.iter().any(|entry| entry.key == key) {
+        if !entries.iter().any(|entry| entry.key == key && !entry.overruled) {
             entries.push(Entry { key, value, source: "built in".to_owned(), overruled: false });
         }
     }
@@ -126,23 +126,54 @@ fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
     entries
 }
 
+/// Where a limit in force comes from: the sources that say exactly this, or the value that is built in.
+pub fn source_of_limit(loaded: &Loaded, key: &str, counts: &doorward_engine::Thresholds) -> String {
+    let of =
+        |numbers: &Numbers| numbers.limits().into_iter().find(|(name, _)| *name == key).and_then(|(_, value)| value);
+    let counts = of(&Numbers::from(*counts));
+    let said = loaded.sources.iter().filter(|source| of(&source.config().thresholds) == counts);
+    let names: Vec<&str> = said.map(|source| source.name).collect();
+    if names.is_empty() { "built in".to_owned() } else { names.join(", ") }
+}
+
+/// Every limit with its built-in value, and what happens beyond it.
+pub fn built_in_limits() -> Vec<(&'static str, u64, String)> {
+    let usual = doorward_engine::Thresholds::default();
+    let what = |name: &str| match name {
+        "reads_per_minute" => "more reads in a minute ask".to_owned(),
+        "read_burst" => "more reads in a few seconds ask".to_owned(),
+        "denials_in_a_row" => "after so many refusals in a row a person decides".to_owned(),
+        "denials" => "after so many refusals in a session a person decides".to_owned(),
+        "bulk_files" => "a call that deletes more files that nothing restores is blocked".to_owned(),
+        "bulk_bytes" => format!("the same for their size: {}", doorward_engine::size(usual.bulk_bytes)),
+        _ => format!("one read of more asks: {}", doorward_engine::size(usual.read_bytes)),
+    };
+    let limits = Numbers::from(usual).limits().into_iter();
+    limits.map(|(name, limit)| (name, limit.unwrap_or_default(), what(name))).collect()
+}
+
+/// The configuration with what counts instead of a number that is laxer than the built-in one.
+fn in_force(config: &Config) -> Config {
+    let built_in = doorward_engine::Thresholds::default();
+    Config { thresholds: Numbers::from(config.thresholds.over(built_in)), ..config.clone() }
+}
+
 /// What counts where nothing is said.
 fn built_in(agent: &str) -> Vec<(String, Value)> {
-    let limits = doorward_engine::Thresholds::default();
+    let usual = doorward_engine::Thresholds::default();
     let listed = |key: &str| (key.to_owned(), json!(super::DEFAULTS));
-    vec![
+    let mut values = vec![
         ("strict".to_owned(), json!(false)),
         ("wait_seconds".to_owned(), json!(super::WAIT_SECONDS)),
         (format!("agents.{agent}.mode"), json!(Config::default().mode(agent).as_str())),
         listed("hosts.allowed"),
         listed("paths.protected"),
-        ("thresholds.confidence".to_owned(), json!(limits.confidence)),
-        ("thresholds.irreversible".to_owned(), json!(limits.irreversible)),
-        ("thresholds.reads_per_minute".to_owned(), json!(limits.reads_per_minute)),
-        ("thresholds.read_burst".to_owned(), json!(limits.read_burst)),
-        ("thresholds.denials_in_a_row".to_owned(), json!(limits.denials_in_a_row)),
-        ("thresholds.denials".to_owned(), json!(limits.denials)),
-    ]
+        ("thresholds.confidence".to_owned(), json!(usual.confidence)),
+        ("thresholds.irreversible".to_owned(), json!(usual.irreversible)),
+    ];
+    let limits = Numbers::from(usual).limits();
+    values.extend(limits.into_iter().map(|(name, limit)| (format!("thresholds.{name}"), json!(limit))));
+    values
 }
 
 fn flat(config: &Config) -> BTreeMap<String, Vec<Value>> {
@@ -191,5 +222,24 @@ mod tests {
         assert_eq!(of("permissions.deny"), Some("user"));
         assert_eq!(of("thresholds.confidence"), Some("built in"));
         assert_eq!(of("agents.claude.mode"), Some("built in"));
+    }
+
+    #[test]
+    fn a_limit_that_nobody_may_raise_is_shown_with_the_one_that_counts() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        let file = places.config_file();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "[thresholds]\nread_bytes = 99999999\nbulk_files = 5\nread_burst = 1000").unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let entries = entries(&loading::load(&places, None, "claude"), "claude");
+        let of = |key: &str| -> Vec<String> {
+            let found = entries.iter().filter(|entry| entry.key == key);
+            found.map(|entry| format!("{} {} {}", entry.value, entry.source, entry.overruled)).collect()
+        };
+        assert_eq!(of("thresholds.read_bytes"), ["99999999 user true", "10485760 built in false"]);
+        assert_eq!(of("thresholds.read_burst"), ["1000 user true", "60 built in false"]);
+        assert_eq!(of("thresholds.bulk_files"), ["5 user false"]);
+        assert_eq!(of("thresholds.bulk_bytes"), ["20971520 built in false"]);
     }
 }

@@ -63,6 +63,8 @@ fn effect(by: &str, path: &str, marks: &[Mark]) -> Effect {
         marks: marks.iter().copied().collect(),
         by: by.to_owned(),
         part: Part::default(),
+        amount: None,
+        dependents: None,
     }
 }
 

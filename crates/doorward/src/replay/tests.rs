@@ -250,19 +250,27 @@ fn thresholds_of_the_user_count_once_a_person_accepted_what_they_loosen() {
     let house = House::new(CONFIG);
     let wanted = || loading::load(&house.places(), None, "claude").policy(doorward_engine::Mode::Auto).unwrap();
     let plain = wanted();
-    house.put("home/.config/doorward/thresholds.toml", "reads_per_minute = 9000\n[by_operation]\ndelete = 0.97\n");
+    house.put(
+        "home/.config/doorward/thresholds.toml",
+        "reads_per_minute = 9000\nread_bytes = 99999999\n[by_operation]\ndelete = 0.97\n",
+    );
     let policy = wanted();
     let delete = doorward_engine::Operation::Delete;
     assert_eq!(policy.thresholds.wanted(Some(delete), false), 0.97);
     assert_eq!(policy.thresholds.reads_per_minute, plain.thresholds.reads_per_minute);
     assert_ne!(policy.version, plain.version);
+    let accept = |loaded| crate::accepted::accept(&house.places(), loaded, &mut Ledger::of(&house.places())).unwrap();
     let loaded = loading::load(&house.places(), None, "pi");
-    assert!(loaded.unaccepted_sentences().concat().contains("thresholds.toml"), "{:?}", loaded.unaccepted);
-    crate::accepted::accept(&house.places(), &loaded, &mut Ledger::of(&house.places())).unwrap();
-    assert_eq!(wanted().thresholds.reads_per_minute, 9000);
-    // Taking it back is loosening too.
+    assert_eq!(loaded.unaccepted_sentences(), Vec::<String>::new(), "a limit that nobody can raise loosens nothing");
+    accept(&loaded);
+    assert_eq!(wanted().thresholds.reads_per_minute, plain.thresholds.reads_per_minute);
+    // Taking it back is loosening.
     house.put("home/.config/doorward/thresholds.toml", "");
     assert_eq!(wanted().thresholds.wanted(Some(delete), false), 0.97);
+    let loaded = loading::load(&house.places(), None, "pi");
+    assert!(loaded.unaccepted_sentences().concat().contains("thresholds.toml"), "{:?}", loaded.unaccepted);
+    accept(&loaded);
+    assert_eq!(wanted().thresholds.wanted(Some(delete), false), 0.85);
     house.put("home/.config/doorward/thresholds.toml", "confidence = 0.5\n");
     let loaded = loading::load(&house.places(), None, "claude");
     assert!(loaded.config.strict && loaded.problems[0].contains("lies between 0.85 and 1"), "{:?}", loaded.problems);

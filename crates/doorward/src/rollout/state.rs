@@ -53,13 +53,31 @@ pub struct Numbers {
     read_burst: u32,
     denials_in_a_row: u32,
     denials: u32,
+    // Sets from before these could be set have the built-in ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bulk_files: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bulk_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    read_bytes: Option<u64>,
 }
 
 impl From<Thresholds> for Numbers {
     fn from(set: Thresholds) -> Numbers {
         let Thresholds { confidence, irreversible, reads_per_minute, read_burst, denials_in_a_row, denials, .. } = set;
         let by_operation = set.by_operation.to_vec();
-        Numbers { confidence, irreversible, by_operation, reads_per_minute, read_burst, denials_in_a_row, denials }
+        Numbers {
+            confidence,
+            irreversible,
+            by_operation,
+            reads_per_minute,
+            read_burst,
+            denials_in_a_row,
+            denials,
+            bulk_files: Some(set.bulk_files),
+            bulk_bytes: Some(set.bulk_bytes),
+            read_bytes: Some(set.read_bytes),
+        }
     }
 }
 
@@ -75,10 +93,13 @@ impl Numbers {
             confidence: self.confidence.max(floor.confidence),
             irreversible: self.irreversible.max(floor.irreversible),
             by_operation,
-            reads_per_minute: self.reads_per_minute,
-            read_burst: self.read_burst,
+            reads_per_minute: self.reads_per_minute.min(floor.reads_per_minute),
+            read_burst: self.read_burst.min(floor.read_burst),
             denials_in_a_row: self.denials_in_a_row.min(floor.denials_in_a_row),
             denials: self.denials.min(floor.denials),
+            bulk_files: self.bulk_files.unwrap_or(u32::MAX).min(floor.bulk_files),
+            bulk_bytes: self.bulk_bytes.unwrap_or(u64::MAX).min(floor.bulk_bytes),
+            read_bytes: self.read_bytes.unwrap_or(u64::MAX).min(floor.read_bytes),
         }
     }
 
@@ -94,6 +115,9 @@ impl Numbers {
             || mine.read_burst > other.read_burst
             || mine.denials_in_a_row > other.denials_in_a_row
             || mine.denials > other.denials
+            || mine.bulk_files > other.bulk_files
+            || mine.bulk_bytes > other.bulk_bytes
+            || mine.read_bytes > other.read_bytes
     }
 }
 

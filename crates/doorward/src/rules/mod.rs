@@ -128,12 +128,11 @@ pub fn defaults() -> Result<ExitCode> {
         "[programs]               # tool chains outside the system's directories, as they are when you write this\ndirectories = []\n"
     )?;
     writeln!(out, "# built in: confidence {} ({} for what cannot be undone)", limits.confidence, limits.irreversible)?;
-    writeln!(out, "# built in: {} reads per minute, bursts of {}", limits.reads_per_minute, limits.read_burst)?;
-    writeln!(
-        out,
-        "# built in: a person decides after {} refusals in a row or {} in total",
-        limits.denials_in_a_row, limits.denials
-    )?;
+    writeln!(out, "\n[thresholds]             # limits: yours may be lower, never higher")?;
+    for (name, limit, what) in crate::config::built_in_limits() {
+        writeln!(out, "{:<25}# {what}", format!("{name} = {limit}"))?;
+    }
+    writeln!(out)?;
     writeln!(out, "# built in: {} rules, policy {}", policy.rules.len(), policy.version)?;
     crate::reviewer::command::print_defaults(&mut out)?;
     Ok(ExitCode::SUCCESS)

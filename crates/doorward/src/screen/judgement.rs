@@ -153,6 +153,10 @@ pub fn effect_line(effect: &Effect) -> String {
     if effect.sensitivity != doorward_engine::Sensitivity::None {
         line.push_str(&format!(" · {}", effect.sensitivity));
     }
+    line.extend(effect.dependents.map(|files| match files {
+        1 => " · imported by 1 file".to_owned(),
+        files => format!(" · imported by {files} files"),
+    }));
     if !effect.by.is_empty() {
         line.push_str(&format!(" · by {}", visible(&effect.by)));
     }

@@ -26,3 +26,9 @@ pub const MATCHING: u32 = 20_000;
 
 /// Directories on the way up to the root of a project.
 pub const LEVELS: usize = 64;
+
+/// Files of one language whose imports are read to count the dependents of a file.
+pub const SOURCES: usize = 400;
+
+/// Files whose dependents are counted for one call.
+pub const COUNTED: usize = 32;

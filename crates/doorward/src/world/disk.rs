@@ -13,6 +13,7 @@ use doorward_engine::{
 };
 
 use super::arrived::Arrived;
+use super::dependents::Sources;
 use super::objects::Id;
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
@@ -61,6 +62,8 @@ pub struct DiskWorld {
     /// Where commits left the history that the project was trusted with.
     pub(super) parted: RefCell<BTreeMap<Id, Option<Id>>>,
     shell: Shell,
+    /// What the sources of the project begin with, once somebody changes one.
+    sources: Sources,
 }
 
 impl DiskWorld {
@@ -113,6 +116,7 @@ impl DiskWorld {
             replaced: RefCell::default(),
             parted: RefCell::default(),
             shell: Shell::default(),
+            sources: Sources::default(),
             project,
             home,
         }
@@ -350,6 +354,10 @@ impl World for DiskWorld {
 
     fn arrival(&self, path: &str) -> Option<Arrival> {
         self.find_arrival(path)
+    }
+
+    fn dependents(&self, path: &str) -> Option<u32> {
+        self.sources.count(path, self)
     }
 
     fn program(&self, name: &str) -> Identity {

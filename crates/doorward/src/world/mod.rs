@@ -6,6 +6,7 @@ mod arrived;
 mod bounds;
 #[cfg(test)]
 mod chance;
+mod dependents;
 mod disk;
 mod files;
 mod folding;

@@ -8,7 +8,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path};
 
-use doorward_engine::Identity;
+use doorward_engine::{Identity, REBUILDABLE};
 
 use super::shelves::Shelves;
 use crate::trust::PinnedFile;
@@ -33,6 +33,10 @@ const SYSTEM: &[&str] = &[
     "/nix/store",
     "/run/current-system/sw/bin",
 ];
+
+/// Directories of package managers that belong to a user of the machine.
+const SHARED_TOOL_CHAINS: &[&str] =
+    &["/opt/homebrew", "/home/linuxbrew/.linuxbrew", "/usr/local/Cellar", "/opt/local", "/nix", "/gnu/store", "/snap"];
 
 /// What decides about a program.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +124,7 @@ fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
         && is_plain(path)
         && found.uid() == 0
         && found.mode() & 0o022 == 0
+        && !path.to_str().is_some_and(|path| known.binaries.contains_key(path))
         && known.project.is_none_or(|project| project == "/" || !path.starts_with(project))
         && path.parent().is_some_and(|directory| known.system.include(directory))
 }
@@ -130,11 +135,19 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
     let pinned = real.to_str().and_then(|real| known.binaries.get(real));
     let in_project = known.project.is_some_and(|project| project != "/" && lies_in(project));
-    if in_project && !known.by_hash_alone {
+    // A build makes its own output again and again; a person who pinned it meant the program, not its bytes.
+    if in_project && !known.by_hash_alone && (pinned.is_none() || is_built(path)) {
         return Identity::Project(shown());
     }
     if let Some(pinned) = pinned {
-        return if pinned.is_same(&real) { Identity::Trusted(shown()) } else { Identity::Changed(shown()) };
+        return match pinned.is_same(&real) {
+            true if in_project && !known.by_hash_alone => Identity::Project(shown()),
+            true => Identity::Trusted(shown()),
+            // A person may have listed the tool chain again since.
+            false if known.inventory.knows(path, &real) => Identity::Trusted(shown()),
+            false if is_managed(path, &real, known) => Identity::Changed(shown()),
+            false => Identity::Exchanged(shown()),
+        };
     }
     if known.by_hash_alone {
         return Identity::Unlisted(shown());
@@ -148,6 +161,25 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     }
     // Where nobody has made a list, nothing is on it: a list that was lost must not trust everything.
     if known.inventory.knows(path, &real) { Identity::Trusted(shown()) } else { Identity::Changed(shown()) }
+}
+
+/// A package manager keeps the file: its updates change bytes, and must not lock a person out.
+fn is_managed(path: &Path, real: &Path, known: &Known<'_>) -> bool {
+    let home = known.home.map(Path::new);
+    let in_home = |real: &Path| {
+        home.is_some_and(|home| TOOL_CHAINS.iter().any(|directory| real.starts_with(home.join(directory))))
+    };
+    let lies = SYSTEM.iter().chain(SHARED_TOOL_CHAINS).any(|directory| real.starts_with(directory))
+        || in_home(real)
+        || known.directories.iter().any(|directory| real.starts_with(directory));
+    // Where everybody may write, no package manager vouches for anything.
+    let is_guarded = |path: &Path| path.metadata().is_ok_and(|found| found.mode() & 0o002 == 0);
+    is_plain(path) && lies && is_guarded(real) && real.parent().is_some_and(is_guarded)
+}
+
+/// The file lies in a directory that builds fill.
+fn is_built(path: &Path) -> bool {
+    path.components().any(|part| REBUILDABLE.iter().any(|name| part.as_os_str() == *name))
 }
 
 /// The program lies in a tool chain's directory of the user's own, and nobody else can change it.
@@ -216,7 +248,53 @@ mod tests {
         assert!(matches!(identify("sh", Some("/usr/bin:/bin"), &known), Identity::Trusted(_)));
         assert_eq!(identify(&own, None, &known), Identity::Trusted(own.clone()));
         std::fs::write(&real, "#!/bin/sh\nexit 1\n").unwrap();
-        assert_eq!(identify(&own, None, &known), Identity::Changed(own));
+        known.directories = &[];
+        assert_eq!(identify(&own, None, &known), Identity::Exchanged(own));
+    }
+
+    #[test]
+    fn a_program_that_a_person_trusted_is_another_one_when_its_bytes_change() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let project = home.join("project");
+        let made = |directory: &str| {
+            std::fs::create_dir_all(home.join(directory)).unwrap();
+            tool(&home.join(directory), "tool")
+        };
+        let [own, chain, script, built] = ["bin", ".cargo/bin", "project/tools", "project/target/debug"].map(made);
+        let places = crate::places::Places::at(home.to_str().unwrap());
+        std::fs::create_dir_all(places.state()).unwrap();
+        let inventory = Inventory::of(&places);
+        let binaries: BTreeMap<String, PinnedFile> =
+            [&own, &chain, &script, &built].map(|path| (path.clone(), PinnedFile::of(Path::new(path)).unwrap())).into();
+        let known = Known {
+            cwd: "/",
+            project: project.to_str(),
+            home: home.to_str(),
+            directories: &[],
+            system: &SystemDirectories::default(),
+            binaries: &binaries,
+            inventory: &inventory,
+            by_hash_alone: false,
+        };
+        let of = |path: &String| identify(path, None, &known);
+        assert_eq!(of(&own), Identity::Trusted(own.clone()));
+        assert_eq!(of(&chain), Identity::Trusted(chain.clone()));
+        assert_eq!(of(&script), Identity::Project(script.clone()));
+        for path in [&own, &chain, &script, &built] {
+            std::fs::write(path, "#!/bin/sh\nexit 1\n").unwrap();
+        }
+        assert_eq!(of(&own), Identity::Exchanged(own.clone()));
+        assert_eq!(of(&script), Identity::Exchanged(script.clone()));
+        assert_eq!(of(&built), Identity::Project(built.clone()), "a build changed it");
+        assert_eq!(of(&chain), Identity::Changed(chain.clone()), "an update changed it");
+        assert_eq!(inventory.make(&[chain.clone().into()]), Ok(1));
+        assert_eq!(of(&chain), Identity::Trusted(chain.clone()), "listed again");
+        let bin = home.join(".cargo/bin");
+        tool(&bin, "tool");
+        std::fs::write(&chain, "#!/bin/sh\nexit 2\n").unwrap();
+        std::fs::set_permissions(&bin, PermissionsExt::from_mode(0o777)).unwrap();
+        assert_eq!(of(&chain), Identity::Exchanged(chain.clone()), "everybody can write there");
     }
 
     #[test]

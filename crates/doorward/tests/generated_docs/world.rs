@@ -84,6 +84,7 @@ const FILE: &[Key] = &[
     ("sha256", Shape::Text, "hash of its content, in hex"),
     ("changed_since_trust", Shape::Flag, "it is not what it was when the project was trusted"),
     ("created_this_session", Shape::Flag, "the agent made it in this session"),
+    ("dependents", Shape::Number, "so many files of the project import it"),
     ("arrived", Shape::Flag, "git, a patch, an archive or a download put it there; for a directory, all that is below"),
 ];
 

@@ -49,6 +49,7 @@ words! {
         Resource = "resource" : "the name of something that is not a file",
         Package = "package" : "the name of a package",
         Pid = "pid" : "a process id",
+        Print = "print" : "a file that is read and printed from beginning to end",
     }
 }
 

@@ -12,7 +12,9 @@ use crate::marks::{Mark, Marks};
 impl Observer<'_> {
     /// The read tool.
     pub fn read_tool(&mut self, path: &str, cwd: &str) {
+        let at = self.effects.len();
         self.tool_path(Touch::Read, path, cwd);
+        self.reads_whole(at);
     }
 
     /// The search tool: everything below the path is read.

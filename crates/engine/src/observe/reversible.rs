@@ -2,13 +2,10 @@
 
 use super::observer::Observer;
 use super::touch::Touch;
-use crate::effect::{Effect, Reversibility, Scope};
+use crate::effect::{Amount, Effect, Reversibility, Scope};
 use crate::marks::Mark;
+use crate::policy::Thresholds;
 use crate::world::{Kind, Tally, Tracking};
-
-/// Files that git cannot restore, above which a deletion counts as bulk.
-const BULK_FILES: u64 = 20;
-const BULK_BYTES: u64 = 20 * 1024 * 1024;
 
 impl Observer<'_> {
     /// Whether what the operation changes can be had back.
@@ -77,6 +74,9 @@ impl Observer<'_> {
                 if matches!(touch, Touch::Write) {
                     effect.marks.add(Mark::Truncates);
                 }
+                if touch == Touch::Delete && look.kind == Kind::File {
+                    effect.amount = Some(Amount { files: 1, bytes: look.size, at_least: false });
+                }
                 Reversibility::Irreversible
             }
         }
@@ -99,14 +99,17 @@ impl Observer<'_> {
                 | Tracking::Unknown => Reversibility::Tracked,
             },
             Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
-                if unrestorable > BULK_FILES || unrestorable_bytes > BULK_BYTES {
+                let lost = Amount { files: unrestorable, bytes: unrestorable_bytes, at_least: false };
+                effect.amount = Some(lost);
+                if crate::limits::is_bulk(lost, &Thresholds::default()) {
                     effect.marks.add(Mark::Bulk);
                 }
                 Reversibility::Irreversible
             }
             // Too much to count, but a build makes it again.
             Tally::More { .. } if self.world.tracking(real) == Tracking::Rebuildable => Reversibility::Rebuildable,
-            Tally::More { .. } => {
+            Tally::More { files, bytes } => {
+                effect.amount = Some(Amount { files, bytes, at_least: true });
                 effect.marks.add(Mark::Bulk);
                 effect.marks.add(Mark::CountUnknown);
                 Reversibility::Irreversible

@@ -5,7 +5,8 @@ use super::shell::field::Field;
 use super::shell::paths::is_ours;
 use super::stream::Shape;
 use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Scope, Sensitivity, Target};
+use crate::effect::{Amount, Effect, Operation, Scope, Sensitivity, Target};
+use crate::imports::{self, Imported};
 use crate::marks::{Mark, Marks};
 use crate::path::{self, Follow};
 use crate::place;
@@ -13,9 +14,6 @@ use crate::world::Kind;
 
 /// More files behind a pattern are not listed one by one.
 const MATCHED: usize = 20;
-
-/// A single read above this is not settled by layer 1.
-const LARGE_READ: u64 = 10 * 1024 * 1024;
 
 /// What is done to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,6 +337,7 @@ impl Observer<'_> {
         self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
         self.note_reading(touch, &real, &mut effect);
+        self.note_dependents(&real, &mut effect);
         effect.by.clone_from(&by.name);
         effect.part = by.part;
         let sensitive = effect.sensitivity > Sensitivity::None && touch != Touch::List;
@@ -355,8 +354,8 @@ impl Observer<'_> {
         match touch {
             Touch::Read | Touch::Upload => {
                 let look = self.world.look(real);
-                if look.size > LARGE_READ {
-                    effect.marks.add(Mark::LargeRead);
+                if touch == Touch::Upload {
+                    hands_over(effect, look.size);
                 }
                 if look.kind == Kind::Special {
                     effect.marks.add(Mark::Device);
@@ -378,6 +377,55 @@ impl Observer<'_> {
             | Touch::Metadata
             | Touch::MetadataTree => {}
         }
+    }
+}
+
+impl Observer<'_> {
+    /// The files that are read from `at` on are handed to the agent from beginning to end. Most programs return little of
+    /// what they read (`grep`, `wc`, `tail`), so only these are held against the limit of one read.
+    pub fn reads_whole(&mut self, at: usize) {
+        for effect in self.effects.iter_mut().skip(at) {
+            if let (Operation::Read, Target::Path(path)) = (effect.operation, &effect.target) {
+                let size = self.world.look(path).size;
+                hands_over(effect, size);
+            }
+        }
+    }
+
+    /// What is read from `at` on goes to another program and not to the agent.
+    pub fn hands_on(&mut self, at: usize) {
+        for effect in self.effects.iter_mut().skip(at).filter(|effect| effect.operation == Operation::Read) {
+            effect.amount = None;
+            effect.marks.remove(Mark::LargeRead);
+        }
+    }
+}
+
+fn hands_over(effect: &mut Effect, bytes: u64) {
+    if bytes == 0 {
+        return;
+    }
+    let read = Amount { files: 1, bytes, at_least: false };
+    effect.amount = Some(read);
+    if crate::limits::is_large_read(read, &crate::policy::Thresholds::default()) {
+        effect.marks.add(Mark::LargeRead);
+    }
+}
+
+impl Observer<'_> {
+    /// Whoever changes a file that many others import changes them as well.
+    fn note_dependents(&self, real: &str, effect: &mut Effect) {
+        let changes = matches!(effect.operation, Operation::Write | Operation::Delete);
+        let is_own = effect.marks.has_any(&[Mark::Creates, Mark::SessionFile]) || effect.scope != Scope::File;
+        let below = self.world.project().and_then(|project| real.strip_prefix(project));
+        if !changes || is_own || below.is_none_or(|path| Imported::at(path).is_none()) {
+            return;
+        }
+        effect.dependents = self.world.dependents(real);
+        let steps = [(imports::WIDELY, Mark::WidelyImported), (imports::EVERYWHERE, Mark::ImportedEverywhere)];
+        let reached = |(step, _): &(u32, Mark)| effect.dependents.is_some_and(|dependents| dependents >= *step);
+        let marks: Marks = steps.into_iter().filter(reached).map(|(_, mark)| mark).collect();
+        effect.marks.union(marks);
     }
 }
 

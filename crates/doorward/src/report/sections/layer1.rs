@@ -68,11 +68,26 @@ fn limits(gathered: &Gathered) -> Part {
     let thresholds = &gathered.policy.thresholds;
     let copies = gathered.loaded.config.snapshots.limits();
     let row = |what: &'static str, value: u64, then: &'static str| vec![what.into(), count(value), then.into()];
-    let sessions = vec![
-        row("reads in a minute", thresholds.reads_per_minute.into(), "more ask"),
-        row("reads in a few seconds", thresholds.read_burst.into(), "more ask"),
-        row("denials in a row", thresholds.denials_in_a_row.into(), "the next call is put to a person"),
-        row("denials in a session", thresholds.denials.into(), "the next call is put to a person"),
+    let limit = |what: &'static str, key: &str, value: String, then: &'static str| {
+        let from = crate::config::source_of_limit(&gathered.loaded, key, thresholds);
+        vec![what.into(), Text::figure(value), then.into(), Text::code(key), Text::plain(from)]
+    };
+    let person = "the next call is put to a person";
+    let number = |value: u32| value.to_string();
+    let size = doorward_engine::size;
+    let limits = vec![
+        limit("reads in a minute", "reads_per_minute", number(thresholds.reads_per_minute), "the next read asks"),
+        limit("reads in a few seconds", "read_burst", number(thresholds.read_burst), "the next read asks"),
+        limit("size of one read", "read_bytes", size(thresholds.read_bytes), "asks (`large-read`)"),
+        limit(
+            "files that one call loses for good",
+            "bulk_files",
+            number(thresholds.bulk_files),
+            "blocks (`bulk-deletion`)",
+        ),
+        limit("size of these files", "bulk_bytes", size(thresholds.bulk_bytes), "blocks (`bulk-deletion`)"),
+        limit("denials in a row", "denials_in_a_row", number(thresholds.denials_in_a_row), person),
+        limit("denials in a session", "denials", number(thresholds.denials), person),
     ];
     let of_copies = vec![
         row("files that one call may lose and have copied first", copies.files, "more ask"),
@@ -80,11 +95,11 @@ fn limits(gathered: &Gathered) -> Part {
         row("megabytes of all copies together", copies.store_bytes / 1_000_000, "then calls ask"),
     ];
     Part::new("Rate limits and burst thresholds")
-        .table(&["limit", "at most", "beyond it"], sessions)
+        .say("A configuration can lower each of these limits and raise none above the value that is built in.")
+        .table(&["limit", "at most", "beyond it", "key", "from"], limits)
         .from("doorward config")
         .table(&["copies before a call", "at most", "beyond it"], of_copies)
         .from("doorward config --schema")
-        .say("Very large reads ask (`read-plain` does not cover them), and deletions beyond the bulk limit block (`bulk-deletion`).")
 }
 
 fn version(gathered: &Gathered) -> Part {

@@ -14,7 +14,10 @@ pub fn asks_a_subcommand(args: &Args) -> bool {
             && entry.grammar.is_none()
             && matches!(entry.style, None | Some(Style::Gnu))
             && entry.operands.iter().all(|operand| {
-                matches!(operand.role, Role::Data | Role::Resource | Role::Package | Role::Read | Role::List)
+                matches!(
+                    operand.role,
+                    Role::Data | Role::Resource | Role::Package | Role::Read | Role::Print | Role::List
+                )
             })
     };
     args.chain.len() > 1
@@ -59,14 +62,14 @@ pub fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> b
 ///
 /// A name in the project that is taken for a flag may at most make the program read another file.
 pub fn flags_are_harmless(args: &Args) -> bool {
-    let reads = |role: Role| args.are_names && matches!(role, Role::Read | Role::ReadTree | Role::List);
+    let reads = |role: Role| args.are_names && matches!(role, Role::Read | Role::Print | Role::ReadTree | Role::List);
     let role_is_harmless = |takes: Takes| match takes {
         Takes::Nothing => true,
         Takes::Value(role) | Takes::Glued(role) => matches!(role, Role::Data | Role::Resource) || reads(role),
     };
     let is_harmless = |flag: &Flag| {
         let operands = flag.changes.operands;
-        let lists = matches!(flag.takes, Takes::Value(Role::Read)) && args.are_names;
+        let lists = matches!(flag.takes, Takes::Value(Role::Read | Role::Print)) && args.are_names;
         let changes = Changes {
             operands: operands.filter(|role| !reads(*role)),
             opaque: flag.changes.opaque && !lists,

@@ -151,7 +151,7 @@ impl Runner<'_, '_> {
         let named = invocation.args.entry().is_some_and(|entry| entry.grammar == Some(Grammar::PackageScript));
         let roles = invocation.roles.clone();
         let tests = runs(invocation, &[Mark::Test]);
-        let is_handed = |role: &Role| *role == Role::Data || (tests && *role == Role::Read);
+        let is_handed = |role: &Role| *role == Role::Data || (tests && matches!(role, Role::Read | Role::Print));
         let handed = operands.iter().zip(&roles).skip(usize::from(named)).filter(|(_, role)| is_handed(role));
         let words: Vec<Field> = handed.map(|(word, _)| word.clone()).collect();
         self.handed_files(&words, invocation, state);
@@ -169,7 +169,7 @@ impl Runner<'_, '_> {
             if value.text.trim_start().starts_with(['{', '[']) && value.text.contains('/') {
                 let name = &invocation.by.name;
                 self.out.lower(Degree::Opaque, format!("the settings that `{flag}` gives to `{name}`"));
-            } else if matches!(role, Role::Data | Role::Read) {
+            } else if matches!(role, Role::Data | Role::Read | Role::Print) {
                 self.loaded(&flag, &value, invocation, state);
             }
         }

@@ -126,6 +126,12 @@ impl Runner<'_, '_> {
                 // It may still be what it is called, so the words are judged all the same.
                 self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
             }
+            Identity::Exchanged(path) => {
+                self.out
+                    .lower(Degree::Opaque, format!("what `{}` does since its bytes changed", crate::path::name(&path)));
+                self.executes_file(&path, by, Marks::default().with(Mark::ExchangedBinary));
+                self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
+            }
             Identity::Unlisted(path) => {
                 // Its bytes are nobody's promise, so it does not matter what they say now.
                 self.out.lower(Degree::Opaque, format!("what `{}` does", crate::path::name(&path)));

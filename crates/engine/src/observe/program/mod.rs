@@ -334,7 +334,10 @@ impl Runner<'_, '_> {
     fn default_operand(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         let Some(default) = invocation.args.entry().and_then(|entry| entry.default.clone()) else { return };
         let is_path = |role: &Role| {
-            matches!(role, Role::Read | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write)
+            matches!(
+                role,
+                Role::Read | Role::Print | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write
+            )
         };
         let wanted = default.given.is_empty() || default.given.iter().any(|flag| invocation.args.has(flag));
         let unwanted = default.unless.iter().any(|flag| invocation.args.has(flag));

@@ -86,6 +86,7 @@ pub fn without_change(role: Role) -> Role {
         Role::Resource | Role::Package | Role::Pid | Role::RemoteInto => Role::Data,
         Role::Data
         | Role::Read
+        | Role::Print
         | Role::ReadTree
         | Role::List
         | Role::LinkSource

@@ -85,6 +85,7 @@ impl Runner<'_, '_> {
                 Role::Env => self.set_for_command(field, invocation, state),
                 Role::Data
                 | Role::Read
+                | Role::Print
                 | Role::ReadTree
                 | Role::List
                 | Role::Write
@@ -149,6 +150,7 @@ impl Runner<'_, '_> {
             Role::Env => self.set_for_command(field, invocation, state),
             Role::Data | Role::Resource | Role::Package | Role::Cwd | Role::Into => {}
             Role::Read => self.reads(Touch::Read, field, invocation, state),
+            Role::Print => self.prints(field, invocation, state),
             Role::ReadTree => self.reads(Touch::ReadTree, field, invocation, state),
             Role::List => self.reads(Touch::List, field, invocation, state),
             Role::Write => self.writes(Touch::Write, field, invocation, state),
@@ -204,6 +206,13 @@ impl Runner<'_, '_> {
             invocation.output.files = earlier.zip(stream.files).map(|(first, then)| [&*first, &*then].concat().into());
         }
         invocation.passes_input = false;
+    }
+
+    /// A file whose whole content is handed over.
+    fn prints(&mut self, field: &Field, invocation: &mut Invocation, state: &State<'_>) {
+        let at = self.out.effects.len();
+        self.reads(Touch::Read, field, invocation, state);
+        self.out.reads_whole(at);
     }
 
     pub fn writes(&mut self, touch: Touch, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {

@@ -20,7 +20,7 @@ const fn payload(role: Role) -> Option<&'static str> {
         Role::Code => "exit",
         Role::Execute => "/tmp/evil",
         Role::Script | Role::ScriptSh | Role::Config => "/tmp/evil.x",
-        Role::Read | Role::ReadTree | Role::Upload => "/home/dev/.ssh/id_rsa",
+        Role::Read | Role::Print | Role::ReadTree | Role::Upload => "/home/dev/.ssh/id_rsa",
         Role::Write | Role::Append | Role::Create | Role::Edit | Role::Metadata | Role::MetadataTree => "/etc/passwd",
         Role::Delete | Role::DeleteTree | Role::Move | Role::Into | Role::Empty => "/etc/passwd",
         Role::Env => "LD_PRELOAD=/tmp/evil.so",

@@ -131,8 +131,12 @@ impl<'o, 'w> Runner<'o, 'w> {
                 break;
             }
             let mut inner = state.clone();
+            let before = self.out.effects.len();
             stream = self.apart(|runner| runner.command(command, &mut inner, stream));
             self.keep_files(state, &inner);
+            if at + 1 < pipeline.commands.len() {
+                self.out.hands_on(before);
+            }
         }
         stream
     }

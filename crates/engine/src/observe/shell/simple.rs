@@ -88,6 +88,7 @@ impl Runner<'_, '_> {
         }
         let part = self.out.part(command.span);
         let untouched = opens_files(&command.redirects).then(|| state.clone());
+        let at = self.out.effects.len();
         let output = if changes_state {
             self.run(fields, state, redirected.input.clone(), part)
         } else {
@@ -104,6 +105,9 @@ impl Runner<'_, '_> {
             self.assign(name, value, state);
         }
         unless_refused(untouched, state);
+        if command.redirects.iter().any(takes_output) {
+            self.out.hands_on(at);
+        }
         self.finish_redirects(redirected, output, state)
     }
 
@@ -463,6 +467,12 @@ impl Runner<'_, '_> {
 }
 
 /// What a file holds that this call wrote, if that is known.
+/// `> file`: what the command prints goes there and not to the agent.
+fn takes_output(redirect: &Redirect) -> bool {
+    let writes = [RedirectOperator::Write, RedirectOperator::Clobber, RedirectOperator::Append];
+    redirect.fd.is_none() && writes.contains(&redirect.operator)
+}
+
 fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
     Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
 }

@@ -1,0 +1,198 @@
+//! Limits and trusted programs, through the real hook on a real disk: what is beyond a limit stops and says which.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+use support::Home;
+use support::terminal::{self, Terminal};
+
+/// An agent in mode `auto`, no copies before a call, and these thresholds.
+fn house(thresholds: &str) -> Home {
+    let home = Home::new();
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    let before = home.read(".config/doorward/config.toml").unwrap();
+    let text = format!("{before}\n[snapshots]\nenabled = false\n\n[thresholds]\n{thresholds}\n");
+    home.write(".config/doorward/config.toml", &text);
+    home
+}
+
+/// Trusts something as a person does: at a terminal.
+fn trust(home: &Home, what: &str) {
+    let terminal = Terminal::new(home);
+    terminal.run(home, &format!("doorward trust {what}"));
+    terminal.shows("y/N");
+    terminal.types("y");
+    terminal.shows("ended with 0");
+}
+
+fn answer(home: &Home, tool: &str, input: serde_json::Value) -> (String, String) {
+    let answer = home.hook(tool, input).json();
+    let text = |key: &str| answer["hookSpecificOutput"][key].as_str().unwrap_or_default().to_owned();
+    (text("permissionDecision"), text("permissionDecisionReason"))
+}
+
+fn bash(home: &Home, command: &str) -> (String, String) {
+    answer(home, "Bash", json!({ "command": command }))
+}
+
+fn read(home: &Home, name: &str) -> (String, String) {
+    answer(home, "Read", json!({ "file_path": home.project().join(name) }))
+}
+
+fn file(home: &Home, name: &str, size: u64) {
+    let path = home.project().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::File::create(path).unwrap().set_len(size).unwrap();
+}
+
+fn program(home: &Home, name: &str, text: &str) -> String {
+    home.write(name, text);
+    let path = home.path(name);
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_read_above_the_limit_asks_and_names_it() {
+    let home = house("");
+    file(&home, "small.log", 10 << 20);
+    file(&home, "large.log", (10 << 20) + 1);
+    assert_eq!(read(&home, "small.log").0, "allow");
+    for (verdict, why) in [read(&home, "large.log"), bash(&home, "cat large.log")] {
+        assert!(verdict == "ask" && why.contains("the limit for one read is 10 MiB"), "{verdict}: {why}");
+    }
+    for command in ["tail -n 5 large.log", "wc -l large.log", "grep -c x large.log", "cat large.log | head -n 3"] {
+        assert_eq!(bash(&home, command).0, "allow", "{command}");
+    }
+}
+
+#[test]
+fn a_read_limit_of_ones_own_is_lower_and_never_higher() {
+    let home = house("read_bytes = 4096");
+    file(&home, "page.log", 5000);
+    let (verdict, why) = read(&home, "page.log");
+    assert!(verdict == "ask" && why.contains("4.8 KiB; the limit for one read is 4 KiB"), "{verdict}: {why}");
+    let home = house("read_bytes = 999999999");
+    file(&home, "large.log", 11 << 20);
+    let (verdict, why) = read(&home, "large.log");
+    assert!(verdict == "ask" && why.contains("the limit for one read is 10 MiB"), "{verdict}: {why}");
+    let shown = home.run(&["config"], b"").stdout;
+    assert!(shown.contains("thresholds.read_bytes = 10485760"), "{shown}");
+    assert!(shown.contains("is above the built-in limit, which counts: 10485760"), "{shown}");
+}
+
+#[test]
+fn a_project_can_lower_a_limit_and_not_raise_it() {
+    let home = house("bulk_files = 10");
+    std::fs::write(home.project().join(".doorward.toml"), "[thresholds]\nbulk_files = 15\nread_bytes = 1000\n")
+        .unwrap();
+    (0..12).for_each(|number| file(&home, &format!("data/{number}"), 1));
+    file(&home, "notes.log", 2000);
+    let (verdict, why) = bash(&home, "rm -rf data");
+    assert!(verdict == "deny" && why.contains("12 files"), "{verdict}: {why}");
+    assert!(why.contains("the limit for one call is 10 files and 20 MiB"), "{why}");
+    let (verdict, why) = read(&home, "notes.log");
+    assert!(verdict == "ask" && why.contains("the limit for one read is 1000 bytes"), "{verdict}: {why}");
+}
+
+#[test]
+fn files_that_are_named_one_by_one_count_together() {
+    let home = house("");
+    (0..21).for_each(|number| file(&home, &format!("data/{number}"), 1));
+    let names = |count: usize| (0..count).map(|number| format!("data/{number}")).collect::<Vec<_>>().join(" ");
+    assert_eq!(bash(&home, &format!("rm {}", names(20))).0, "ask");
+    let (verdict, why) = bash(&home, &format!("rm {}", names(21)));
+    assert!(verdict == "deny" && why.contains("21 files"), "{verdict}: {why}");
+    file(&home, "video.bin", (20 << 20) + 1);
+    let (verdict, why) = bash(&home, "rm -f video.bin");
+    assert!(verdict == "deny" && why.contains("1 file, 20 MiB; the limit"), "{verdict}: {why}");
+}
+
+#[test]
+fn the_limits_are_printed_with_their_values_and_sources() {
+    let home = house("bulk_files = 7\nreads_per_minute = 100000");
+    let config = home.run(&["config"], b"").stdout;
+    let line = |key: &str| config.lines().filter(|line| line.starts_with(key)).collect::<Vec<_>>().join("\n");
+    assert!(line("thresholds.bulk_files = 7").ends_with("# user"), "{config}");
+    assert!(line("thresholds.bulk_bytes = 20971520").ends_with("# built in"), "{config}");
+    assert!(line("thresholds.reads_per_minute = 300").ends_with("# built in"), "{config}");
+    assert!(line("thresholds.reads_per_minute = 100000").ends_with("overruled"), "{config}");
+    let defaults = home.run(&["defaults"], b"").stdout;
+    for limit in ["reads_per_minute = 300", "read_burst = 60", "bulk_files = 20", "bulk_bytes = 20971520"] {
+        assert!(defaults.contains(limit), "{defaults}");
+    }
+    assert!(defaults.contains("read_bytes = 10485760") && defaults.contains("10 MiB"), "{defaults}");
+    let report = home.run(&["report"], b"").stdout;
+    for row in [
+        "| 7 | blocks (`bulk-deletion`) | `bulk_files` | user |",
+        "| 10 MiB | asks (`large-read`) | `read_bytes` | built in |",
+    ] {
+        assert!(report.contains(row), "{row} in {report}");
+    }
+}
+
+#[test]
+fn the_limit_on_rates_that_was_hit_is_named() {
+    let home = house("reads_per_minute = 5");
+    file(&home, "a.txt", 1);
+    (0..5).for_each(|_| assert_eq!(read(&home, "a.txt").0, "allow"));
+    let (verdict, why) = read(&home, "a.txt");
+    assert!(verdict == "ask" && why.contains("the limit is 5 a minute") && !why.contains("read_burst"), "{why}");
+    let home = house("read_burst = 4");
+    file(&home, "a.txt", 1);
+    let stopped = (0..60).map(|_| read(&home, "a.txt")).find(|(verdict, _)| verdict == "ask");
+    let (_, why) = stopped.unwrap();
+    assert!(why.contains("the limit is 4 at once") && !why.contains("reads_per_minute"), "{why}");
+}
+
+#[test]
+fn a_program_trusted_by_name_whose_bytes_changed_blocks_until_it_is_trusted_again() {
+    if !terminal::is_there("trusting programs is not tested") {
+        return;
+    }
+    let home = house("");
+    let tool = program(&home, "apps/tool", "#!/bin/sh\necho one\n");
+    assert_eq!(bash(&home, &tool).0, "deny", "nobody has trusted it");
+    trust(&home, &format!("binary {tool}"));
+    assert_ne!(bash(&home, &tool).0, "deny");
+    program(&home, "apps/tool", "#!/bin/sh\necho two\n");
+    for command in [tool.clone(), format!("{tool} --help"), format!("cd / && {tool} | cat")] {
+        let (verdict, why) = bash(&home, &command);
+        assert_eq!(verdict, "deny", "{command}: {why}");
+        assert!(why.contains("bytes changed since you trusted it") && why.contains("doorward trust binary"), "{why}");
+    }
+    program(&home, "apps/tool", "#!/bin/sh\necho one\n");
+    assert_ne!(bash(&home, &tool).0, "deny", "the same bytes as then");
+    program(&home, "apps/tool", "#!/bin/sh\necho three\n");
+    assert_eq!(bash(&home, &tool).0, "deny");
+    trust(&home, &format!("binary {tool}"));
+    assert_ne!(bash(&home, &tool).0, "deny", "the way out");
+}
+
+#[test]
+fn a_program_that_a_package_manager_updated_asks_and_is_listed_again() {
+    if !terminal::is_there("trusting programs is not tested") {
+        return;
+    }
+    let home = house("");
+    let tool = program(&home, ".cargo/bin/rg", "#!/bin/sh\necho one\n");
+    trust(&home, "tools");
+    let listed = bash(&home, &format!("{tool} --version"));
+    assert_eq!(listed.0, "allow", "{}", listed.1);
+    program(&home, ".cargo/bin/rg", "#!/bin/sh\necho two\n");
+    let (verdict, why) = bash(&home, &format!("{tool} --version"));
+    assert_eq!(verdict, "ask", "{why}");
+    assert!(why.contains("after an update, `doorward trust tools` lists them again"), "{why}");
+    trust(&home, "tools");
+    assert_eq!(bash(&home, &format!("{tool} --version")).0, "allow");
+    // Trusted by name as well: an update still asks, and listing the tools again is enough.
+    trust(&home, &format!("binary {tool}"));
+    program(&home, ".cargo/bin/rg", "#!/bin/sh\necho three\n");
+    assert_eq!(bash(&home, &format!("{tool} --version")).0, "ask");
+    trust(&home, "tools");
+    assert_eq!(bash(&home, &format!("{tool} --version")).0, "allow");
+}
