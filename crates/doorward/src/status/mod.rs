@@ -82,6 +82,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let overdue = ticket::open(&index)?;
     let reviews = crate::tune::overdue(&index, time::now_ms())?;
     let figures = Figures::of(&index)?;
+    let undelivered = crate::notify::undelivered(&room.places);
     let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -96,7 +97,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
                 "declined": figures.said("block"), "unavailable": figures.said("unavailable") },
             "overridesByUser": figures.overrides.iter().map(|user| json!({ "user": user.name, "overrides": user.overridden,
                 "decisions": user.decisions, "rate": user.override_rate })).collect::<Vec<Value>>(),
-            "alerts": figures.alerts,
+            "alerts": figures.alerts, "undelivered": undelivered,
             "lastDecision": last.as_ref().map(|body| said(body.verdict)),
             "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
             "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
@@ -130,6 +131,9 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         counts.checked, counts.confirmed, counts.blocked, counts.overridden
     )?;
     figures.print(&mut out)?;
+    for sentence in &undelivered {
+        writeln!(out, "{}", visible(sentence))?;
+    }
     if let Some(body) = &last {
         let reason = body.reasons.first().map(String::as_str).unwrap_or_default();
         writeln!(out, "last decision: {} {}", said(body.verdict), visible(reason))?;
