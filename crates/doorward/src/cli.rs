@@ -104,6 +104,9 @@ enum Command {
     /// Say how a decision turned out: regretted, a nuisance, or fine; only a person may
     Flag(crate::outcomes::FlagArguments),
     /// Show rates, counts and durations of what was decided
+    ///
+    /// Durations by stage: `observe` looks at the machine, `judge` asks rules and matrix, `score` is the scorer of layer 2 by
+    /// itself where it ran, `review` the reviewer.
     Metrics(crate::metrics::MetricsArguments),
     /// List what wants attention, or say that it is dealt with
     ///
@@ -124,9 +127,15 @@ enum Command {
     Reconcile(crate::reconcile::ReconcileArguments),
     /// Sum up a session: calls, questions, blocks, hosts, files
     Digest(crate::digest::DigestArguments),
-    /// Tell a person about a call, in the ways that the configuration names
+    /// Tell a person about a call, or look for alerts and tell about them, in the ways that the configuration names
     #[command(hide = true)]
-    Notify { id: String },
+    Notify {
+        #[arg(required_unless_present = "look")]
+        id: Option<String>,
+        /// Evaluate all alerts
+        #[arg(long, value_name = "OCCASION", conflicts_with = "id")]
+        look: Option<crate::notify::Occasion>,
+    },
     /// Write the design document of this installation: eight sections, from the live configuration and record
     ///
     /// Markdown unless the file ends in `.html`. Every figure names the command that prints it.
@@ -296,7 +305,9 @@ pub fn command_line() -> ExitCode {
         report(error);
         ExitCode::from(code)
     };
-    match CommandLine::parse().command {
+    let command = CommandLine::parse().command;
+    let is_notifier = matches!(command, Command::Notify { .. });
+    let code = match command {
         Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Demo => crate::demo::run().unwrap_or_else(|error| failure(1, &error)),
         Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
@@ -335,7 +346,9 @@ pub fn command_line() -> ExitCode {
         Command::Reconcile(arguments) => crate::reconcile::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Digest(arguments) => crate::digest::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Report(arguments) => crate::report::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Notify { id } => crate::notify::run(&id).unwrap_or_else(|error| failure(1, &error)),
+        Command::Notify { id, look } => {
+            crate::notify::run(id.as_deref(), look).unwrap_or_else(|error| failure(1, &error))
+        }
         Command::Undo(arguments) => crate::snapshots::undo(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Snapshots(arguments) => {
             crate::snapshots::snapshots(&arguments).unwrap_or_else(|error| failure(1, &error))
@@ -347,7 +360,12 @@ pub fn command_line() -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Man => manual().map_or_else(|error| failure(1, &error), |()| ExitCode::SUCCESS),
+    };
+    if let (false, Ok(places)) = (is_notifier, crate::places::Places::find()) {
+        // What a person's command put on record may be an alert.
+        drop(crate::notify::look(&places));
     }
+    code
 }
 
 fn manual() -> anyhow::Result<()> {

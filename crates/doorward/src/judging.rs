@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use doorward_engine::{
     Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Mode, Opinion, Policy, Source, ToolCall, Verdict,
-    World, contacts, demanded_by, judge, observe, snapshot,
+    World, contacts, demanded_by, judge_timed, observe, snapshot,
 };
 use doorward_ledger::SnapshotTaken;
 
@@ -19,6 +19,8 @@ pub struct Considered {
     pub took: Duration,
     /// As much of it went into looking at the world.
     pub observing: Duration,
+    /// As long layer 2 took for this judgement; `None` if it was not asked.
+    pub scoring: Option<Duration>,
     /// A person's grant lets it run, whatever the judgement says.
     pub granted: bool,
     /// Who demanded that it is stopped, where doorward itself would have let it pass.
@@ -35,11 +37,30 @@ pub struct Considered {
 
 impl Considered {
     /// Judges again as if everything that the call loses were copied first; `None` if a copy would not help.
-    pub fn once_copied(&self, policy: &Policy) -> Option<(Facts, Judgement)> {
+    pub fn once_copied(&self, policy: &Policy) -> Option<Copied> {
         let facts = snapshot::covered(&self.facts)?;
-        let judgement = judge(&facts, policy);
-        Some((facts, judgement))
+        let (judgement, scoring) = timed(&facts, policy);
+        Some(Copied { facts, judgement, scoring })
     }
+
+    /// Judges again after something about the facts has changed.
+    pub fn judge_again(&mut self, policy: &Policy) {
+        (self.judgement, self.scoring) = timed(&self.facts, policy);
+    }
+}
+
+/// What a call is once everything that it loses was copied.
+#[derive(Debug)]
+pub struct Copied {
+    pub facts: Facts,
+    pub judgement: Judgement,
+    pub scoring: Option<Duration>,
+}
+
+/// Judges, with a clock for layer 2.
+fn timed(facts: &Facts, policy: &Policy) -> (Judgement, Option<Duration>) {
+    let start = Instant::now();
+    judge_timed(facts, policy, &|| start.elapsed())
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
@@ -49,19 +70,20 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         fault("judging");
         let facts = observe(call, world);
         let observing = start.elapsed();
-        let judgement = judge(&facts, policy);
-        (facts, judgement, observing)
+        let judged = timed(&facts, policy);
+        (facts, judged, observing)
     }));
     let took = start.elapsed();
-    let (facts, judgement, observing) = outcome.unwrap_or_else(|_| {
+    let (facts, (judgement, scoring), observing) = outcome.unwrap_or_else(|_| {
         let (facts, judgement) = broken(call, policy);
-        (facts, judgement, took)
+        (facts, (judgement, None), took)
     });
     Considered {
         facts,
         judgement,
         took,
         observing,
+        scoring,
         granted: false,
         demanded: None,
         snapshot: None,
@@ -74,7 +96,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
 /// The call again, with a doubt that only the edge can have: something about it is not known.
 pub fn doubted(mut considered: Considered, policy: &Policy, doubt: &str) -> Considered {
     considered.facts.coverage.lower(Degree::Opaque, doubt);
-    considered.judgement = judge(&considered.facts, policy);
+    considered.judge_again(policy);
     considered
 }
 

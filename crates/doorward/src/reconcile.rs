@@ -44,9 +44,7 @@ pub struct Unguarded {
 pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let since = time::parse(&arguments.since, time::now_ms()).map_err(anyhow::Error::msg)?;
-    let index = room.index()?;
-    let found = unguarded(&room.places, &index, since)?;
-    raise(&found, &index, &mut Ledger::of(&room.places))?;
+    let found = look(&room, since)?;
     let (reverted, by_hand) = outcomes::look(&room, since)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -64,6 +62,14 @@ pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
         }
     }
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The calls since then that ran without a record, each with an alert on it.
+pub fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
+    let index = room.index()?;
+    let found = unguarded(&room.places, &index, since_ms)?;
+    raise(&found, &index, &mut Ledger::of(&room.places))?;
+    Ok(found)
 }
 
 /// The calls since then that ran without a record. Before an agent was first asked about nothing is expected of it.

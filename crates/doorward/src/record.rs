@@ -3,12 +3,24 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use doorward_ledger::{Body, Checkpoint, CheckpointKey, Keep, Kind, Log, LogError, Receipt};
 
 use crate::places::Places;
 use crate::screen::time::now_ms;
+
+/// Alerts are looked for at least after so many decisions; a decision is one entry or more.
+pub const LOOK_EVERY: u64 = 50;
+
+/// This process has kept an alert, or the last of so many entries.
+static IS_LOOK_DUE: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody should look for alerts, because of what this process has kept since the last time it was asked.
+pub fn is_look_due() -> bool {
+    IS_LOOK_DUE.swap(false, Ordering::Relaxed)
+}
 
 /// One entry, ready to be kept.
 #[derive(Debug)]
@@ -63,7 +75,12 @@ impl Ledger {
 impl Recorder for Ledger {
     fn append(&mut self, entry: Entry) -> Result<Receipt> {
         let mut log = self.open().context("`doorward setup` begins a log where there is none")?;
-        Ok(log.append_json(entry.kind, entry.keep, entry.json, now_ms())?)
+        let kind = entry.kind;
+        let receipt = log.append_json(kind, entry.keep, entry.json, now_ms())?;
+        if kind == Kind::Alert || receipt.sequence.is_multiple_of(LOOK_EVERY) {
+            IS_LOOK_DUE.store(true, Ordering::Relaxed);
+        }
+        Ok(receipt)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::agents::Agent;
 use crate::cli::ServeArguments;
 use crate::hook::{LIMIT, Surroundings, answer};
 use crate::judging;
+use crate::notify;
 use crate::places::Places;
 
 /// More clients at once than one user has; each costs a thread.
@@ -105,6 +106,10 @@ fn serve(stream: &UnixStream, places: &Places) {
         }
         if send(stream, &answered(&line, &surroundings)).is_err() {
             return;
+        }
+        if let Some(mut looking) = notify::look(places) {
+            // Somebody has to take note of its end, or it stays in the list of processes.
+            let _ = std::thread::Builder::new().spawn(move || looking.wait());
         }
     }
 }

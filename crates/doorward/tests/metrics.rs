@@ -40,9 +40,14 @@ fn the_figures_are_those_of_the_record() {
     // The trial call of the set-up is the fifth.
     assert_eq!((figures["all"]["decisions"].as_u64(), figures["all"]["blocked"].as_u64()), (Some(5), Some(2)));
     assert_eq!((figures["pending"].as_u64(), figures["all"]["approved"].as_u64()), (Some(2), Some(2)));
-    let stages: Vec<&str> =
-        figures["latency"].as_array().unwrap().iter().map(|of| of["stage"].as_str().unwrap()).collect();
-    assert_eq!(stages, ["judge", "observe"]);
+    let stages: Vec<(&str, u64)> = figures["latency"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| (of["stage"].as_str().unwrap(), of["count"].as_u64().unwrap()))
+        .collect();
+    // Layer 1 settles what only reads, so the scorer was not asked and is not measured.
+    assert_eq!(stages, [("judge", 5), ("observe", 5), ("score", 3)]);
     let coverage: u64 = figures["coverage"].as_array().unwrap().iter().map(|of| of[1].as_u64().unwrap()).sum();
     assert_eq!(coverage, 5, "{figures}");
     let text = home.run(&["metrics"], b"").stdout;
@@ -58,6 +63,10 @@ fn prometheus_reads_what_is_printed() {
     }
     let text = home.run(&["metrics", "--prometheus"], b"").stdout;
     assert!(text.contains("doorward_decisions{category=\"read\",verdict=\"approve\"} "), "{text}");
+    for quantile in ["0.5", "0.99"] {
+        let scorer = format!("doorward_latency_seconds{{stage=\"score\",quantile=\"{quantile}\"}} ");
+        assert!(text.contains(&scorer), "{text}");
+    }
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let script = "import sys\nfrom prometheus_client.parser import text_string_to_metric_families as parse\n\
         families = {f.name: f for f in parse(sys.stdin.read())}\n\

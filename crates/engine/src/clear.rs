@@ -37,5 +37,5 @@ fn is_all_asked_for(facts: &Facts, policy: &Policy) -> bool {
         facts.effects.iter().enumerate().filter(|(index, _)| !is_covered(*index)).map(|(_, effect)| effect.clone());
     let rest = Facts { effects: rest.collect(), intent: Intent::default(), ..facts.clone() };
     rest.effects.len() < facts.effects.len()
-        && judge::opinions(&rest, policy).0.iter().all(|opinion| opinion.verdict == Verdict::AutoApprove)
+        && judge::opinions(&rest, policy).iter().all(|opinion| opinion.verdict == Verdict::AutoApprove)
 }

@@ -1,5 +1,7 @@
 //! From facts and policy to a judgement: all opinions are collected, the strictest wins.
 
+use std::time::Duration;
+
 use crate::clear;
 use crate::coverage::Degree;
 use crate::facts::Facts;
@@ -8,19 +10,58 @@ use crate::layer2;
 use crate::limits;
 use crate::matrix;
 use crate::policy::{Mode, Policy};
+use crate::retired::{Extent, Waived};
 use crate::review;
 use crate::rules;
 use crate::verdict::{Classes, Clearance, Confidence, Judgement, Opinion, Source, Verdict};
 
-/// How sure layer 2 is, and of what.
-type Scored = (Confidence, Option<Classes>);
+/// How sure layer 2 is, of what, and how long it took to say so.
+#[derive(Clone, Copy)]
+struct Scored {
+    sure: Confidence,
+    classes: Option<Classes>,
+    took: Duration,
+}
+
+/// What the stages said.
+struct Heard {
+    opinions: Vec<Opinion>,
+    /// What shadow rules would have said.
+    shadow: Vec<Opinion>,
+    /// Absent where layer 2 was not asked.
+    scored: Option<Scored>,
+}
+
+/// How the stages are listened to.
+#[derive(Clone, Copy)]
+struct Hearing<'a> {
+    /// What is not heard counts as not said.
+    is_heard: &'a dyn Fn(&Opinion) -> bool,
+    /// What goes with retired rules.
+    extent: Extent,
+    /// The time that has passed; the engine itself has no clock.
+    clock: &'a dyn Fn() -> Duration,
+}
+
+const EVERYTHING: Hearing<'static> = Hearing { is_heard: &|_| true, extent: Extent::Soft, clock: &|| Duration::ZERO };
 
 /// Judges a call by what was observed. Deterministic: the same facts and policy give the same judgement.
 pub fn judge(facts: &Facts, policy: &Policy) -> Judgement {
-    let (mut opinions, shadow, scored) = opinions(facts, policy);
-    clear::soft(&mut opinions, facts, policy);
-    opinions.extend(review::opinion(&opinions, facts));
-    strictest(opinions, shadow, scored, policy)
+    judge_timed(facts, policy, EVERYTHING.clock).0
+}
+
+/// The same, and how long layer 2 took by the given clock; `None` if it was not asked.
+pub fn judge_timed(facts: &Facts, policy: &Policy, clock: &dyn Fn() -> Duration) -> (Judgement, Option<Duration>) {
+    let heard = heard(facts, policy, Hearing { clock, ..EVERYTHING }).cleared(facts, policy);
+    let took = heard.scored.map(|scored| scored.took);
+    (strictest(heard, policy), took)
+}
+
+/// The verdict if nothing were left of the rules that the policy has retired: neither a cell of the matrix that asks about
+/// the same effects, firmly or not, nor their marks in layer 2. It says what a rule is to blame for and lets nothing run.
+pub fn verdict_without_retired(facts: &Facts, policy: &Policy) -> Verdict {
+    let heard = heard(facts, policy, Hearing { extent: Extent::Questions, ..EVERYTHING }).cleared(facts, policy);
+    strictest(heard, policy).verdict
 }
 
 /// Who demanded a question or a refusal that doorward would not have come to by itself: the mode, the user's own rules and
@@ -29,10 +70,12 @@ pub fn demanded_by(facts: &Facts, policy: &Policy, judgement: &Judgement) -> Opt
     let demand =
         judgement.opinions.iter().find(|opinion| opinion.verdict != Verdict::AutoApprove && is_demand(opinion))?;
     // Not the rest of the opinions: layer 2 weighs that others ask, and asks along.
-    let (mut own, _, _) = heard(facts, policy, |opinion| !is_demand(opinion));
-    clear::soft(&mut own, facts, policy);
-    own.extend(review::opinion(&own, facts));
-    own.iter().all(|opinion| opinion.verdict == Verdict::AutoApprove).then_some(demand.source)
+    let own = heard(facts, policy, Hearing { is_heard: &|opinion| !is_demand(opinion), ..EVERYTHING });
+    own.cleared(facts, policy)
+        .opinions
+        .iter()
+        .all(|opinion| opinion.verdict == Verdict::AutoApprove)
+        .then_some(demand.source)
 }
 
 /// It says what somebody wants or what the session has been up to, and nothing about this kind of call.
@@ -44,39 +87,46 @@ fn is_demand(opinion: &Opinion) -> bool {
     }
 }
 
-/// What every stage thinks, before anything is cleared: the opinions, those of shadow rules, and how sure layer 2 is.
-pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>, Option<Scored>) {
-    heard(facts, policy, |_| true)
+/// What every stage thinks, before anything is cleared.
+pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
+    heard(facts, policy, EVERYTHING).opinions
 }
 
-/// The same, as if what is not heard had not been said.
-fn heard(
-    facts: &Facts,
-    policy: &Policy,
-    is_heard: impl Fn(&Opinion) -> bool,
-) -> (Vec<Opinion>, Vec<Opinion>, Option<Scored>) {
+/// Listens to every stage.
+fn heard(facts: &Facts, policy: &Policy, hearing: Hearing<'_>) -> Heard {
     let facts = &*limits::measured(facts, policy);
+    let waived = Waived::of(facts, policy, hearing.extent);
     let mut opinions = mode(policy);
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));
     opinions.extend(coverage(facts));
     let (fired, shadow) = rules::opinions(facts, policy);
     opinions.extend(fired);
-    opinions.extend(matrix::floors(facts));
+    opinions.extend(matrix::floors(facts, &waived));
     opinions.extend(limits::opinions(facts, policy));
     opinions.extend(boundary(facts));
-    opinions.retain(is_heard);
+    opinions.retain(|opinion| (hearing.is_heard)(opinion));
     let mut scored = None;
     match layer1::settle(facts, policy) {
         Some(approval) => opinions.push(approval),
         None => {
             let others = opinions.iter().map(|opinion| opinion.verdict).max().unwrap_or(Verdict::AutoApprove);
-            let (opinion, sure, classes) = layer2::opinion(facts, policy, others);
-            scored = Some((sure, classes));
+            let before = (hearing.clock)();
+            let (opinion, sure, classes) = layer2::opinion(facts, policy, others, &waived);
+            scored = Some(Scored { sure, classes, took: (hearing.clock)().saturating_sub(before) });
             opinions.push(opinion);
         }
     }
-    (opinions, shadow, scored)
+    Heard { opinions, shadow, scored }
+}
+
+impl Heard {
+    /// Without the soft questions that something clears, and with what a reviewer says.
+    fn cleared(mut self, facts: &Facts, policy: &Policy) -> Heard {
+        clear::soft(&mut self.opinions, facts, policy);
+        self.opinions.extend(review::opinion(&self.opinions, facts));
+        self
+    }
 }
 
 /// What the mode of the agent demands.
@@ -115,7 +165,7 @@ fn boundary(facts: &Facts) -> Option<Opinion> {
 }
 
 /// The strictest opinion decides; if there is none, a person does.
-fn strictest(mut opinions: Vec<Opinion>, shadow: Vec<Opinion>, scored: Option<Scored>, policy: &Policy) -> Judgement {
+fn strictest(Heard { mut opinions, shadow, scored }: Heard, policy: &Policy) -> Judgement {
     if opinions.is_empty() {
         opinions.push(Opinion::confirm(Source::Nothing, Clearance::Firm, "no stage had an opinion"));
     }
@@ -126,8 +176,8 @@ fn strictest(mut opinions: Vec<Opinion>, shadow: Vec<Opinion>, scored: Option<Sc
         cleared_by: first.as_ref().and_then(|opinion| opinion.cleared_by),
         settled_by: first.as_ref().map_or(Source::Nothing, |opinion| opinion.source),
         rule: first.and_then(|opinion| opinion.rule),
-        confidence: scored.map(|(sure, _)| sure),
-        classes: scored.and_then(|(_, classes)| classes),
+        confidence: scored.map(|scored| scored.sure),
+        classes: scored.and_then(|scored| scored.classes),
         opinions,
         shadow,
         policy: policy.version.clone(),

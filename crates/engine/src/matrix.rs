@@ -2,6 +2,7 @@
 
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope};
 use crate::facts::Facts;
+use crate::retired::Waived;
 use crate::verdict::{Clearance, Opinion, Source, Verdict};
 
 /// A cell: the least strict verdict, and who may clear it.
@@ -16,10 +17,11 @@ const SOFT: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance
 const FIRM: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance::Firm) };
 const DUAL: Floor = Floor { verdict: Verdict::Block, clearance: Some(Clearance::Dual) };
 
-/// The floors of all effects that are above an approval.
-pub fn floors(facts: &Facts) -> Vec<Opinion> {
+/// The floors of all effects that are above an approval, without those that a retired rule takes with it.
+pub fn floors(facts: &Facts, waived: &Waived) -> Vec<Opinion> {
     let mut opinions: Vec<Opinion> = Vec::new();
-    for effect in &facts.effects {
+    let counts = |(place, effect)| waived.of_effect(place).is_none().then_some(effect);
+    for effect in facts.effects.iter().enumerate().filter_map(counts) {
         let floor = floor(effect.operation, effect.scope, effect.reversibility, effect.reach);
         let Some(clearance) = floor.clearance else { continue };
         let because = described(effect);

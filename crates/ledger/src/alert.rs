@@ -146,8 +146,8 @@ impl AlertKind {
                 WEEK_MS / DAY_MS
             ),
             Self::Unguarded => format!(
-                "an agent's transcript shows a call that ran and is on no record, found by `doorward reconcile` in the last {} \
-                 days",
+                "an agent's transcript shows a call that ran and is on no record, found when a session ends or by `doorward \
+                 reconcile` in the last {} days",
                 WEEK_MS / DAY_MS
             ),
             Self::Rollback => format!(

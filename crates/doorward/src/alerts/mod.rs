@@ -1,7 +1,7 @@
 //! `doorward alerts`: what wants attention, why it went off, and a person's word on it.
 //!
 //! Spikes and breakers are noticed by the hook as they happen (`raise`); everything is evaluated in full whenever
-//! somebody asks.
+//! somebody asks, and by `notify`, which tells of it.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -90,22 +90,31 @@ pub fn raised(kind: AlertKind, about: &str, text: &str) -> AlertBody {
 
 /// What stands, a broken record included.
 fn everything(room: &Room) -> Result<Vec<Alert>> {
-    let mut alerts: Vec<Alert> = broken(room).into_iter().collect();
+    let mut alerts: Vec<Alert> = broken(&room.places).into_iter().collect();
     alerts.extend(standing(&room.index()?, time::now_ms())?);
     Ok(alerts)
 }
 
 /// A broken record cannot be resolved by a word: it is listed as long as it is broken.
-fn broken(room: &Room) -> Option<Alert> {
-    let text = match verified(&room.places) {
+pub fn broken(places: &Places) -> Option<Alert> {
+    let text = match verified(places) {
         Ok(verified) if verified.report.holds() => return None,
         Ok(verified) => {
             let first = verified.report.findings.first().map(|finding| finding.fault.to_string()).unwrap_or_default();
             format!("{first}; `doorward audit verify` says more")
         }
-        Err(error) => format!("the record cannot be verified: {error:#}"),
+        Err(error) => return Some(unusable(&error)),
     };
-    Some(Alert::new(AlertKind::Chain, "the record", text, time::now_ms()))
+    Some(of_record(text))
+}
+
+/// The alert about a record that cannot be looked at.
+pub fn unusable(error: &anyhow::Error) -> Alert {
+    of_record(format!("the record cannot be verified: {error:#}"))
+}
+
+fn of_record(text: String) -> Alert {
+    Alert::new(AlertKind::Chain, "the record", text, time::now_ms())
 }
 
 fn asked(room: &Room, id: &str, question: &str) -> Result<Alert> {
@@ -156,7 +165,10 @@ fn list(alerts: &[Alert], json: bool) -> Result<ExitCode> {
     }
     match alerts.is_empty() {
         true => writeln!(out, "nothing wants attention; `doorward alerts --explain` says what would")?,
-        false => writeln!(out, "`doorward alerts ack ID` and `doorward alerts resolve ID --why TEXT` answer one")?,
+        false => writeln!(
+            out,
+            "`doorward alerts ack ID` and `doorward alerts resolve ID --why TEXT` answer one; --explain says when each goes off"
+        )?,
     }
     Ok(code)
 }

@@ -105,7 +105,7 @@ impl Checker {
 fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
     let mut considered = judging::consider(call, world, policy);
     if considered.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
-        considered.if_copied = considered.once_copied(policy).map(|(_, judgement)| judgement.verdict);
+        considered.if_copied = considered.once_copied(policy).map(|copied| copied.judgement.verdict);
     }
     considered
 }

@@ -58,7 +58,7 @@ pub struct Config {
     pub profile: Profile,
 }
 
-/// How a person is told that a call waits; nothing is told unless it is set. A repository cannot set it.
+/// How a person is told that a call waits or an alert went off; nothing is told unless it is set. A repository cannot set it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {

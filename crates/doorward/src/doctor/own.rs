@@ -8,6 +8,7 @@ use doorward_ledger::{AlertKind, Index, Log, LogError};
 use super::{Defect, Patient, exposed};
 use crate::alerts;
 use crate::audit::{Room, verified};
+use crate::notify;
 use crate::private_state;
 use crate::reconcile;
 use crate::record;
@@ -112,6 +113,9 @@ fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
     for review in crate::tune::overdue(index, now_ms)? {
         let instead = "what nobody looks at drifts; a proposal changes nothing until you accept it";
         found.push(Defect::new("review-overdue", None, review.sentence(), instead));
+    }
+    for what in notify::undelivered(patient.places) {
+        found.push(Defect::new("alert-undelivered", None, what, "`[notify]` in the configuration says where they go"));
     }
     let unguarded = reconcile::unguarded(patient.places, index, now_ms.saturating_sub(WEEK_MS))?;
     for one in &unguarded {

@@ -12,7 +12,7 @@ use super::bound::Bound;
 use super::pending::{Before, Pending, Status, WAITS_MS};
 use super::repeat::Repeat;
 use super::settle::user;
-use crate::notify::Told;
+use crate::notify::{Pushed, Told};
 use crate::places::Places;
 use crate::record;
 use crate::screen::time::now_ms;
@@ -168,6 +168,19 @@ impl Desk {
             self.states.forget::<Told>("told");
         }
         Ok(self.states.update("told", change)?)
+    }
+
+    /// What was told of alerts; what is damaged begins anew, so that an alert is told twice rather than never.
+    pub fn pushed(&self) -> Result<Pushed> {
+        if self.states.find::<Pushed>("pushed").is_err() {
+            self.states.forget::<Pushed>("pushed");
+        }
+        Ok(self.states.find("pushed")?.unwrap_or_default())
+    }
+
+    /// Changes what is known of it.
+    pub fn push<R>(&self, change: impl FnOnce(&mut Pushed) -> R) -> Result<R> {
+        Ok(self.states.update("pushed", change)?)
     }
 
     fn forgotten(&self) -> Result<Option<Told>> {

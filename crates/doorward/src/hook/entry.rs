@@ -72,9 +72,14 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
 /// Microseconds of each stage.
 fn latency(considered: &Considered) -> BTreeMap<String, u64> {
     let micros = |took: std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    let judging = considered.took.saturating_sub(considered.observing);
+    // The stages add up to the whole, so the scorer is not part of the rest of judging.
+    let scoring = considered.scoring.unwrap_or_default();
+    let judging = considered.took.saturating_sub(considered.observing).saturating_sub(scoring);
     let mut stages =
         BTreeMap::from([("observe".to_owned(), micros(considered.observing)), ("judge".to_owned(), micros(judging))]);
+    if let Some(scoring) = considered.scoring {
+        stages.insert("score".to_owned(), micros(scoring));
+    }
     if let Some(review) = &considered.review {
         stages.insert("review".to_owned(), review.took_ms.saturating_mul(1000));
     }

@@ -25,6 +25,7 @@ use crate::grants::{self, Desk, changed_since};
 use crate::judging;
 use crate::key;
 use crate::loading;
+use crate::notify;
 use crate::places::Places;
 use crate::record::{Ledger, Recorder};
 use crate::rollout;
@@ -66,7 +67,10 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(Err(error)) => refusal(&format!("{error:#}")),
         Err(_) => refusal("it met a fault of its own"),
     };
-    delivery::send(&reply, known)
+    let code = delivery::send(&reply, known);
+    // The answer is out. Whatever becomes of this, it must not change the exit code, which is part of the answer.
+    let _ = catch_unwind(AssertUnwindSafe(|| Places::find().map(|places| notify::look(&places))));
+    code
 }
 
 /// How long the agent waits for an answer, if whoever installed the hook says so.
@@ -188,6 +192,9 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     let Surroundings { agent, places, .. } = surroundings;
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
     let session = event.session.clone();
+    if step == Step::Ended {
+        notify::ended();
+    }
     if step == Step::Began {
         Session::of(places, &event.session).begin()?;
     }

@@ -1,13 +1,16 @@
-//! Tells a person that a call waits: on the desktop, through a command, at a web address. Off unless the user sets it.
+//! Tells a person that a call waits or that an alert went off: on the desktop, through a command, at a web address. Off
+//! unless the user sets it.
 //!
 //! The hook only starts `doorward notify` and goes on: whatever becomes of the notification, the answer does not wait for
 //! it and does not change. What is told is what `doorward pending` shows, with secrets replaced.
 
+mod pushed;
 mod send;
+mod turn;
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -20,8 +23,11 @@ use crate::config::Notify;
 use crate::grants::{Desk, Pending};
 use crate::loading;
 use crate::places::Places;
-use crate::record::Ledger;
+use crate::record::{self, Ledger};
 use crate::screen::{time::now_ms, visible};
+pub use pushed::{Pushed, ended, look, undelivered};
+use send::{Note, Way};
+pub use turn::Occasion;
 
 /// Two notifications are at least so far apart; one tells how many calls wait.
 const APART_MS: u64 = 3000;
@@ -41,9 +47,11 @@ impl State for Told {
     const NAME: &'static str = "told";
 }
 
-/// What a notification says.
+/// What a notification about a call says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
+    /// Tells it from an alert.
+    pub event: &'static str,
     pub id: String,
     /// How many calls wait in all.
     pub waiting: usize,
@@ -64,23 +72,34 @@ pub fn start(notify: &Notify, id: &str) {
     if !notify.is_set() {
         return;
     }
-    let Ok(program) = std::env::current_exe() else { return };
-    let mut command = Command::new(program);
-    command.args(["notify", id]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // An agent that ends the group of its hook does not end this.
-    let _ = command.process_group(0).current_dir("/").spawn();
+    let _ = spawned(&["notify", id]);
 }
 
-/// `doorward notify ID`: tells about one call, in a process of its own.
-pub fn run(id: &str) -> Result<ExitCode> {
+/// This program, by itself: an agent that ends the group of its hook does not end this.
+fn spawned(arguments: &[&str]) -> std::io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.process_group(0).current_dir("/").spawn()
+}
+
+/// `doorward notify`: tells about one call, or looks for alerts, in a process of its own.
+pub fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
+    match (id, look) {
+        (Some(id), _) => of_call(places, id),
+        (None, look) => pushed::run(&places, look.unwrap_or(Occasion::Now)),
+    }
+}
+
+fn of_call(places: Places, id: &str) -> Result<ExitCode> {
     let notify = loading::load(&places, None, "").config.notify;
     let Some((pending, waiting)) = due(&places, id)? else { return Ok(ExitCode::SUCCESS) };
-    let message = Message::of(&pending, waiting);
-    for (name, outcome) in send::all(&notify, &message) {
-        note(&places, name, outcome)?;
+    let told = Message::of(&pending, waiting).note();
+    for way in Way::all(&notify) {
+        note(&places, way, way.tell(&notify, &told))?;
     }
-    Ok(ExitCode::SUCCESS)
+    // A way that fails is an alert itself, which the others may carry.
+    if record::is_look_due() { pushed::run(&places, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// The call, unless it was answered meanwhile or somebody was told of it together with another.
@@ -103,7 +122,8 @@ fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
 }
 
 /// Keeps in the record that a notifier fails: once, until it works again.
-fn note(places: &Places, name: &'static str, outcome: Result<(), String>) -> Result<()> {
+fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
+    let name = way.name();
     let is_failing = outcome.is_err();
     let is_news = Desk::of(places)?.tell(|told| {
         let was_failing = told.failing.iter().any(|failing| failing == name);
@@ -128,6 +148,7 @@ impl Message {
     fn of(pending: &Pending, waiting: usize) -> Message {
         let start = |text: &str| visible(text).replace('\n', " ⏎ ").chars().take(SHOWN).collect::<String>();
         Message {
+            event: "call",
             id: pending.id.clone(),
             waiting,
             agent: start(&pending.agent),
@@ -141,17 +162,16 @@ impl Message {
         }
     }
 
-    /// One line for a title, one for a text.
-    fn words(&self) -> (String, String) {
+    /// One line for a title, the rest for a text.
+    fn note(&self) -> Note {
         let others = match self.waiting {
             0 | 1 => String::new(),
             all => format!(" ({all} wait)"),
         };
-        let text = format!("{}: {}\n{}\ndoorward review", self.tool, self.call, self.reason);
-        (format!("{} waits for you{others}", self.agent), text)
-    }
-
-    fn json(&self) -> String {
-        json!(self).to_string()
+        Note {
+            title: format!("{} waits for you{others}", self.agent),
+            text: format!("{}: {}\n{}\ndoorward review", self.tool, self.call, self.reason),
+            json: json!(self).to_string(),
+        }
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::Message;
 use crate::config::Notify;
 
 /// So long a notifier may take.
@@ -14,43 +13,73 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Where the programs of the system lie: a search path that an agent has set does not count.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Tells in every way that is set; yields how each went.
-pub fn all(notify: &Notify, message: &Message) -> Vec<(&'static str, Result<(), String>)> {
-    let mut outcomes = Vec::new();
-    if notify.desktop {
-        outcomes.push(("desktop", desktop(message)));
-    }
-    if let Some((program, arguments)) = notify.command.split_first() {
-        outcomes.push(("command", fed(Command::new(program).args(arguments), &message.json())));
-    }
-    if let Some(address) = &notify.webhook {
-        outcomes.push(("webhook", webhook(address, message)));
-    }
-    outcomes
+/// A way to tell somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Desktop,
+    Command,
+    Webhook,
 }
 
-fn desktop(message: &Message) -> Result<(), String> {
-    let (title, text) = message.words();
+/// What is told: a title and a text for the eye, JSON for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub title: String,
+    pub text: String,
+    pub json: String,
+}
+
+impl Way {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Desktop => "desktop",
+            Way::Command => "command",
+            Way::Webhook => "webhook",
+        }
+    }
+
+    /// The ways that are set.
+    pub fn all(notify: &Notify) -> Vec<Way> {
+        let is_set = [
+            (Way::Desktop, notify.desktop),
+            (Way::Command, !notify.command.is_empty()),
+            (Way::Webhook, notify.webhook.is_some()),
+        ];
+        is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
+    }
+
+    /// Tells in this way, if it is set.
+    pub fn tell(self, notify: &Notify, note: &Note) -> Result<(), String> {
+        match (self, notify.command.split_first(), &notify.webhook) {
+            (Way::Desktop, ..) => desktop(note),
+            (Way::Command, Some((program, arguments)), _) => fed(Command::new(program).args(arguments), &note.json),
+            (Way::Webhook, _, Some(address)) => webhook(address, note),
+            (Way::Command, None, _) | (Way::Webhook, _, None) => Ok(()),
+        }
+    }
+}
+
+fn desktop(Note { title, text, .. }: &Note) -> Result<(), String> {
     if let Some(program) = found("osascript") {
         // The words are arguments of the script and no part of it.
         let script = ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
         let mut command = Command::new(program);
         command.args(script.iter().flat_map(|line| ["-e", line]));
-        return fed(command.args([&title, &text]), "");
+        return fed(command.args([title, text]), "");
     }
     let program = found("notify-send").ok_or("neither `notify-send` nor `osascript` is installed")?;
     // The text may be read as markup.
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    fed(Command::new(program).args(["--app-name=doorward", "--", &title, &text]), "")
+    fed(Command::new(program).args(["--app-name=doorward", "--", title, &text]), "")
 }
 
-fn webhook(address: &str, message: &Message) -> Result<(), String> {
+fn webhook(address: &str, note: &Note) -> Result<(), String> {
     let program = found("curl").ok_or("`curl` is not installed")?;
     let mut command = Command::new(program);
     // No file of settings is read, nothing is followed, and what is sent comes from standard input.
     command.args(["-q", "--silent", "--show-error", "--fail", "--max-time", "8", "--proto", "=http,https"]);
     command.args(["--header", "Content-Type: application/json", "--data-binary", "@-", "--output", "/dev/null"]);
-    fed(command.args(["--url", address]), &message.json())
+    fed(command.args(["--url", address]), &note.json)
 }
 
 fn found(name: &str) -> Option<std::path::PathBuf> {

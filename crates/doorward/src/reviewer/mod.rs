@@ -28,7 +28,7 @@ mod transcript;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use doorward_engine::{Answer, Clearance, Confidence, Degree, Policy, Review, Source, Verdict, World, judge};
+use doorward_engine::{Answer, Clearance, Confidence, Degree, Policy, Review, Source, Verdict, World};
 use serde::Serialize;
 
 use crate::agents::Proposed;
@@ -107,7 +107,7 @@ pub fn consult(mut considered: Considered, scene: &Scene<'_>, policy: &Policy, w
         (reviewed.answer, reviewed.because) = (Answer::Declines, objection);
     }
     considered.facts.review = Some(reviewed.fact());
-    considered.judgement = judge(&considered.facts, policy);
+    considered.judge_again(policy);
     considered.review = Some(reviewed);
     considered
 }

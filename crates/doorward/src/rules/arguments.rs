@@ -44,7 +44,8 @@ pub enum What {
     },
     /// Let a rule count no longer; only a person may
     ///
-    /// What stops a catastrophe always counts and cannot be retired.
+    /// A soft question goes with it, so that neither the matrix nor layer 2 asks it instead; what is firm stays. What stops a
+    /// catastrophe always counts and cannot be retired.
     Retire {
         id: String,
         #[command(flatten)]

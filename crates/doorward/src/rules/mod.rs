@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use doorward_engine::{Mode, Policy, Rule, Stage, Verdict};
+use doorward_ledger::AlertKind;
 use serde_json::{Value, json};
 
 use crate::loading;
@@ -134,6 +135,14 @@ pub fn defaults() -> Result<ExitCode> {
     }
     writeln!(out)?;
     writeln!(out, "# built in: {} rules, policy {}", policy.rules.len(), policy.version)?;
+    for kind in AlertKind::ALL {
+        writeln!(out, "# alert {}: {}", kind.word(), kind.definition())?;
+    }
+    writeln!(
+        out,
+        "# alerts are looked for when a session ends and at least every {} decisions; [notify] says who is told",
+        crate::record::LOOK_EVERY
+    )?;
     crate::reviewer::command::print_defaults(&mut out)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -48,16 +48,16 @@ impl Keeper<'_> {
         if considered.judgement.verdict == Verdict::AutoApprove {
             return self.keep_edits(considered);
         }
-        let Some((facts, judgement)) = considered.once_copied(policy) else { return Note::Nothing };
-        if judgement.verdict != Verdict::AutoApprove {
+        let Some(copied) = considered.once_copied(policy) else { return Note::Nothing };
+        if copied.judgement.verdict != Verdict::AutoApprove {
             return Note::Loses;
         }
         match self.keep(&considered.facts.subject, &plan::lost(&considered.facts)) {
             // INVARIANT: the laxer judgement counts only once every byte is durable elsewhere.
             Ok(manifest) => {
                 let note = brings_back(&manifest);
-                considered.facts = facts;
-                considered.judgement = judgement;
+                considered.facts = copied.facts;
+                (considered.judgement, considered.scoring) = (copied.judgement, copied.scoring);
                 considered.snapshot = Some(manifest.taken());
                 note
             }

@@ -81,7 +81,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let recent = index.list(&blocked(RECENT))?;
     let overdue = ticket::open(&index)?;
     let reviews = crate::tune::overdue(&index, time::now_ms())?;
-    let figures = Figures::of(&index)?;
+    let figures = Figures::of(&index, &room.places)?;
     let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -96,7 +96,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
                 "declined": figures.said("block"), "unavailable": figures.said("unavailable") },
             "overridesByUser": figures.overrides.iter().map(|user| json!({ "user": user.name, "overrides": user.overridden,
                 "decisions": user.decisions, "rate": user.override_rate })).collect::<Vec<Value>>(),
-            "alerts": figures.alerts,
+            "alerts": figures.alerts, "undelivered": figures.undelivered,
             "lastDecision": last.as_ref().map(|body| said(body.verdict)),
             "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
             "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
@@ -156,10 +156,12 @@ struct Figures {
     /// Users who have let something run.
     overrides: Vec<Share>,
     alerts: Vec<Alert>,
+    /// Alerts that nobody could be told of, in sentences.
+    undelivered: Vec<String>,
 }
 
 impl Figures {
-    fn of(index: &Index) -> Result<Figures> {
+    fn of(index: &Index, places: &Places) -> Result<Figures> {
         let now_ms = time::now_ms();
         let metrics = index.metrics(now_ms.saturating_sub(MONTH_MS), now_ms)?;
         let mut overrides = metrics.users;
@@ -169,6 +171,7 @@ impl Figures {
             reviews: metrics.reviews,
             overrides,
             alerts: crate::alerts::standing(index, now_ms)?,
+            undelivered: crate::notify::undelivered(places),
         })
     }
 
@@ -198,6 +201,9 @@ impl Figures {
         }
         for alert in &self.alerts {
             writeln!(out, "alert {} {}: {}", alert.id, alert.kind.word(), visible(&alert.text))?;
+        }
+        for sentence in &self.undelivered {
+            writeln!(out, "{}", visible(sentence))?;
         }
         Ok(())
     }

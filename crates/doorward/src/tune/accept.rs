@@ -67,6 +67,14 @@ pub fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a proposal that was just made would have changed.
+pub fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
+    replay::trusted(&room.places)?;
+    let loaded = loading::load(&room.places, None, "");
+    let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+    Plan { proposal: proposal.clone(), loaded, policy }.effect(room)
+}
+
 /// Lets a person accept a proposal or take it back.
 pub fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
     person::required()?;
@@ -124,6 +132,10 @@ impl Plan {
         }
         for one in &self.proposal.rule {
             writeln!(out, "rule {}: {} → {}", visible(&one.id), one.from, one.to)?;
+            writeln!(out, "    {}", visible(&one.why))?;
+        }
+        for one in &self.proposal.kept {
+            writeln!(out, "rule {} stays", visible(&one.id))?;
             writeln!(out, "    {}", visible(&one.why))?;
         }
         Ok(())

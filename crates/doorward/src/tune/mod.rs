@@ -10,6 +10,7 @@ mod quarterly;
 mod rate;
 mod weekly;
 mod weigh;
+mod without;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::loading;
 use crate::outcomes;
 use crate::places::Places;
 use crate::record::Ledger;
+use crate::replay;
 use crate::screen::{self, time, visible};
 use crate::trust::person;
 
@@ -143,7 +145,16 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
         Review::Monthly => Reviewed::Monthly(monthly::review(&history, &policy)),
         Review::Quarterly => Reviewed::Quarterly(quarterly::review(&history, &policy)),
     };
-    let proposal = reviewed.proposal(Proposal::new(review, time::moment(now_ms), &policy, history.head.clone()));
+    let made = Proposal::new(review, time::moment(now_ms), &policy, history.head.clone());
+    let mut proposal = reviewed.proposal(made);
+    let effect = match (&mut proposal, review) {
+        (Some(proposal), Review::Quarterly) => {
+            let effect = accept::effect(&room, proposal)?;
+            proposal.say_what_stays(&policy, &effect);
+            Some(effect)
+        }
+        (Some(_) | None, _) => None,
+    };
     let path = proposal.map(|proposal| proposal.save(&room.places)).transpose()?;
     let is_counted = person::required().is_ok();
     if is_counted {
@@ -151,13 +162,17 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
     }
     let mut out = anstream::stdout().lock();
     if json {
-        let shown = json!({ "review": review, "until": time::moment(now_ms), "report": reviewed.to_json()?, "leftOut": history.left_out(), "proposal": path });
+        let shown = json!({ "review": review, "until": time::moment(now_ms), "report": reviewed.to_json()?, "leftOut": history.left_out(), "proposal": path, "effect": effect.as_ref().map(|effect| replay::to_json(effect, 0)) });
         writeln!(out, "{shown:#}")?;
         return Ok(ExitCode::SUCCESS);
     }
     reviewed.print(&mut out, &history)?;
     if let Some(path) = path {
         writeln!(out, "proposal: {}", path.display())?;
+        if let Some(effect) = &effect {
+            let sums = &effect.all;
+            writeln!(out, "  of {} decisions {} get laxer and {} stricter", sums.judged, sums.laxer, sums.stricter)?;
+        }
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         writeln!(out, "  `doorward tune accept {name}` shows what it would change, and asks")?;
     }
@@ -188,7 +203,10 @@ impl Reviewed {
         match self {
             Reviewed::Weekly(_) => {}
             Reviewed::Monthly(monthly) => empty.threshold.clone_from(&monthly.changes),
-            Reviewed::Quarterly(quarterly) => empty.rule.clone_from(&quarterly.changes),
+            Reviewed::Quarterly(quarterly) => {
+                empty.rule.clone_from(&quarterly.changes);
+                empty.kept.clone_from(&quarterly.kept);
+            }
         }
         Some(empty).filter(|proposal| !proposal.is_empty())
     }

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use doorward_engine::{Operation, Policy, Stage, Thresholds};
+use doorward_engine::{Operation, Policy, Rule, Stage, Thresholds, Verdict};
 use doorward_ledger::{Hash, StateKey};
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::Review;
 use crate::places::Places;
+use crate::replay::Replayed;
 use crate::setup::write;
 use crate::trusted;
 
@@ -36,6 +37,14 @@ pub struct RuleChange {
     pub why: String,
 }
 
+/// A rule that should change and stays, because that would change no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptRule {
+    pub id: String,
+    pub why: String,
+}
+
 /// What a review would change.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,16 +62,34 @@ pub struct Proposal {
     pub threshold: Vec<ThresholdChange>,
     #[serde(default)]
     pub rule: Vec<RuleChange>,
+    #[serde(default)]
+    pub kept: Vec<KeptRule>,
 }
 
 impl Proposal {
     pub fn new(review: Review, made: String, policy: &Policy, (sequence, ledger): (u64, String)) -> Proposal {
         let policy = fingerprint(policy);
-        Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold: Vec::new(), rule: Vec::new() }
+        let (threshold, rule, kept) = (Vec::new(), Vec::new(), Vec::new());
+        Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold, rule, kept }
     }
 
     pub fn is_empty(&self) -> bool {
         self.threshold.is_empty() && self.rule.is_empty()
+    }
+
+    /// Says of each allow rule that is to be retired what comes of it, by the replay of the whole proposal.
+    pub fn say_what_stays(&mut self, policy: &Policy, effect: &Replayed) {
+        for change in &mut self.rule {
+            let is_allow = |rule: &&Rule| rule.id == change.id && rule.verdict == Verdict::AutoApprove;
+            if policy.rules.iter().any(|rule| is_allow(&rule)) {
+                let asked = effect.stricter.iter().filter(|one| one.before.rule.as_deref() == Some(&change.id)).count();
+                let words = match asked {
+                    0 => "no verdict changes by that alone: layer 2 approves the same calls, and `doorward tune monthly` weighs its threshold from then on".to_owned(),
+                    asked => format!("{asked} of them are asked about or blocked then"),
+                };
+                change.why = format!("{}; {words}", change.why);
+            }
+        }
     }
 
     /// Writes it beside the record. A second one of the same day and kind takes the place of the first.
@@ -100,7 +127,9 @@ impl Proposal {
         };
         let thresholds: ArrayOfTables = self.threshold.iter().map(threshold).collect();
         let rules: ArrayOfTables = self.rule.iter().map(rule).collect();
-        for (key, tables) in [("threshold", thresholds), ("rule", rules)] {
+        let kept = |one: &KeptRule| table([("id", value(&one.id)), ("why", value(&one.why))]);
+        let kept: ArrayOfTables = self.kept.iter().map(kept).collect();
+        for (key, tables) in [("threshold", thresholds), ("rule", rules), ("kept", kept)] {
             if !tables.is_empty() {
                 document.insert(key, Item::ArrayOfTables(tables));
             }
@@ -134,6 +163,7 @@ impl Proposal {
             policy: fingerprint(policy),
             threshold: threshold.map(|one| ThresholdChange { from: one.to, to: one.from, ..one }).collect(),
             rule: rule.map(|one| RuleChange { from: one.to, to: one.from, ..one }).collect(),
+            kept: Vec::new(),
             ..self.clone()
         }
     }
@@ -227,6 +257,7 @@ mod tests {
         let why = "people regretted \"much\"".to_owned();
         proposal.threshold =
             vec![ThresholdChange { category: "execute".into(), from: 0.85, to: 0.9, why: why.clone() }];
+        proposal.kept = vec![KeptRule { id: "service".into(), why: why.clone() }];
         proposal.rule = vec![RuleChange { id: "unseen-change".into(), from: Stage::Active, to: Stage::Retired, why }];
         proposal
     }

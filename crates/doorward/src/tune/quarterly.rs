@@ -1,6 +1,6 @@
 //! The quarterly review: the rules of layer 1 against what people answered and regretted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use doorward_engine::{Policy, Rule, Stage, Verdict};
@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::finding::{self, ALWAYS, Drift, Finding, MISHAPS, REGRET, UserRate};
 use super::history::History;
-use super::proposal::RuleChange;
+use super::proposal::{KeptRule, RuleChange};
 use super::rate::Rate;
+use super::without::Without;
 use crate::screen::visible;
 
 pub const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
@@ -30,7 +31,7 @@ pub struct Audited {
     pub rule: String,
     /// So often it spoke.
     pub fired: u64,
-    /// Let run, of what was answered and nothing but this rule asked about.
+    /// Let run, of what was answered and would have passed without the rules that asked about it.
     pub overridden: Rate,
     /// Regretted, of what it approved or people let run.
     pub regret: Rate,
@@ -49,6 +50,9 @@ pub struct Quarterly {
     pub findings: Vec<Finding>,
     #[serde(skip)]
     pub changes: Vec<RuleChange>,
+    /// Rules that are too strict and stay, because to retire them would change nothing.
+    #[serde(skip)]
+    pub kept: Vec<KeptRule>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -68,23 +72,41 @@ pub fn review(history: &History, policy: &Policy) -> Quarterly {
         overlaps: overlaps(history, policy),
         findings: finding::bursts(history.past.iter()),
         changes: Vec::new(),
+        kept: Vec::new(),
         users,
     };
-    for (rule, tally) in policy.rules.iter().zip(tallies).filter(|(rule, _)| rule.stage == Stage::Active) {
+    let active = || policy.rules.iter().zip(0..).zip(&tallies).filter(|((rule, _), _)| rule.stage == Stage::Active);
+    let is_strict =
+        |((rule, _), tally): &((&Rule, u16), &Tally)| matches!(wanted(rule, tally), Some((Drift::TooStrict, _)));
+    let strict: BTreeSet<u16> = active().filter(is_strict).map(|((_, place), _)| place).collect();
+    for ((rule, place), tally) in active() {
         if tally.fired == 0 {
             quarterly.silent.push(rule.id.to_string());
             continue;
         }
-        if let Some((drift, why)) = wanted(rule, &tally) {
-            quarterly.findings.push(Finding::new(drift, &rule.id, why.clone()));
-            let (from, to) = (Stage::Active, Stage::Retired);
-            quarterly.changes.push(RuleChange { id: rule.id.to_string(), from, to, why });
-        }
-        let Tally { fired, overridden, regret } = tally;
+        let Tally { fired, overridden, regret } = *tally;
         quarterly.rules.push(Audited { rule: rule.id.to_string(), fired, overridden, regret });
+        if let Some((drift, why)) = wanted(rule, tally) {
+            let without = strict.contains(&place).then(|| Without::of(history, place, &strict));
+            quarterly.propose(rule, drift, (why, without.map(|without| (without.is_laxer(), without.words(policy)))));
+        }
     }
     quarterly.findings.extend(finding::abuses(&quarterly.users));
     quarterly
+}
+
+impl Quarterly {
+    /// A finding about a rule, and what is to become of it: retired, unless that would change nothing.
+    fn propose(&mut self, rule: &Rule, drift: Drift, (why, effect): (String, Option<(bool, String)>)) {
+        let id = rule.id.to_string();
+        let is_kept = effect.as_ref().is_some_and(|(is_laxer, _)| !is_laxer);
+        let why = effect.map(|(_, words)| format!("{why}; {words}")).unwrap_or(why);
+        self.findings.push(Finding::new(drift, &rule.id, why.clone()));
+        match is_kept {
+            true => self.kept.push(KeptRule { id, why }),
+            false => self.changes.push(RuleChange { id, from: Stage::Active, to: Stage::Retired, why }),
+        }
+    }
 }
 
 fn tallies(history: &History, policy: &Policy, users: &[UserRate]) -> Vec<Tally> {
@@ -102,7 +124,7 @@ fn tallies(history: &History, policy: &Policy, users: &[UserRate]) -> Vec<Tally>
         for rule in &weighed.rules {
             let Some(tally) = tallies.get_mut(place(*rule)) else { continue };
             tally.fired += 1;
-            if past.is_answered() && weighed.alone.contains(rule) && !is_excessive(&past.user) {
+            if past.is_answered() && weighed.blamed.contains(rule) && !is_excessive(&past.user) {
                 tally.overridden.count(past.is_let_run());
                 if past.is_let_run() {
                     tally.regret.count(past.is_regretted);
@@ -124,7 +146,7 @@ fn wanted(rule: &Rule, tally: &Tally) -> Option<(Drift, String)> {
         Verdict::Confirm => {
             let is_always = overridden.whole >= ANSWERS && overridden.low() > ALWAYS;
             (is_always && regret.value() <= REGRET && regret.high() <= AFTERWARDS).then(|| {
-                let why = format!("where nothing else asked, people let run {overridden} and regretted {regret}");
+                let why = format!("of what it kept from passing, people let run {overridden} and regretted {regret}");
                 (Drift::TooStrict, why)
             })
         }
@@ -156,7 +178,10 @@ fn overlaps(history: &History, policy: &Policy) -> Vec<(String, String, u64)> {
 impl Quarterly {
     pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(out, "{} decisions in ninety days, judged again by the policy in force", self.decisions)?;
-        writeln!(out, "rules that spoke; overridden counts answers where nothing else asked")?;
+        writeln!(
+            out,
+            "rules that spoke; overridden counts answers about calls that would have passed without the rules that asked"
+        )?;
         for one in &self.rules {
             writeln!(
                 out,

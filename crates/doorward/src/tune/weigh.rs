@@ -1,21 +1,37 @@
-//! Judges a stored call again, to see which rules spoke and how sure layer 2 was of it.
+//! Judges a stored call again, to see which rules spoke, what they are to blame for, and how sure layer 2 was of it.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use doorward_engine::{Facts, Judgement, Operation, Policy, Source, Stage, Thresholds, Verdict, judge};
+use doorward_engine::layer2;
+use doorward_engine::{
+    Facts, Judgement, Operation, Policy, Source, Stage, Thresholds, Verdict, judge, verdict_without_retired,
+};
 
 /// What the policy in force makes of a call.
 #[derive(Debug)]
 pub struct Weighed {
     /// The rules that spoke, by their place in the policy.
     pub rules: Vec<u16>,
-    /// Those among them without which the verdict would be laxer.
-    pub alone: Vec<u16>,
+    /// Those among them that would have had to go for the call to pass; of what is blocked, those without which it would
+    /// not be.
+    pub blamed: Vec<u16>,
+    /// What becomes of the question if all of these are retired.
+    pub then: Then,
     /// The allow rule that settled it.
     pub allowed_by: Option<u16>,
     /// Layer 2 approved it, or only its thresholds keep it from being approved.
     pub score: Option<Score>,
+}
+
+/// What becomes of a question without the rules that asked it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    Passes,
+    /// It is asked all the same, but more may answer it.
+    Softens,
+    /// It is asked as before, by this stage.
+    Stays(Source),
 }
 
 /// How sure layer 2 is of a call: for each operation of its effects, of the effect that it is least sure of.
@@ -26,12 +42,18 @@ pub struct Score {
     pub is_approved: bool,
 }
 
-/// A policy, and the same without one rule or with the lowest thresholds.
+/// A policy, and the same with less.
 pub struct Scales<'p> {
     policy: &'p Policy,
     places: BTreeMap<&'p str, u16>,
+    /// Without one rule each.
     without: Vec<OnceLock<Policy>>,
-    /// Absent if nothing is above the floors.
+    /// Without any rule that asks.
+    ///
+    /// INVARIANT: a rule that does not speak of a call takes nothing along, so this is as good as a policy without exactly
+    /// the rules that spoke.
+    bare: Policy,
+    /// With the lowest thresholds; absent if nothing is above the floors.
     lowest: Option<Policy>,
 }
 
@@ -41,7 +63,10 @@ impl<'p> Scales<'p> {
         let is_raised = policy.thresholds != lowest.thresholds;
         let places = policy.rules.iter().map(|rule| rule.id.as_ref()).zip(0..).collect();
         let without = policy.rules.iter().map(|_| OnceLock::new()).collect();
-        Scales { policy, places, without, lowest: is_raised.then_some(lowest) }
+        let mut bare = policy.clone();
+        let active = bare.rules.iter_mut().filter(|rule| rule.stage == Stage::Active);
+        active.filter(|rule| rule.verdict == Verdict::Confirm).for_each(|rule| rule.stage = Stage::Retired);
+        Scales { policy, places, without, bare, lowest: is_raised.then_some(lowest) }
     }
 
     pub fn weigh(&self, facts: &Facts) -> Weighed {
@@ -50,10 +75,9 @@ impl<'p> Scales<'p> {
         let spoke: Vec<u16> = self.spoke(&judgement);
         let allowed_by = spoke.first().copied().filter(|_| is_approved && judgement.settled_by == Source::Rule);
         let rules: Vec<u16> = if is_approved { Vec::new() } else { spoke };
-        let alone =
-            rules.iter().copied().filter(|rule| self.is_laxer_without(*rule, facts, judgement.verdict)).collect();
+        let (blamed, then) = self.blamed(&rules, facts, &judgement);
         let score = self.scored(facts, &judgement);
-        Weighed { rules, alone, allowed_by, score }
+        Weighed { rules, blamed, then, allowed_by, score }
     }
 
     fn spoke(&self, judgement: &Judgement) -> Vec<u16> {
@@ -62,6 +86,31 @@ impl<'p> Scales<'p> {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// Who is to blame, and what would be without them. Each rule that asks is necessary, so either all are or none.
+    fn blamed(&self, rules: &[u16], facts: &Facts, judgement: &Judgement) -> (Vec<u16>, Then) {
+        let stays = Then::Stays(judgement.settled_by);
+        match judgement.verdict {
+            Verdict::AutoApprove => (Vec::new(), Then::Passes),
+            Verdict::Block => {
+                let is_laxer = |rule: &u16| self.is_laxer_without(*rule, facts, judgement.verdict);
+                (rules.iter().copied().filter(is_laxer).collect(), stays)
+            }
+            Verdict::Confirm if rules.is_empty() => (Vec::new(), stays),
+            Verdict::Confirm if verdict_without_retired(facts, &self.bare) > Verdict::AutoApprove => {
+                (Vec::new(), stays)
+            }
+            Verdict::Confirm => {
+                let left = judge(facts, &self.bare);
+                let then = match left.verdict {
+                    Verdict::AutoApprove => Then::Passes,
+                    Verdict::Confirm | Verdict::Block if left.cleared_by < judgement.cleared_by => Then::Softens,
+                    Verdict::Confirm | Verdict::Block => Then::Stays(left.settled_by),
+                };
+                (rules.to_vec(), then)
+            }
+        }
     }
 
     fn is_laxer_without(&self, rule: u16, facts: &Facts, verdict: Verdict) -> bool {
@@ -83,9 +132,8 @@ impl<'p> Scales<'p> {
         if !is_approved && !would_be() {
             return None;
         }
-        let numbers = self.policy.scorer.table().ok()?;
         let mut least = [1.0_f32; Operation::ALL.len()];
-        for score in self.policy.scorer.scores(&numbers, facts, Verdict::AutoApprove) {
+        for score in layer2::scores(facts, self.policy) {
             let place = score.operation.and_then(|operation| least.get_mut(operation as usize));
             place.into_iter().for_each(|place| *place = place.min((1.0 - score.ask) as f32));
         }

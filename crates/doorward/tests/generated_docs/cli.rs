@@ -53,7 +53,11 @@ const KEYS: &[(&str, &str, &str)] = &[
         "rules",
         "stages of built-in rules, `push = \"shadow\"`; `doorward rules retire` writes it, and a repository can only tighten",
     ),
-    ("", "notify", "how a person is told that a call waits; off unless set, and a repository cannot set it"),
+    (
+        "",
+        "notify",
+        "how a person is told that a call waits or an alert went off; off unless set, and a repository cannot set it",
+    ),
     ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
     ("", "reviewer", "a language model that may clear soft questions; off unless set, and a repository cannot set it"),
     ("", "profile", "what the agents are for, as `doorward report --new` asks; a repository cannot set it"),
@@ -165,5 +169,28 @@ pub fn configuration() -> String {
          `.pi/automode.json` and `PI_AUTOMODE_SETTINGS_JSON` may only tighten.\n\n{}\n## While nothing is configured\n\n```toml\n{}\n```\n",
         table(&["table", "key", "meaning"], &rows),
         defaults.trim_end()
+    )
+}
+
+/// When alerts go off, as the program says it.
+pub fn alerts() -> String {
+    let home = Home::new();
+    let defaults = home.run(&["defaults"], b"").stdout;
+    let lines = || defaults.lines().filter_map(|line| line.strip_prefix("# alert"));
+    let rows: Vec<Vec<String>> = lines()
+        .filter_map(|line| line.strip_prefix(' ')?.split_once(": "))
+        .map(|(kind, when)| vec![format!("`{kind}`"), when.to_owned()])
+        .collect();
+    let looked = lines().find_map(|line| line.strip_prefix("s ")).unwrap();
+    let json = json!({
+        "event": "alert", "id": "1a2b3c4d", "kind": "spike", "about": "the session", "text": "what happened", "time": "when",
+        "answer": "the command",
+    });
+    format!(
+        "# Alerts\n\n{}\nAlerts {looked}. The record is verified and transcripts are held against it when a session ends, and in between \
+         where that is quick. Each alert is told once by each way that is set, until it stands no longer; a way that fails is tried again \
+         at the next look.\n\nA command or webhook is given one JSON object with what `doorward alerts` shows:\n\n```json\n{json:#}\n```\n\n\
+         A call that waits has `\"event\": \"call\"`. `doorward alerts` lists what stands, `ack` and `resolve` answer it.\n",
+        table(&["alert", "goes off when"], &rows)
     )
 }

@@ -78,6 +78,11 @@ fn configuration() {
 }
 
 #[test]
+fn alerts() {
+    check("alerts.md", &cli::alerts());
+}
+
+#[test]
 fn described_world() {
     compare("world.schema.json", &format!("{}\n", world::schema()));
 }

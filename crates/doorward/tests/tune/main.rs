@@ -9,6 +9,7 @@
 )]
 
 mod accepting;
+mod blame;
 #[path = "../../../ledger/tests/support/hasty.rs"]
 mod hasty;
 mod learning;

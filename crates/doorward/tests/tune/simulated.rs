@@ -100,11 +100,11 @@ struct Machine<'t> {
 }
 
 /// Where a call is made, and by whom.
-struct Scene<'s> {
-    user: &'s str,
-    agent: &'s str,
-    project: &'s str,
-    session: &'s str,
+pub struct Scene<'s> {
+    pub user: &'s str,
+    pub agent: &'s str,
+    pub project: &'s str,
+    pub session: &'s str,
 }
 
 impl Machine<'_> {
@@ -217,7 +217,7 @@ pub const fn word(habit: Habit) -> &'static str {
 }
 
 /// The entry that the hook would have written, in another project.
-fn decision(id: &str, scene: &Scene<'_>, template: &Template) -> DecisionBody {
+pub fn decision(id: &str, scene: &Scene<'_>, template: &Template) -> DecisionBody {
     let Template { facts, judgement, .. } = template;
     let moved = |text: &str| text.replace(example::CWD, scene.project);
     let lean = Facts {

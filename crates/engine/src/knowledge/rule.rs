@@ -19,7 +19,7 @@ words! {
     Stage {
         Shadow = "shadow" : "recorded, changes no verdict",
         Active = "active" : "counts",
-        Retired = "retired" : "kept for replay, never fires",
+        Retired = "retired" : "kept for replay, never fires; a built-in soft question goes with it",
     }
 }
 

@@ -5,6 +5,7 @@ use crate::coverage::Degree;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope};
 use crate::facts::Facts;
 use crate::marks::Mark;
+use crate::retired::{Gone, Waived};
 use crate::taint;
 use crate::verdict::Verdict;
 
@@ -33,6 +34,11 @@ const SHARED: &[Mark] = &[
 
 /// The features of each effect of a call, in order; `others` is the strictest verdict of the other stages.
 pub fn features(facts: &Facts, others: Verdict) -> Vec<Features> {
+    features_but(facts, others, &Waived::default())
+}
+
+/// The same without what a retired rule takes with it: its marks, and the cell of the matrix that the effect lies in.
+pub(super) fn features_but(facts: &Facts, others: Verdict, waived: &Waived) -> Vec<Features> {
     let mut shared = shared(facts);
     shared.stages(others);
     if facts.effects.is_empty() {
@@ -43,7 +49,8 @@ pub fn features(facts: &Facts, others: Verdict) -> Vec<Features> {
         }
         return vec![alone];
     }
-    facts.effects.iter().map(|effect| of(effect, facts, shared)).collect()
+    let one = |(place, effect)| of((effect, waived.of_effect(place)), facts, shared);
+    facts.effects.iter().enumerate().map(one).collect()
 }
 
 /// What counts for every effect of the call.
@@ -57,19 +64,29 @@ fn shared(facts: &Facts) -> Features {
     shared
 }
 
-fn of(effect: &Effect, facts: &Facts, shared: Features) -> Features {
+fn of((effect, gone): (&Effect, Option<Gone>), facts: &Facts, shared: Features) -> Features {
+    if gone.is_some_and(|gone| gone.whole) {
+        return Features::default();
+    }
     let mut features = shared;
+    let is_placed = gone.is_none_or(|gone| !gone.cell);
     features.operation(effect.operation);
-    features.scope(effect.scope);
+    if is_placed {
+        features.scope(effect.scope);
+    }
     features.sensitivity(effect.sensitivity);
     // What belongs to the agent alone, or was made in this session, is its own to lose.
     let is_made = effect.operation == Operation::Delete && effect.marks.has(Mark::SessionFile);
     let is_own = effect.scope == Scope::Scratch || is_made;
-    if !is_own {
+    if !is_own && is_placed {
         features.reversibility(effect.reversibility);
     }
     let changes_nothing = matches!(effect.operation, Operation::Read | Operation::Execute);
-    let is_moot = |mark: &Mark| (is_own && LOSING.contains(mark)) || (changes_nothing && SHARED.contains(mark));
+    let is_moot = |mark: &Mark| {
+        gone.is_some_and(|gone| gone.marks.has(*mark))
+            || (is_own && LOSING.contains(mark))
+            || (changes_nothing && SHARED.contains(mark))
+    };
     effect.marks.iter().filter(|mark| !is_moot(mark)).for_each(|mark| features.mark(mark));
     if effect.operation == Operation::Write && effect.marks.has_any(&[Mark::CountUnknown, Mark::Unseen]) && !is_own {
         let is_outside = |other: &Effect| other.operation == Operation::Read && other.marks.has(Mark::OutsideProject);
@@ -86,7 +103,8 @@ fn of(effect: &Effect, facts: &Facts, shared: Features) -> Features {
     // Reading something that others share changes nothing for them.
     match (effect.operation, effect.reach) {
         (Operation::Read, Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Beyond) => {}
-        (_, reach) => features.reach(reach),
+        (_, reach) if is_placed => features.reach(reach),
+        (_, _) => {}
     }
     // A recipe of the project makes its run uncertain, not the file that takes its output.
     match (facts.coverage.degree, effect.operation) {

@@ -8,6 +8,7 @@ pub mod table;
 use crate::effect::Reversibility;
 use crate::facts::Facts;
 use crate::policy::Policy;
+use crate::retired::{Extent, Waived};
 use crate::verdict::{Classes, Clearance, Confidence, Opinion, Source, Verdict};
 pub use extract::features;
 pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weights};
@@ -15,17 +16,28 @@ pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weig
 /// From this probability that nobody would want it done on, a question about it is not for words or rules to clear.
 const REFUSED: f64 = 0.5;
 
+/// The scores of a call that no other stage asks about; none if there is no scorer.
+pub fn scores(facts: &Facts, policy: &Policy) -> Vec<Score> {
+    let waived = Waived::of(facts, policy, Extent::Soft);
+    policy.scorer.scores(facts, Verdict::AutoApprove, &waived).unwrap_or_default()
+}
+
 /// What layer 2 says, how sure it is, and of what; `others` is the strictest verdict of the other stages.
-pub fn opinion(facts: &Facts, policy: &Policy, others: Verdict) -> (Opinion, Confidence, Option<Classes>) {
-    let table = match policy.scorer.table() {
-        Ok(table) => table,
+pub(crate) fn opinion(
+    facts: &Facts,
+    policy: &Policy,
+    others: Verdict,
+    waived: &Waived,
+) -> (Opinion, Confidence, Option<Classes>) {
+    let weighed = policy.scorer.table().and_then(|table| Ok((table, policy.scorer.scores(facts, others, waived)?)));
+    let (table, scores) = match weighed {
+        Ok(weighed) => weighed,
         Err(problem) => {
             let because = format!("layer 2 is not available, so nobody has weighed this call: {problem}");
             return (Opinion::confirm(Source::Score, Clearance::Firm, because), Confidence::HALF, None);
         }
     };
     let margin = |score: &Score| 1.0 - score.ask - wanted(score, policy);
-    let scores = policy.scorer.scores(&table, facts, others);
     let Some(score) = scores.iter().min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
         let because = "layer 2 has nothing to score";
         return (Opinion::confirm(Source::Score, Clearance::Soft, because), Confidence::HALF, None);

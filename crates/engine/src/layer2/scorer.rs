@@ -7,6 +7,7 @@ use super::feature::{self, Features, Named};
 use super::table::{Heads, ONE, Table};
 use crate::effect::{Effect, Operation, Reversibility};
 use crate::facts::Facts;
+use crate::retired::Waived;
 use crate::verdict::Verdict;
 
 mod built_in {
@@ -76,14 +77,14 @@ impl Scorer {
     }
 
     /// The scores by these numbers, or by the built-in ones where those are stricter.
-    pub fn scores(&self, numbers: &Numbers<'_>, facts: &Facts, others: Verdict) -> Vec<Score> {
-        let mut scores = numbers.scores(facts, others);
+    pub(super) fn scores(&self, facts: &Facts, others: Verdict, waived: &Waived) -> Result<Vec<Score>, &str> {
+        let mut scores = self.table()?.scores_but(facts, others, waived);
         if let Scorer::Own(_) = self {
-            for (score, floor) in scores.iter_mut().zip(Numbers::BUILT_IN.scores(facts, others)) {
+            for (score, floor) in scores.iter_mut().zip(Numbers::BUILT_IN.scores_but(facts, others, waived)) {
                 (score.ask, score.block) = (score.ask.max(floor.ask), score.block.max(floor.block));
             }
         }
-        scores
+        Ok(scores)
     }
 
     /// Reads a model file of the user's own.
@@ -129,6 +130,11 @@ impl<'a> Numbers<'a> {
 
     /// One score for each effect; a call without effects is scored by how well it was understood.
     pub fn scores(&self, facts: &Facts, others: Verdict) -> Vec<Score> {
+        self.scores_but(facts, others, &Waived::default())
+    }
+
+    /// The same without what a retired rule takes with it.
+    fn scores_but(&self, facts: &Facts, others: Verdict, waived: &Waived) -> Vec<Score> {
         let of = |(place, features): (usize, Features)| {
             let [ask, block] = self.chances(&features);
             let effect = facts.effects.get(place);
@@ -142,7 +148,7 @@ impl<'a> Numbers<'a> {
                 features,
             }
         };
-        extract::features(facts, others).into_iter().enumerate().map(of).collect()
+        extract::features_but(facts, others, waived).into_iter().enumerate().map(of).collect()
     }
 
     /// All weights with their names, the base and the calibration first.
