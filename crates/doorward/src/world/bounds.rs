@@ -26,3 +26,9 @@ pub const MATCHING: u32 = 20_000;
 
 /// Directories on the way up to the root of a project.
 pub const LEVELS: usize = 64;
+
+/// Work trees of other repositories inside one.
+pub const SUBMODULES: usize = 32;
+
+/// Entries that a search through a tree may look at by name alone.
+pub const BELOW: usize = 20_000;

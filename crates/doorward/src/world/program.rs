@@ -10,6 +10,7 @@ use std::path::{Component, Path};
 
 use doorward_engine::Identity;
 
+use super::ownership::{self, belongs_to_system};
 use super::shelves::Shelves;
 use crate::trust::PinnedFile;
 use crate::trust::inventory::{Inventory, TOOL_CHAINS};
@@ -118,8 +119,7 @@ fn is_executable(found: &Metadata) -> bool {
 fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
     !known.by_hash_alone
         && is_plain(path)
-        && found.uid() == 0
-        && found.mode() & 0o022 == 0
+        && ownership::is_systems(found)
         && known.project.is_none_or(|project| project == "/" || !path.starts_with(project))
         && path.parent().is_some_and(|directory| known.system.include(directory))
 }
@@ -172,10 +172,6 @@ fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|directory| path.starts_with(directory))
         && belongs_to_system(path)
         && path.parent().is_some_and(belongs_to_system)
-}
-
-fn belongs_to_system(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ const WORLD: &[Key] = &[
     ("files", Shape::FileByPath, "what is known about single files"),
     ("symlinks", Shape::TextByName, "symbolic links and where they lead"),
     ("hardlinks", Shape::TextByName, "further names of files, and the names that they share them with"),
+    ("complete", Shape::Flag, "files that are not described are not there"),
+    ("busy", Shape::Flag, "another call of the session has not ended"),
     ("case_insensitive", Shape::Flag, "the disk takes `A` and `a` for the same name"),
     ("shell", Shape::Shell, "the shell that runs the commands: `bash` (default), `zsh`, `sh` or `unknown`"),
     ("mcp_trusted", Shape::Flag, "the tool server is trusted; merely configured if left out"),
@@ -48,6 +50,7 @@ const WORLD: &[Key] = &[
     ("reads_last_seconds", Shape::Number, "reads of the session in the last seconds"),
     ("denials_in_a_row", Shape::Number, "refusals of the session without an approval between them"),
     ("denials", Shape::Number, "all refusals of the session"),
+    ("restorable", Shape::Number, "tracked files that the session deleted or edited in place"),
     ("boundaries", Shape::Texts, "what the user said not to do"),
     ("allowed_hosts", Shape::Texts, "hosts that the configuration allows"),
     ("denied_hosts", Shape::Texts, "hosts that the configuration denies"),
@@ -65,13 +68,20 @@ const GIT: &[Key] = &[
     ("remotes", Shape::TextByName, "addresses of remotes"),
     ("branch", Shape::Text, "the branch that is checked out"),
     ("default_branch", Shape::Text, "the branch that others build on"),
-    ("config", Shape::TextByName, "the effective git configuration"),
+    ("config", Shape::TextByName, "what the repository's own files set"),
+    ("user_config", Shape::TextByName, "what the user's own git configuration sets"),
+    ("system_config", Shape::TextByName, "what the administrator's git configuration sets"),
     (
         "brings",
         Shape::FilesByName,
         "branches, commits and stashes (`index` for what is staged), with the files that differ there",
     ),
     ("unpublished", Shape::Flag, "the commits of the current branch are on no branch of a remote"),
+    (
+        "submodules",
+        Shape::FilesByName,
+        "work trees below the root that git looks into, with what their repositories set",
+    ),
     ("nested", Shape::Texts, "directories below the root that are repositories of their own"),
 ];
 

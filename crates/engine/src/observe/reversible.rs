@@ -64,6 +64,8 @@ impl Observer<'_> {
             effect.marks.add(Mark::Unseen);
         }
         match (tracking, touch) {
+            // What was staged and never committed is lost with the next commit.
+            (Tracking::Clean, Touch::Delete) if !self.world.is_committed(real) => Reversibility::Irreversible,
             (Tracking::Clean, _) => Reversibility::Tracked,
             (Tracking::Rebuildable, _) => Reversibility::Rebuildable,
             // The change itself says what it took out, so it can be turned round.
