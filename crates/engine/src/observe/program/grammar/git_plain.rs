@@ -102,7 +102,7 @@ impl Runner<'_, '_> {
         let Ok(config) = &git.config else { return Some("its settings cannot be read".to_owned()) };
         let is_odd = |key: &&String| {
             let value = config.get(*key).map(String::as_str).unwrap_or_default();
-            !is_inert(key, value) && !(depth > 0 && is_own_tree(key, value))
+            !(is_inert(key, value) || (depth > 0 && is_own_tree(key, value)))
         };
         if let Some(key) = git.local.iter().find(is_odd) {
             return Some(format!("its setting `{key}` may run a program"));
