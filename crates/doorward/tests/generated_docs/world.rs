@@ -72,16 +72,16 @@ const GIT: &[Key] = &[
     ("user_config", Shape::TextByName, "what the user's own git configuration sets"),
     ("system_config", Shape::TextByName, "what the administrator's git configuration sets"),
     (
+        "submodules",
+        Shape::FilesByName,
+        "work trees below the root that git looks into, with what their repositories set",
+    ),
+    (
         "brings",
         Shape::FilesByName,
         "branches, commits and stashes (`index` for what is staged), with the files that differ there",
     ),
     ("unpublished", Shape::Flag, "the commits of the current branch are on no branch of a remote"),
-    (
-        "submodules",
-        Shape::FilesByName,
-        "work trees below the root that git looks into, with what their repositories set",
-    ),
     ("nested", Shape::Texts, "directories below the root that are repositories of their own"),
 ];
 

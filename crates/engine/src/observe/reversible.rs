@@ -56,6 +56,10 @@ impl Observer<'_> {
         if touch == Touch::DeleteTree {
             return self.tree_reversibility(real, effect);
         }
+        // What nobody has seen may be a directory, and only a file that is seen passes as one that git has.
+        if touch == Touch::Delete && look.kind == Kind::Unlisted && effect.scope == Scope::File {
+            effect.scope = Scope::Directory;
+        }
         let tracking = self.world.tracking(real);
         if matches!(touch, Touch::Write | Touch::Edit)
             && tracking != Tracking::Rebuildable

@@ -178,7 +178,10 @@ impl Runner<'_, '_> {
                 let before = self.out.effects.len();
                 self.out.touch(Touch::Edit, field, invocation.cwd.as_deref(), &invocation.by);
                 // A file that is as the index has it stays as it is.
-                if is_from_index {
+                let is_seen = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
+                    self.out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File
+                });
+                if is_from_index && is_seen {
                     self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Unseen));
                 }
                 continue;

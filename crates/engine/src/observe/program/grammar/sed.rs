@@ -11,7 +11,7 @@ use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
-use crate::world::Tracking;
+use crate::world::{Kind, Tracking};
 
 impl Runner<'_, '_> {
     pub fn sed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
@@ -46,7 +46,8 @@ impl Runner<'_, '_> {
             let Target::Path(path) = effect.target.clone() else { continue };
             let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
             let world = self.out.world;
-            let is_kept = || world.tracking(&path) == Tracking::Clean && world.is_committed(&path);
+            let is_file = || world.look(&path).kind == Kind::File;
+            let is_kept = || is_file() && world.tracking(&path) == Tracking::Clean && world.is_committed(&path);
             if effect.operation == Operation::Write && is_single && is_kept() {
                 let found = content::marks(&path, script);
                 if let Some(effect) = self.out.effects.get_mut(index) {
