@@ -128,7 +128,7 @@ impl World for DescribedWorld {
 
     fn is_own_temporary(&self, path: &str) -> bool {
         let parent = crate::path::parent(path);
-        let is_root = |directory: &str| self.temp.iter().any(|temp| temp == directory);
+        let is_root = |directory: &str| directory != "/var/tmp" && self.temp.iter().any(|temp| temp == directory);
         let is_own = |directory: &str| self.file(directory).is_some_and(|file| file.exists == Some(false));
         is_root(parent) || (self.temp.iter().any(|temp| under(parent, temp)) && is_own(parent))
     }

@@ -248,7 +248,7 @@ impl World for DiskWorld {
     }
 
     fn is_own_temporary(&self, path: &str) -> bool {
-        !self.is_distant(path) && temporary::is_own_below(path, &self.temporary)
+        !self.is_distant(path) && temporary::is_own_below(path, &temporary::fleeting())
     }
 
     fn scratch(&self) -> &[String] {

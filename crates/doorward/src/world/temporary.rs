@@ -15,6 +15,12 @@ pub fn shared() -> Vec<String> {
     found
 }
 
+/// Where new files are scratch files: what lies in `/var/tmp` is kept, and found by others long after.
+pub fn fleeting() -> Vec<String> {
+    let named = named();
+    shared().into_iter().filter(|root| !root.ends_with("/var/tmp") || named.as_ref() == Some(root)).collect()
+}
+
 /// Directories that nobody but this user can look into: `TMPDIR`, if it is one.
 pub fn own(home: &str) -> Vec<String> {
     named().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
