@@ -8,7 +8,9 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use doorward_engine::{Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by};
+use doorward_engine::{
+    Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by, restorable,
+};
 use doorward_ledger::{
     AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError,
     StateKey, States,
@@ -100,6 +102,7 @@ impl Session {
             reads_last_seconds,
             denials_in_a_row: state.denials_in_a_row(),
             denials: state.denials(),
+            restorable: state.restorable(),
             boundaries: state.boundaries().map(str::to_owned).collect(),
             doubt: match found {
                 Found::Kept | Found::New => None,
@@ -201,6 +204,30 @@ impl Session {
         if let Ok(states) = &self.states {
             // Should it fail, the next call that looks finds the state damaged and asks.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.add(call, self.now_ms));
+        }
+    }
+
+    /// Another call of the session may be at work; a state that cannot be read says so.
+    pub fn is_busy(&self) -> bool {
+        match &self.states {
+            Ok(states) => match states.find::<UnderWay>(&self.id) {
+                Ok(state) => state.is_some_and(|state| state.is_busy(self.now_ms)),
+                Err(_) => true,
+            },
+            Err(_) => true,
+        }
+    }
+
+    /// A call that a person was asked about will never run; without a name, none that is still asked about.
+    pub fn withdraw(&self, id: Option<&str>) {
+        if let Ok(states) = &self.states
+            && matches!(states.find::<UnderWay>(&self.id), Ok(Some(_)))
+        {
+            // A call that stays under way only asks more, for a while.
+            let _ = states.update(&self.id, |state: &mut UnderWay| match id {
+                Some(id) => state.withdraw(id),
+                None => state.withdraw_asked(),
+            });
         }
     }
 
@@ -331,6 +358,7 @@ impl Session {
             }
             (Verdict::AutoApprove, _) => {
                 state.approved();
+                state.swept(restorable(facts));
                 if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
                     state.read(self.limit, self.now_ms);
                 }

@@ -43,6 +43,9 @@ pub struct Course {
     writes: Vec<String>,
     runs: Vec<String>,
     since_ms: u64,
+    /// A person has been asked about it and has not answered yet.
+    #[serde(default)]
+    is_asked: bool,
 }
 
 impl State for UnderWay {
@@ -59,13 +62,15 @@ impl Course {
             runs.extend(recipes());
         }
         let has_any = !writes.is_empty() || !runs.is_empty();
-        has_any.then(|| Course { id: id.to_owned(), writes, runs, since_ms: 0 })
+        has_any.then(|| Course { id: id.to_owned(), writes, runs, ..Course::default() })
     }
 
     /// The course of a call that a person is asked about: it runs after that, but what it writes may come in between.
-    pub fn asked(id: &str, facts: &Facts) -> Option<Course> {
+    /// One that was answered with yes already runs.
+    pub fn asked(id: &str, facts: &Facts, is_answered: bool) -> Option<Course> {
         let writes = paths(&facts.effects, changes);
-        (!writes.is_empty()).then(|| Course { id: id.to_owned(), writes, ..Course::default() })
+        let is_asked = !is_answered;
+        (!writes.is_empty()).then(|| Course { id: id.to_owned(), writes, is_asked, ..Course::default() })
     }
 
     /// A file that one of the two writes and the other runs.
@@ -81,7 +86,7 @@ impl Course {
 impl UnderWay {
     /// Lets a call begin, unless it comes in the way of another: then yields the file that is in doubt.
     pub fn begin(&mut self, call: Course, now_ms: u64) -> Option<String> {
-        let lasts = if self.reports { REPORTED_MS } else { UNREPORTED_MS };
+        let lasts = self.lasts();
         // A clock set back ends nothing.
         self.calls.retain(|known| now_ms.saturating_sub(known.since_ms) < lasts && known.id != call.id);
         if let Some(file) = self.calls.iter().find_map(|known| known.crosses(&call)) {
@@ -97,6 +102,26 @@ impl UnderWay {
         while self.calls.len() > CALLS {
             self.calls.pop_front();
         }
+    }
+
+    /// A person refused the call, or nobody answered in time: it never runs.
+    pub fn withdraw(&mut self, id: &str) {
+        self.calls.retain(|call| call.id != id);
+    }
+
+    /// A person speaks to the agent again, so that no question of it is open: whatever was asked about has run or never will.
+    pub fn withdraw_asked(&mut self) {
+        self.calls.retain(|call| !call.is_asked);
+    }
+
+    /// A call that changes or runs something may still be at work.
+    pub fn is_busy(&self, now_ms: u64) -> bool {
+        self.calls.iter().any(|call| !call.is_asked && now_ms.saturating_sub(call.since_ms) < self.lasts())
+    }
+
+    /// So long a call may be under way.
+    fn lasts(&self) -> u64 {
+        if self.reports { REPORTED_MS } else { UNREPORTED_MS }
     }
 
     /// The files of a call are to be looked at when it has ended, whoever lets it run.
@@ -149,7 +174,7 @@ mod tests {
 
     fn course(id: &str, writes: &[&str], runs: &[&str]) -> Course {
         let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
-        Course { id: id.to_owned(), writes: owned(writes), runs: owned(runs), since_ms: 0 }
+        Course { id: id.to_owned(), writes: owned(writes), runs: owned(runs), ..Course::default() }
     }
 
     #[test]
@@ -193,6 +218,37 @@ mod tests {
         assert!(state.begin(course("b", &[], &["/p/x.sh"]), 1002).is_some());
         assert!(state.end("asked").is_empty());
         assert!(state.begin(course("b", &[], &["/p/x.sh"]), 1003).is_none());
+    }
+
+    #[test]
+    fn a_refused_call_is_over_and_so_is_every_question_once_the_person_speaks_again() {
+        let run = || course("b", &[], &["/p/x.sh"]);
+        let asked = |id| Course { is_asked: true, ..course(id, &["/p/x.sh"], &[]) };
+        let mut state = UnderWay::default();
+        state.add(asked("a"), 1000);
+        assert!(state.clone().begin(run(), 1001).is_some());
+        state.withdraw("other");
+        assert!(state.clone().begin(run(), 1001).is_some());
+        state.withdraw("a");
+        assert!(state.begin(run(), 1001).is_none());
+        let mut state = UnderWay::default();
+        state.add(asked("a"), 1000);
+        state.add(course("running", &["/p/y.sh"], &[]), 1000);
+        state.withdraw_asked();
+        assert!(state.begin(run(), 1001).is_none());
+        assert!(state.begin(course("c", &[], &["/p/y.sh"]), 1001).is_some(), "what runs is not over");
+    }
+
+    #[test]
+    fn only_what_may_be_at_work_counts_as_busy() {
+        let mut state = UnderWay::default();
+        assert!(!state.is_busy(1000));
+        state.add(Course { is_asked: true, ..course("asked", &["/p/x"], &[]) }, 1000);
+        assert!(!state.is_busy(1001));
+        state.add(course("a", &["/p/x"], &[]), 1000);
+        assert!(state.is_busy(1000 + UNREPORTED_MS - 1) && !state.is_busy(1000 + UNREPORTED_MS));
+        assert!(state.end("a").is_empty());
+        assert!(!state.is_busy(1001));
     }
 
     #[test]

@@ -3,124 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
+pub use crate::description::{Description, FileDescription, GitDescription, TrackedDescription};
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::path::{join, lexical, under};
 use crate::world::{
     Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Tally, Tracking, World,
 };
-
-/// The description. Every key is optional; what is left out is an ordinary, trusted, clean machine.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Description {
-    /// The user's home directory.
-    pub home: Option<String>,
-    /// The root of the work tree.
-    pub project: Option<String>,
-    /// Directories for temporary files.
-    pub temp: Option<Vec<String>>,
-    /// Directories that the agent owns.
-    pub scratch: Vec<String>,
-    /// The project is trusted (default true).
-    pub trusted: Option<bool>,
-    pub git: Option<GitDescription>,
-    /// Environment variables.
-    pub env: BTreeMap<String, String>,
-    /// What is known about single files.
-    pub files: BTreeMap<String, FileDescription>,
-    /// Symbolic links and where they lead.
-    pub symlinks: BTreeMap<String, String>,
-    /// Further names of files, and the names that they share them with.
-    pub hardlinks: BTreeMap<String, String>,
-    pub case_insensitive: bool,
-    /// The shell that runs the commands: `bash` (default), `zsh`, `sh` or `unknown`.
-    pub shell: Shell,
-    pub mcp_trusted: Option<bool>,
-    pub mcp_definition_changed: bool,
-    /// Process ids that belong to the session.
-    pub session_processes: Vec<u32>,
-    /// Override rate of the last 30 days per pattern.
-    pub override_rate: BTreeMap<String, f64>,
-    /// What happened before in the session: `secret-read`, `code-downloaded`, …
-    pub taint: Vec<String>,
-    /// Requests that a person let pass since a secret was read: `get docs.rs`, `remote git fetch`.
-    pub answered: Vec<String>,
-    /// Reads of the session in the last minute.
-    pub reads_last_minute: u32,
-    /// Reads of the session in the last seconds.
-    pub reads_last_seconds: u32,
-    /// Refusals of the session without an approval between them.
-    pub denials_in_a_row: u32,
-    /// All refusals of the session.
-    pub denials: u32,
-    /// Things the user said not to do.
-    pub boundaries: Vec<String>,
-    /// Hosts that the configuration allows.
-    pub allowed_hosts: Vec<String>,
-    /// Hosts that the configuration denies.
-    pub denied_hosts: Vec<String>,
-    /// Paths that the configuration denies.
-    pub denied_paths: Vec<String>,
-    /// Paths that the configuration protects.
-    pub protected_paths: Vec<String>,
-    /// Milliseconds since 1970.
-    pub now: Option<u64>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct GitDescription {
-    pub root: Option<String>,
-    pub clean: Option<bool>,
-    pub tracked: TrackedDescription,
-    /// Names of ignored files and directories.
-    pub ignored: Vec<String>,
-    /// Names of ignored directories that a build makes again; the usual ones if left out.
-    pub rebuildable: Option<Vec<String>>,
-    pub remotes: BTreeMap<String, String>,
-    pub branch: Option<String>,
-    pub default_branch: Option<String>,
-    pub config: BTreeMap<String, String>,
-    /// Branches, commits and stashes by the name that a command uses, with the files that are different there.
-    pub brings: Option<BTreeMap<String, BTreeMap<String, String>>>,
-    /// The commits of the current branch are on no branch of a remote.
-    pub unpublished: bool,
-    /// Directories below the root that are repositories of their own.
-    pub nested: Vec<String>,
-}
-
-/// `"all"` or a list of paths.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum TrackedDescription {
-    Word(String),
-    Paths(Vec<String>),
-}
-
-impl Default for TrackedDescription {
-    fn default() -> Self {
-        TrackedDescription::Word("all".into())
-    }
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct FileDescription {
-    pub exists: Option<bool>,
-    pub tracked: Option<bool>,
-    pub executable: bool,
-    pub content: Option<String>,
-    pub size: Option<u64>,
-    pub sha256: Option<String>,
-    pub changed_since_trust: bool,
-    pub created_this_session: bool,
-    /// So many files of the project import it.
-    pub dependents: Option<u32>,
-    /// Git, a patch, an archive or a download put it there; for a directory, all that is below.
-    pub arrived: bool,
-}
 
 /// A [`Description`] with its relative keys resolved.
 #[derive(Clone, Debug)]
@@ -238,6 +126,13 @@ impl World for DescribedWorld {
         &self.temp
     }
 
+    fn is_own_temporary(&self, path: &str) -> bool {
+        let parent = crate::path::parent(path);
+        let is_root = |directory: &str| directory != "/var/tmp" && self.temp.iter().any(|temp| temp == directory);
+        let is_own = |directory: &str| self.file(directory).is_some_and(|file| file.exists == Some(false));
+        is_root(parent) || (self.temp.iter().any(|temp| under(parent, temp)) && is_own(parent))
+    }
+
     fn scratch(&self) -> &[String] {
         &self.description.scratch
     }
@@ -273,6 +168,7 @@ impl World for DescribedWorld {
             Some(file) if file.exists == Some(false) => Kind::Missing,
             Some(_) => Kind::File,
             None if self.has_files_below(path) => Kind::Directory,
+            None if self.description.complete => Kind::Missing,
             None => Kind::Unlisted,
         };
         Look {
@@ -358,20 +254,61 @@ impl World for DescribedWorld {
         let mut names = names;
         names.sort();
         names.dedup();
-        (!names.is_empty()).then_some(names)
+        (!names.is_empty() || self.description.complete).then_some(names)
+    }
+
+    fn below(&self, directory: &str) -> Option<Vec<(String, Kind)>> {
+        let inner = |path: &String| under(path, directory);
+        let files = self.files.iter().filter(|(_, file)| file.exists != Some(false)).map(|(path, _)| path);
+        let mut found: Vec<String> = files.chain(self.symlinks.keys()).filter(|path| inner(path)).cloned().collect();
+        let above = |path: &String| {
+            let ends: Vec<usize> = path.match_indices('/').map(|(at, _)| at).collect();
+            ends.into_iter().filter_map(|at| path.get(..at).map(str::to_owned)).collect::<Vec<_>>()
+        };
+        found.extend(found.iter().flat_map(above).filter(|path| under(path, directory)).collect::<Vec<_>>());
+        found.retain(|path| path != directory);
+        found.sort();
+        found.dedup();
+        Some(found.into_iter().map(|path| (path.clone(), self.look(&path).kind)).collect())
+    }
+
+    fn lists_everything(&self) -> bool {
+        self.description.complete
+    }
+
+    fn is_busy(&self) -> bool {
+        self.description.busy
     }
 
     fn git(&self, directory: &str) -> Option<Git> {
         let root = self.git_root.as_deref()?;
         let git = self.description.git.as_ref()?;
         let root = if under(directory, root) { root } else { second_work_tree(root, directory)? };
+        let inner = git.submodules.iter().find(|(path, _)| under(directory, &lexical(&join(root, path))));
+        let (root, own) = match inner {
+            Some((path, config)) => (lexical(&join(root, path)), config),
+            None => (root.to_owned(), &git.config),
+        };
+        let lower = |set: &BTreeMap<String, String>| -> BTreeMap<String, String> {
+            set.iter().map(|(key, value)| (key.to_ascii_lowercase(), value.clone())).collect()
+        };
+        let (local, user, system) = (lower(own), lower(&git.user_config), lower(&git.system_config));
+        let is_systems = |key: &&String| !local.contains_key(*key) && !user.contains_key(*key);
         Some(Git {
-            root: root.to_owned(),
+            root,
             branch: git.branch.clone(),
             default_branch: git.default_branch.clone(),
             remotes: git.remotes.clone(),
-            config: Ok(git.config.iter().map(|(key, value)| (key.to_ascii_lowercase(), value.clone())).collect()),
+            local: local.keys().cloned().collect(),
+            system: system.keys().filter(is_systems).cloned().collect(),
+            config: Ok(system.into_iter().chain(user).chain(local).collect()),
         })
+    }
+
+    fn submodules(&self, root: &str) -> Option<Vec<String>> {
+        let git = self.description.git.as_ref()?;
+        let is_main = self.git_root.as_deref() == Some(root);
+        Some(git.submodules.keys().filter(|_| is_main).map(|path| lexical(&join(root, path))).collect())
     }
 
     fn rewrites(&self, write: &GitWrite) -> Rewrite {
@@ -471,6 +408,7 @@ impl World for DescribedWorld {
             reads_last_seconds: self.description.reads_last_seconds,
             denials_in_a_row: self.description.denials_in_a_row,
             denials: self.description.denials,
+            restorable: self.description.restorable,
             boundaries: self.description.boundaries.clone(),
             doubt: None,
         }

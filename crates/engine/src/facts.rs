@@ -53,6 +53,9 @@ pub struct Counts {
     pub denials_in_a_row: u32,
     #[serde(skip_serializing_if = "is_zero")]
     pub denials: u32,
+    /// Tracked files that the session deleted or edited in place unasked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub restorable: u32,
     /// The share of overrides of a pattern that a person accepted as asked about too much; the scorer weighs it. Until a
     /// version is trained in which it can only calm, nothing at the edge sets it.
     #[serde(skip_serializing_if = "Option::is_none")]

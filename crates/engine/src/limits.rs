@@ -2,12 +2,42 @@
 
 use std::borrow::Cow;
 
-use crate::effect::{Amount, Effect, Operation, Reversibility, Scope};
+use crate::effect::{Amount, Effect, Operation, Reversibility, Scope, Target};
 use crate::facts::Facts;
 use crate::knowledge::rule::When;
 use crate::marks::Mark;
 use crate::policy::{Policy, Thresholds};
 use crate::verdict::{Clearance, Opinion, Source};
+
+/// Files that git has and that one call may delete or edit in place unasked, and those that one session may.
+const OF_CALL: usize = 20;
+const OF_SESSION: usize = 60;
+
+/// The files that the call deletes or edits in place because git has them.
+pub fn restorable(facts: &Facts) -> usize {
+    let is_restored = |effect: &&Effect| {
+        let is_touched = match effect.operation {
+            Operation::Delete => effect.scope == Scope::File,
+            Operation::Write => !effect.by.is_empty() && !effect.marks.has_any(&[Mark::Creates, Mark::Unseen]),
+            Operation::Read | Operation::Execute | Operation::Network | Operation::Mutate => false,
+        };
+        is_touched && effect.reversibility == Reversibility::Tracked && matches!(effect.target, Target::Path(_))
+    };
+    facts.effects.iter().filter(is_restored).count()
+}
+
+/// Git brings each of them back, but so many at once somebody should see first.
+fn sweeping(facts: &Facts) -> Option<Opinion> {
+    let (here, before) = (restorable(facts), usize::try_from(facts.counts.restorable).unwrap_or(usize::MAX));
+    let because = if here > OF_CALL {
+        format!("deletes or edits {here} tracked files at once: more than {OF_CALL}")
+    } else if here > 0 && here.saturating_add(before) > OF_SESSION {
+        format!("deletes or edits tracked files: {before} in this session already")
+    } else {
+        return None;
+    };
+    Some(Opinion::confirm(Source::Limit, Clearance::Soft, because))
+}
 
 /// What the limits on rates and denials say about this call.
 pub fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
@@ -34,7 +64,8 @@ pub fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
         let (denials, limit) = (counts.denials, limits.denials);
         hit.push(format!("{denials} calls of this session were denied; from {limit} on a person decides (`denials`)"));
     }
-    hit.into_iter().map(|because| Opinion::confirm(Source::Limit, Clearance::Firm, because)).collect()
+    let firm = |because| Opinion::confirm(Source::Limit, Clearance::Firm, because);
+    hit.into_iter().map(firm).chain(sweeping(facts)).collect()
 }
 
 /// One call may not lose so much.

@@ -103,11 +103,12 @@ fn change(scope: Scope, reversibility: Reversibility) -> Floor {
     }
 }
 
-/// Git restores a tracked file, but nobody notices that it is gone.
+/// Git restores a tracked file, and single ones are missed by whoever wants them back; a whole directory asks.
 fn delete(scope: Scope, reversibility: Reversibility) -> Floor {
     match (scope, reversibility) {
         (Scope::Scratch, _) | (_, Reversibility::NothingChanges) => APPROVE,
-        (Scope::File | Scope::Directory, Reversibility::Tracked) => SOFT,
+        (Scope::File, Reversibility::Tracked) => APPROVE,
+        (Scope::Directory, Reversibility::Tracked) => SOFT,
         (Scope::File | Scope::Directory | Scope::Project, Reversibility::Rebuildable) => APPROVE,
         (Scope::File | Scope::Directory, Reversibility::Snapshotted) => APPROVE,
         (Scope::File | Scope::Directory, Reversibility::Irreversible) => FIRM,

@@ -1,7 +1,7 @@
 //! What the engine may ask about the machine. The edge answers; nothing here touches it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::incoming::{Arrival, GitWrite, Rewrite};
 
@@ -141,6 +141,10 @@ pub struct Git {
     pub remotes: BTreeMap<String, String>,
     /// The effective configuration, keys in lower case; the error says why it is not known.
     pub config: Result<BTreeMap<String, String>, String>,
+    /// Keys that the repository's own files set: whoever made the repository chose them.
+    pub local: BTreeSet<String>,
+    /// Keys that only files of the system set, which nobody but the administrator can change.
+    pub system: BTreeSet<String>,
 }
 
 /// Which file a program name stands for, and whether that file is known.
@@ -182,6 +186,8 @@ pub struct History {
     pub reads_last_seconds: u32,
     pub denials_in_a_row: u32,
     pub denials: u32,
+    /// Tracked files that were deleted or edited in place unasked.
+    pub restorable: u32,
     /// Things the user said not to do.
     pub boundaries: Vec<String>,
     /// Why what happened before is not known for sure; such a call is put to a person.
@@ -214,6 +220,10 @@ pub trait World {
     fn project(&self) -> Option<&str>;
     /// Directories for temporary files of everybody.
     fn temporary(&self) -> &[String];
+    /// Every directory between the temporary directory and this path is the user's own, or is yet to be made.
+    fn is_own_temporary(&self, _path: &str) -> bool {
+        false
+    }
     /// Directories that belong to the agent alone.
     fn scratch(&self) -> &[String];
     fn project_trusted(&self) -> bool;
@@ -238,11 +248,32 @@ pub trait World {
     }
     fn tracking(&self, path: &str) -> Tracking;
     fn content(&self, path: &str, limit: usize) -> Content;
+    /// The last commit holds the file as it is tracked, so that git brings back exactly that.
+    fn is_committed(&self, _path: &str) -> bool {
+        true
+    }
     /// Counts what lies at and below the path, within a budget of the world's own.
     fn tally(&self, path: &str) -> Tally;
     /// The names in a directory that a glob or a recipe search may want; `None` if not known.
     fn entries(&self, directory: &str) -> Option<Vec<String>>;
+    /// Everything below a directory with its kind, links not followed; `None` if there is too much or some of it cannot be
+    /// read.
+    fn below(&self, _directory: &str) -> Option<Vec<(String, Kind)>> {
+        None
+    }
+    /// What is not listed is not there.
+    fn lists_everything(&self) -> bool {
+        true
+    }
+    /// Another call of the session may be at work, so that the disk may change before this one runs.
+    fn is_busy(&self) -> bool {
+        false
+    }
     fn git(&self, directory: &str) -> Option<Git>;
+    /// The work trees of other repositories that git looks into from this one, as absolute paths; `None` if not known.
+    fn submodules(&self, _root: &str) -> Option<Vec<String>> {
+        None
+    }
     /// Which files a git command would write, and with what.
     fn rewrites(&self, write: &GitWrite) -> Rewrite;
     /// The commits of `branch` since that one are only here, it is not the default branch, and the reflog keeps them;

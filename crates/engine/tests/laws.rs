@@ -102,6 +102,7 @@ fn worse(facts: &mut Facts, chance: &mut Chance, settling: Marks) -> Option<Stri
         3 => {
             facts.counts.denials_in_a_row += 5;
             facts.counts.reads_last_minute += 1000;
+            facts.counts.restorable += 100;
             Some("more denials and reads".into())
         }
         4 => {

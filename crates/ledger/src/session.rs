@@ -39,9 +39,17 @@ pub struct SessionState {
     /// Requests that a person let pass since a secret was read.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     contacts: BTreeSet<String>,
+    /// Tracked files that were deleted or edited in place unasked.
+    #[serde(skip_serializing_if = "is_zero")]
+    restorable: u32,
     /// When the last calls were blocked; loses nothing but an early alert.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     blocks: VecDeque<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl State for SessionState {
@@ -151,6 +159,17 @@ impl SessionState {
     pub fn read(&mut self, limit: Limit, now_ms: u64) {
         self.burst.hit(limit, now_ms);
         self.minute.hit(now_ms);
+    }
+
+    /// Tracked files were deleted or edited in place unasked.
+    pub fn swept(&mut self, files: usize) {
+        self.restorable = self.restorable.saturating_add(u32::try_from(files).unwrap_or(u32::MAX));
+    }
+
+    /// How many of them there were.
+    #[must_use]
+    pub fn restorable(&self) -> u32 {
+        self.restorable
     }
 
     /// Reads of the last minute, and how many of them the allowed pace has not worn off yet.

@@ -73,10 +73,11 @@ pub fn decide(
                 told = settled(&mut proposed, surroundings, ledger, look)?;
             }
             Came::No => {
+                Session::of(places, &proposed.call.session).withdraw(Some(&id));
                 told.decision =
                     Decision::Deny("doorward blocks this because a person refused exactly this call".to_owned())
             }
-            Came::Nothing => {}
+            Came::Nothing => Session::of(places, &proposed.call.session).withdraw(Some(&id)),
         }
     }
     let mut reply = agent.reply(&proposed, &told.decision);
@@ -136,13 +137,10 @@ fn settled(
     if session::may_run(&considered, mode) {
         considered.before = session.seen(&seen::changed(&considered.facts, project.as_deref()));
     }
-    if mode == Mode::Auto && considered.judgement.verdict == Verdict::Confirm {
-        // A person may say yes while others are under way: what it writes, none of them must run as it was before.
-        Course::asked(id, &considered.facts).into_iter().for_each(|course| session.may_begin(course));
-    }
     considered.demanded = judging::demanded(&considered, &policy);
     let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
     let decision = settle::settle(&considered.judgement, &considered.facts, terms);
+    note_question(&session, (id, &considered), &decision, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
     let entry = entry::decision(id, proposed, &considered, placed)?;
     let noted = session.note(id, &considered, mode).and_then(|()| note_arrivals(&world, &session, &considered, mode));
@@ -182,6 +180,23 @@ fn raise_alerts(session: &Session, surroundings: &Surroundings, ledger: &mut dyn
     alerts::raise(alerts, ledger);
     if is_spike {
         rollout::on_spike(&surroundings.places, surroundings.agent.name(), ledger);
+    }
+}
+
+/// A person may say yes while others are under way: what the call writes, none of them must run as it was before. A call that
+/// is refused at once is over.
+fn note_question(
+    session: &Session,
+    (id, considered): (&str, &Considered),
+    decision: &Decision,
+    terms: settle::Terms<'_>,
+) {
+    let is_open =
+        considered.granted || matches!(decision, Decision::Ask(_)) || settle::may_wait(&considered.judgement, terms);
+    if terms.mode == Mode::Auto && considered.judgement.verdict == Verdict::Confirm && is_open {
+        Course::asked(id, &considered.facts, considered.granted)
+            .into_iter()
+            .for_each(|course| session.may_begin(course));
     }
 }
 

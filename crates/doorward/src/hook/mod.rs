@@ -132,6 +132,7 @@ fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) ->
     let Surroundings { agent, places, .. } = surroundings;
     let key = key::redaction(&places.state());
     let session = Session::of(places, &said.session);
+    session.withdraw(None);
     let limits = spoken::limits(said, &key);
     let bound = if limits.is_empty() { Ok(()) } else { session.bind(&limits) };
     spoken::keep(&session, said, &key)?;

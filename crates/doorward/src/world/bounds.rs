@@ -32,3 +32,9 @@ pub const SOURCES: usize = 400;
 
 /// Files whose dependents are counted for one call.
 pub const COUNTED: usize = 32;
+
+/// Work trees of other repositories inside one.
+pub const SUBMODULES: usize = 32;
+
+/// Entries that a search through a tree may look at by name alone.
+pub const BELOW: usize = 20_000;

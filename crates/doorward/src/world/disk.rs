@@ -251,6 +251,10 @@ impl World for DiskWorld {
         &self.temporary
     }
 
+    fn is_own_temporary(&self, path: &str) -> bool {
+        !self.is_distant(path) && temporary::is_own_below(path, &temporary::fleeting())
+    }
+
     fn scratch(&self) -> &[String] {
         &self.scratch
     }
@@ -316,6 +320,11 @@ impl World for DiskWorld {
         }
     }
 
+    fn is_committed(&self, path: &str) -> bool {
+        let parent = path.rsplit_once('/').map_or("/", |(parent, _)| parent);
+        self.repository(parent).is_some_and(|repository| repository.is_committed(path))
+    }
+
     fn content(&self, path: &str, limit: usize) -> Content {
         if self.is_distant(path) { Content::Unreadable } else { files::content(path, limit) }
     }
@@ -336,8 +345,20 @@ impl World for DiskWorld {
         if self.is_distant(directory) { None } else { files::entries(directory) }
     }
 
+    fn below(&self, directory: &str) -> Option<Vec<(String, Kind)>> {
+        if self.is_distant(directory) { None } else { files::below(directory) }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.is_busy())
+    }
+
     fn git(&self, directory: &str) -> Option<Git> {
         self.repository(directory).map(|repository| repository.describe())
+    }
+
+    fn submodules(&self, root: &str) -> Option<Vec<String>> {
+        self.repository(root)?.submodules()
     }
 
     fn rewrites(&self, write: &GitWrite) -> Rewrite {

@@ -113,6 +113,32 @@ pub fn entries(directory: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
+/// Everything below a directory, links not followed, unless there is very much or some of it cannot be read.
+pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![directory.trim_end_matches('/').to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in std::fs::read_dir(&directory).ok()? {
+            if found.len() >= bounds::BELOW {
+                return None;
+            }
+            let entry = entry.ok()?;
+            let path = format!("{directory}/{}", entry.file_name().to_str()?);
+            let kind = match entry.file_type().ok()? {
+                kind if kind.is_symlink() => Kind::Link,
+                kind if kind.is_dir() => Kind::Directory,
+                kind if kind.is_file() => Kind::File,
+                _ => Kind::Special,
+            };
+            if kind == Kind::Directory {
+                waiting.push(path.clone());
+            }
+            found.push((path, kind));
+        }
+    }
+    Some(found)
+}
+
 /// Counts what lies at and below a path; `tracking` says which files can be had back.
 pub fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
     let (mut files, mut bytes, mut unrestorable, mut unrestorable_bytes) = (0u64, 0u64, 0u64, 0u64);

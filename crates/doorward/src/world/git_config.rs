@@ -1,10 +1,10 @@
 //! Git's effective configuration: system, user, repository and work tree, includes followed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::bounds;
 use super::glob::{Fit, fits};
+use super::{bounds, ownership};
 use crate::trusted;
 
 /// Keys in lower case with their last value, and the remotes with their names as written.
@@ -12,6 +12,10 @@ use crate::trusted;
 pub struct GitConfig {
     pub values: BTreeMap<String, String>,
     pub remotes: BTreeMap<String, String>,
+    /// Keys that files of the repository set, or files that those include.
+    pub local: BTreeSet<String>,
+    /// Keys that only files of the system set.
+    pub system: BTreeSet<String>,
 }
 
 /// What conditions of includes depend on.
@@ -48,12 +52,14 @@ const EVERY: &[&str] = &[
 
 /// Reads everything that counts in a repository. The error says why the effective configuration is not known.
 pub fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Result<GitConfig, String> {
-    let mut reader = Reader { config: GitConfig::default(), around, files: 0 };
+    let mut reader = Reader { config: GitConfig::default(), around, files: 0, whose: Whose::System };
     for path in SYSTEM {
         reader.file(Path::new(path), 0)?;
     }
+    reader.whose = Whose::User;
     reader.file(&Path::new(around.home).join(".config/git/config"), 0)?;
     reader.file(&Path::new(around.home).join(".gitconfig"), 0)?;
+    reader.whose = Whose::Repository;
     reader.file(&common.join("config"), 0)?;
     if reader.config.values.get("extensions.worktreeconfig").is_some_and(|value| is_true(value)) {
         reader.file(&git_directory.join("config.worktree"), 0)?;
@@ -65,10 +71,19 @@ pub fn is_true(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1")
 }
 
+/// Who wrote the file that is being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    System,
+    User,
+    Repository,
+}
+
 struct Reader<'a> {
     config: GitConfig,
     around: Around<'a>,
     files: usize,
+    whose: Whose,
 }
 
 impl Reader<'_> {
@@ -85,12 +100,35 @@ impl Reader<'_> {
         let text =
             trusted::start_of(path, bounds::TEXT).ok_or_else(|| format!("`{}` cannot be read", path.display()))?;
         let mut section = Section::default();
+        let outer = self.whose;
+        // A file of the system that others can write, or that one of them includes, is not the administrator's word.
+        if outer == Whose::System && !ownership::belongs_to_system(path) {
+            self.whose = Whose::User;
+        }
         for (key, value) in
             settings(&text, &mut section).map_err(|problem| format!("`{}` {problem}", path.display()))?
         {
             self.setting(&key, value, path, depth)?;
         }
+        self.whose = outer;
         Ok(())
+    }
+
+    /// Keeps a value, and who set it.
+    fn keep(&mut self, key: String, value: String) {
+        match self.whose {
+            Whose::System => {
+                self.config.system.insert(key.clone());
+            }
+            Whose::User => {
+                self.config.system.remove(&key);
+            }
+            Whose::Repository => {
+                self.config.system.remove(&key);
+                self.config.local.insert(key.clone());
+            }
+        }
+        self.config.values.insert(key, value);
     }
 
     fn setting(&mut self, key: &Key, value: String, file: &Path, depth: usize) -> Result<(), String> {
@@ -105,10 +143,10 @@ impl Reader<'_> {
             // Its own subsection, so that no later value hides an earlier one.
             let subsection = format!("{}#{}", key.subsection, self.config.values.len());
             let further = Key { section: key.section.clone(), subsection, name: key.name.clone() };
-            self.config.values.insert(further.whole(), value);
+            self.keep(further.whole(), value);
             return Ok(());
         }
-        self.config.values.insert(key.whole(), value);
+        self.keep(key.whole(), value);
         Ok(())
     }
 

@@ -18,6 +18,7 @@ mod ignore;
 mod index;
 mod mounts;
 mod objects;
+mod ownership;
 mod program;
 mod reflog;
 mod repository;

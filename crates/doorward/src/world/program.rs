@@ -10,6 +10,7 @@ use std::path::{Component, Path};
 
 use doorward_engine::{Identity, REBUILDABLE};
 
+use super::ownership::{self, belongs_to_system};
 use super::shelves::Shelves;
 use crate::trust::PinnedFile;
 use crate::trust::inventory::{Inventory, TOOL_CHAINS};
@@ -122,8 +123,7 @@ fn is_executable(found: &Metadata) -> bool {
 fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
     !known.by_hash_alone
         && is_plain(path)
-        && found.uid() == 0
-        && found.mode() & 0o022 == 0
+        && ownership::is_systems(found)
         && !path.to_str().is_some_and(|path| known.binaries.contains_key(path))
         && known.project.is_none_or(|project| project == "/" || !path.starts_with(project))
         && path.parent().is_some_and(|directory| known.system.include(directory))
@@ -204,10 +204,6 @@ fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|directory| path.starts_with(directory))
         && belongs_to_system(path)
         && path.parent().is_some_and(belongs_to_system)
-}
-
-fn belongs_to_system(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.uid() == 0 && (found.is_symlink() || found.mode() & 0o022 == 0))
 }
 
 #[cfg(test)]

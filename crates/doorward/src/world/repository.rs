@@ -9,7 +9,7 @@ use doorward_engine::{Git, REBUILDABLE, Tracking};
 use super::bounds;
 use super::git_config::{self, Around, GitConfig};
 use super::ignore::{Found, Ignored, Ignores, ignored};
-use super::index::{Index, Known};
+use super::index::{Index, Known, State};
 use super::objects::{HashFormat, Id, Objects, Unread, blob_id, upstream_of};
 use crate::trusted;
 
@@ -48,6 +48,10 @@ pub fn project_root(directory: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// Modes of index entries: a directory that is folded into one entry, and a commit of another repository.
+const SPARSE: u32 = 0o040_000;
+const SUBMODULE: u32 = 0o160_000;
+
 /// A repository; everything beyond its place is read when it is asked for.
 #[derive(Debug)]
 pub struct Repository {
@@ -66,7 +70,8 @@ pub struct Repository {
 impl Repository {
     /// The repository whose work tree begins at exactly this directory.
     pub fn at(root: &str, home: &str) -> Option<Repository> {
-        let git_directory = git_directory(&Path::new(root).join(".git"))?;
+        let bare = || is_git_directory(Path::new(root)).then(|| PathBuf::from(root));
+        let git_directory = git_directory(&Path::new(root).join(".git")).or_else(bare)?;
         let common = match trusted::start_of(git_directory.join("commondir"), 4096) {
             Some(text) => git_directory.join(text.trim()),
             None => git_directory.clone(),
@@ -95,6 +100,27 @@ impl Repository {
         &self.common
     }
 
+    /// The directories of other repositories that git looks into from this one; `None` if not known.
+    pub fn submodules(&self) -> Option<Vec<String>> {
+        let mut found = Vec::new();
+        for (name, mode, _, _) in self.index()?.entries() {
+            // Part of a sparse index is not written out, and may hold such entries.
+            if mode == SPARSE {
+                return None;
+            }
+            if mode == SUBMODULE {
+                let path = format!("{}/{}", self.root, std::str::from_utf8(name).ok()?);
+                if Path::new(&path).join(".git").symlink_metadata().is_ok() {
+                    found.push(path);
+                }
+            }
+            if found.len() > bounds::SUBMODULES {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
     /// What the engine wants to know about it.
     pub fn describe(&self) -> Git {
         let describe = || {
@@ -104,6 +130,8 @@ impl Repository {
                 branch: self.branch(),
                 default_branch: self.default_branch(),
                 remotes: config.as_ref().map(|config| config.remotes.clone()).unwrap_or_default(),
+                local: config.as_ref().map(|config| config.local.clone()).unwrap_or_default(),
+                system: config.as_ref().map(|config| config.system.clone()).unwrap_or_default(),
                 config: config.as_ref().map(|config| config.values.clone()).map_err(Clone::clone),
             }
         };
@@ -131,6 +159,29 @@ impl Repository {
         }
     }
 
+    /// The last commit holds the file as the index does, and no filter stands between what is committed and the file.
+    pub fn is_committed(&self, path: &str) -> bool {
+        let found = || {
+            let inner = path.strip_prefix(self.root.as_str())?.trim_start_matches('/');
+            let (mode, id, state) = self.index()?.id_of(inner)?;
+            let objects = self.objects().ok()?;
+            let head = objects.resolve("HEAD").ok()?;
+            let (of_head, committed) = objects.entry_at(&head, inner).ok()??;
+            Some(state == State::Ordinary && of_head == mode && committed == id && !self.may_filter(inner))
+        };
+        found().unwrap_or(false)
+    }
+
+    /// An attributes file above the path speaks of filters.
+    fn may_filter(&self, inner: &str) -> bool {
+        let speaks = |file: PathBuf| match file.symlink_metadata() {
+            Err(_) => false,
+            Ok(_) => trusted::start_of(&file, bounds::TEXT).is_none_or(|text| text.contains("filter")),
+        };
+        let above = Path::new(inner).ancestors().skip(1).map(|above| Path::new(&self.root).join(above));
+        above.map(|directory| directory.join(".gitattributes")).chain([self.common.join("info/attributes")]).any(speaks)
+    }
+
     /// Everything in the directory is made again by a build.
     pub fn is_rebuilt(&self, directory: &str) -> bool {
         let inner = directory.strip_prefix(self.root.as_str()).map(|inner| inner.trim_start_matches('/'));
@@ -152,6 +203,9 @@ impl Repository {
         self.config.get_or_init(|| {
             if let Some(name) = REDIRECTS.iter().find(|name| std::env::var_os(name).is_some()) {
                 return Err(format!("the variable `{name}` changes what git reads"));
+            }
+            if self.git_directory.as_path() == Path::new(&self.root) {
+                return Err(format!("`{}` is the inside of a repository", self.root));
             }
             let branch = self.branch();
             let git_directory = self.git_directory.to_str().ok_or("git's directory is not UTF-8")?;
@@ -264,6 +318,11 @@ impl Repository {
         symbolic(&self.common.join("refs/remotes/origin/HEAD"), "refs/remotes/origin/")
             .or_else(|| self.value("init.defaultbranch").map(str::to_owned))
     }
+}
+
+/// Git takes such a directory for a repository wherever it lies, with or without a work tree.
+fn is_git_directory(path: &Path) -> bool {
+    path.join("HEAD").symlink_metadata().is_ok() && path.join("objects").is_dir() && path.join("refs").is_dir()
 }
 
 /// Where the repository's own files lie: `.git`, or wherever the file of that name points.

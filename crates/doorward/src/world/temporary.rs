@@ -15,9 +15,32 @@ pub fn shared() -> Vec<String> {
     found
 }
 
+/// Where new files are scratch files: what lies in `/var/tmp` is kept, and found by others long after.
+pub fn fleeting() -> Vec<String> {
+    let named = named();
+    shared().into_iter().filter(|root| !root.ends_with("/var/tmp") || named.as_ref() == Some(root)).collect()
+}
+
 /// Directories that nobody but this user can look into: `TMPDIR`, if it is one.
 pub fn own(home: &str) -> Vec<String> {
     named().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
+}
+
+/// The path lies in a directory for temporary files, reached through no link and through directories of this user alone.
+pub fn is_own_below(path: &str, shared: &[String]) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    let path = std::path::Path::new(path);
+    let Some(root) = shared.iter().map(std::path::Path::new).find(|root| path.starts_with(root)) else { return false };
+    let is_root = |found: &std::fs::Metadata| {
+        // Others can put files there, but neither remove nor exchange ours.
+        found.is_dir() && (found.mode() & 0o1000 != 0 || found.mode() & 0o022 == 0)
+    };
+    let is_closed = |found: &std::fs::Metadata| found.is_dir() && found.uid() == user && found.mode() & 0o022 == 0;
+    path.ancestors().skip(1).take_while(|above| above.starts_with(root)).all(|above| match above.symlink_metadata() {
+        Ok(found) if above == root => is_root(&found),
+        Ok(found) => is_closed(&found),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    })
 }
 
 fn named() -> Option<String> {
@@ -44,6 +67,34 @@ fn is_precious(path: &str, home: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_ones_own_below_directories_of_ones_own() {
+        let base = tempfile::tempdir().unwrap();
+        let root = base.path().to_str().unwrap().to_owned();
+        let closed = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::create_dir_all(base.path().join("own/deep")).unwrap();
+        std::fs::create_dir_all(base.path().join("open")).unwrap();
+        std::fs::set_permissions(base.path().join("open"), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+            .unwrap();
+        std::fs::set_permissions(base.path().join("own"), closed).unwrap();
+        std::os::unix::fs::symlink("own", base.path().join("link")).unwrap();
+        std::fs::write(base.path().join("file"), "x").unwrap();
+        let shared = [root.clone()];
+        for (inner, is_own) in [
+            ("x.patch", true),
+            ("own/x", true),
+            ("own/deep/x", true),
+            ("new/dir/x", true),
+            ("open/x", false),
+            ("link/x", false),
+            ("file/x", false),
+        ] {
+            assert_eq!(is_own_below(&format!("{root}/{inner}"), &shared), is_own, "{inner}");
+        }
+        assert!(!is_own_below("/etc/x", &shared));
+        assert!(!is_own_below(&format!("{root}x/y"), &shared));
+    }
 
     #[test]
     fn a_home_or_a_repository_is_never_scratch() {

@@ -13,7 +13,7 @@ const PROJECT: &str = "/home/dev/app";
 fn world() -> DescribedWorld {
     let description: Description = serde_json::from_str(
         r#"{"home": "/home/dev", "project": "/home/dev/app", "git": {"root": "/home/dev/app", "branch": "feature/login", "default_branch": "main",
-            "remotes": {"origin": "https://github.com/acme/app.git", "backup": "https://git.somewhere.org/x.git"}}}"#,
+            "remotes": {"origin": "https://github.com/acme/app.git", "backup": "https://git.somewhere.org/x.git"}}, "restorable": 60}"#,
     )
     .unwrap();
     DescribedWorld::new(description, PROJECT)

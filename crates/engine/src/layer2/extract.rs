@@ -94,7 +94,13 @@ fn of((effect, gone): (&Effect, Option<Gone>), facts: &Facts, shared: Features) 
             features.brought_in();
         }
     }
-    if effect.operation == Operation::Delete && !is_own && effect.reversibility > Reversibility::Snapshotted {
+    // A single file that git has is brought back by one command.
+    let is_kept = match effect.reversibility {
+        Reversibility::NothingChanges | Reversibility::Rebuildable | Reversibility::Snapshotted => true,
+        Reversibility::Tracked => effect.scope == Scope::File,
+        Reversibility::Irreversible => false,
+    };
+    if effect.operation == Operation::Delete && !is_own && !is_kept {
         features.loss();
     }
     if effect.operation == Operation::Execute && !effect.marks.has_any(SETTLING) {

@@ -1,9 +1,11 @@
 //! From a call and the world to facts.
 
+mod absent;
 mod arrivals;
 mod code;
 mod connect;
 mod content;
+mod dependents;
 mod files;
 mod guard;
 mod hidden;
@@ -72,6 +74,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
             reads_last_seconds: history.reads_last_seconds,
             denials_in_a_row: history.denials_in_a_row,
             denials: history.denials,
+            restorable: history.restorable,
             override_rate: world.override_rate(&pattern),
             observed_overrides: world.observed_overrides(&pattern),
         },
@@ -165,6 +168,7 @@ fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
     let shell = out.world.shell();
     let output = Runner::new(out).every_reading(command, shell, &mut state, &Stream::empty(), "");
     out.note_token_search(None);
+    out.settle_absent();
     if output.origin.secret && !out.has_read_secret() {
         out.prints_secret();
     }

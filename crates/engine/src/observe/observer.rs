@@ -36,6 +36,8 @@ pub struct Observer<'w> {
     pub made: Vec<String>,
     /// Where this call makes links.
     pub links: Vec<String>,
+    /// Patterns of deletions that match nothing yet.
+    pub absent: Vec<super::absent::Absent>,
     /// Files and directories of the project that this call fills with content nobody has read.
     pub arrivals: Vec<String>,
     /// The program at hand reads through links that it meets on its way.
@@ -101,6 +103,7 @@ impl<'w> Observer<'w> {
             directory: None,
             made: Vec::new(),
             links: Vec::new(),
+            absent: Vec::new(),
             arrivals: Vec::new(),
             follows: false,
             listed: Vec::new(),

@@ -53,6 +53,10 @@ impl Observer<'_> {
         if touch == Touch::DeleteTree {
             return self.tree_reversibility(real, effect);
         }
+        // What nobody has seen may be a directory, and only a file that is seen passes as one that git has.
+        if touch == Touch::Delete && look.kind == Kind::Unlisted && effect.scope == Scope::File {
+            effect.scope = Scope::Directory;
+        }
         let tracking = self.world.tracking(real);
         if matches!(touch, Touch::Write | Touch::Edit)
             && tracking != Tracking::Rebuildable
@@ -61,6 +65,8 @@ impl Observer<'_> {
             effect.marks.add(Mark::Unseen);
         }
         match (tracking, touch) {
+            // What was staged and never committed is lost with the next commit.
+            (Tracking::Clean, Touch::Delete) if !self.world.is_committed(real) => Reversibility::Irreversible,
             (Tracking::Clean, _) => Reversibility::Tracked,
             (Tracking::Rebuildable, _) => Reversibility::Rebuildable,
             // The change itself says what it took out, so it can be turned round.

@@ -5,8 +5,7 @@ use super::shell::field::Field;
 use super::shell::paths::is_ours;
 use super::stream::Shape;
 use crate::coverage::Degree;
-use crate::effect::{Amount, Effect, Operation, Scope, Sensitivity, Target};
-use crate::imports::{self, Imported};
+use crate::effect::{Amount, Effect, Operation, Reversibility, Scope, Sensitivity, Target};
 use crate::marks::{Mark, Marks};
 use crate::path::{self, Follow};
 use crate::place;
@@ -139,10 +138,24 @@ impl Observer<'_> {
             return self.touch_glob(touch, &absolute, by);
         }
         // Such a file turns the operands of a later command into flags.
-        if touch.operation() == Operation::Write && path::looks_like_words(&absolute) {
+        if touch.operation() == Operation::Write && path::looks_like_words(self.new_part(&absolute)) {
             self.lower(Degree::Unknown, format!("a file whose name looks like a flag, `{}`", field.shown()));
         }
         self.touch_path(touch, &absolute, by, Marks::default())
+    }
+
+    /// What of the path is not there yet; a directory that is there turns nothing into a flag that it did not before.
+    fn new_part<'p>(&self, absolute: &'p str) -> &'p str {
+        // Agents name directories of their own after projects: `/tmp/agent/-home-dev-shop/notes.md`.
+        if place::classify(&path::lexical(absolute), self.world).scope == Scope::Scratch {
+            return path::name(absolute);
+        }
+        let is_directory = |at: usize| {
+            absolute.get(..at).is_some_and(|above| self.world.look(&path::lexical(above)).kind == Kind::Directory)
+        };
+        let ends: Vec<usize> = absolute.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0).collect();
+        let there = ends.into_iter().rev().find(|at| is_directory(*at));
+        there.and_then(|at| absolute.get(at..)).unwrap_or(absolute)
     }
 
     /// The path lies below such a link, or is one and what it leads to would change.
@@ -220,6 +233,9 @@ impl Observer<'_> {
             marks.add(Mark::Narrowed);
         }
         let resolved = path::lexical(base);
+        if self.matches_nothing(touch, &resolved, pattern) {
+            return self.touch_nothing(&resolved, pattern, by);
+        }
         if let Some(files) = self.matched(touch, &resolved, pattern) {
             let touched = files.iter().map(|file| self.touch_path(touch, file, by, Marks::default()));
             let sensitive = touched.fold(false, |any, touched| any | touched.sensitive);
@@ -258,11 +274,45 @@ impl Observer<'_> {
         touched
     }
 
+    /// A deletion in a place of one's own that would hit nothing, in whichever shell.
+    fn matches_nothing(&self, touch: Touch, directory: &str, pattern: &str) -> bool {
+        matches!(touch, Touch::Delete | Touch::DeleteTree)
+            && self.is_own_ground(directory)
+            && self.is_still()
+            && self.hits(directory, pattern).is_some_and(|hits| hits.is_empty())
+    }
+
+    /// The files of a tree that git has and that are few enough to be judged one by one: each is what its own path says.
+    fn few_tracked(&self, touch: Touch, real: &str, effect: &Effect) -> Option<Vec<String>> {
+        let is_meant = touch == Touch::DeleteTree
+            && effect.reversibility == Reversibility::Tracked
+            && effect.scope == Scope::Directory;
+        if !is_meant {
+            return None;
+        }
+        match self.world.look(real).kind {
+            Kind::File | Kind::Link => return Some(vec![real.to_owned()]),
+            Kind::Directory => {}
+            Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
+        }
+        let below = self.world.below(real).filter(|_| self.world.lists_everything())?;
+        let files = below.iter().filter(|(_, kind)| *kind != Kind::Directory);
+        let files: Vec<String> = files.map(|(path, _)| path.clone()).collect();
+        (!files.is_empty() && files.len() <= MATCHED).then_some(files)
+    }
+
     /// The few files that a deletion would hit, if that is certain: one narrow pattern in a directory that can be listed, and
     /// nothing before it in the call that could have put more there.
     fn matched(&self, touch: Touch, directory: &str, pattern: &str) -> Option<Vec<String>> {
         let is_plain = touch == Touch::Delete && super::wild::is_narrow(pattern) && !pattern.contains(['{', '!', '^']);
         let is_first = self.effects.iter().all(|effect| effect.operation == Operation::Read);
+        let is_edit = touch == Touch::Edit;
+        let is_tree = touch == Touch::DeleteTree && super::wild::is_narrow(pattern);
+        if (is_edit || is_tree) && self.is_own_ground(directory) && self.is_still() {
+            let is_file = |hit: &String| !is_edit || self.world.look(hit).kind == Kind::File;
+            let hits = self.hits(directory, pattern)?;
+            return (!hits.is_empty() && hits.len() <= MATCHED && hits.iter().all(is_file)).then_some(hits);
+        }
         if !is_plain || !is_first || self.coverage.degree > Degree::Full {
             return None;
         }
@@ -336,6 +386,13 @@ impl Observer<'_> {
         }
         self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
+        if let Some(files) = self.few_tracked(touch, &real, &effect) {
+            let touched = files.iter().map(|file| self.touch_path(Touch::Delete, file, by, marks));
+            return touched.fold(Touched { path: Some(real.clone()), sensitive: false }, |all, one| Touched {
+                sensitive: all.sensitive | one.sensitive,
+                ..all
+            });
+        }
         self.note_reading(touch, &real, &mut effect);
         self.note_dependents(&real, &mut effect);
         effect.by.clone_from(&by.name);
@@ -409,23 +466,6 @@ fn hands_over(effect: &mut Effect, bytes: u64) {
     effect.amount = Some(read);
     if crate::limits::is_large_read(read, &crate::policy::Thresholds::default()) {
         effect.marks.add(Mark::LargeRead);
-    }
-}
-
-impl Observer<'_> {
-    /// Whoever changes a file that many others import changes them as well.
-    fn note_dependents(&self, real: &str, effect: &mut Effect) {
-        let changes = matches!(effect.operation, Operation::Write | Operation::Delete);
-        let is_own = effect.marks.has_any(&[Mark::Creates, Mark::SessionFile]) || effect.scope != Scope::File;
-        let below = self.world.project().and_then(|project| real.strip_prefix(project));
-        if !changes || is_own || below.is_none_or(|path| Imported::at(path).is_none()) {
-            return;
-        }
-        effect.dependents = self.world.dependents(real);
-        let steps = [(imports::WIDELY, Mark::WidelyImported), (imports::EVERYWHERE, Mark::ImportedEverywhere)];
-        let reached = |(step, _): &(u32, Mark)| effect.dependents.is_some_and(|dependents| dependents >= *step);
-        let marks: Marks = steps.into_iter().filter(reached).map(|(_, mark)| mark).collect();
-        effect.marks.union(marks);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::fold::fold;
-use super::system;
+use super::{meeting, system};
 use crate::effect::{Reach, Scope};
 use crate::marks::{Mark, Marks};
 use crate::path::under;
@@ -140,7 +140,7 @@ fn in_project(ground: &Ground, project: &str) -> Location {
 fn in_temporary(ground: &Ground, root: &str) -> Location {
     let mut location = if ground.is_at(root) {
         at(Scope::System, Reach::Machine, &[Mark::SystemDirectory, Mark::Temp])
-    } else if ground.world.look(ground.path).created_this_session {
+    } else if ground.world.look(ground.path).created_this_session || is_fresh(ground, root) {
         at(Scope::Scratch, Reach::Workspace, &[Mark::Temp])
     } else {
         at(Scope::OtherRepo, Reach::Workspace, &[Mark::Temp])
@@ -151,6 +151,19 @@ fn in_temporary(ground: &Ground, root: &str) -> Location {
     // A home that lies among temporary files is a home all the same: its start-up files are run.
     location.temporary = !ground.world.home().is_some_and(|home| ground.is_below(home));
     location
+}
+
+/// Nothing is there yet, whoever makes it owns it, and no tool looks for such a name from elsewhere.
+fn is_fresh(ground: &Ground, root: &str) -> bool {
+    let inner = ground.path.strip_prefix(root).unwrap_or_default();
+    let in_home = || ground.world.home().is_some_and(|home| ground.is_below(home));
+    // A repository among temporary files is somebody's work all the same.
+    let in_repository = || ground.world.git(crate::path::parent(ground.path)).is_some_and(|git| git.root != "/");
+    ground.world.look(ground.path).kind == Kind::Missing
+        && !inner.split('/').any(meeting::is_met)
+        && !in_home()
+        && ground.world.is_own_temporary(ground.path)
+        && !in_repository()
 }
 
 fn elsewhere(ground: &Ground) -> Location {

@@ -7,6 +7,7 @@ mod copies;
 mod fold;
 mod loaded;
 mod location;
+mod meeting;
 mod names;
 mod pointed;
 mod shapes;

@@ -147,6 +147,7 @@ impl Chance {
             reads_last_minute: if much { 500 } else { 3 },
             reads_last_seconds: 1,
             denials_in_a_row: u32::from(self.one_in(8)) * 4,
+            restorable: u32::from(self.one_in(8)) * 70,
             denials: 4,
             override_rate: self.one_in(3).then(|| self.below(1000) as f64 / 1000.0),
             observed_overrides: None,

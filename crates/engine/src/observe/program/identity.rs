@@ -84,6 +84,9 @@ impl Runner<'_, '_> {
             if state.path_changed {
                 self.out.lower(Degree::Opaque, format!("which `{name}` runs after the search path was changed"));
             }
+            if let Some(own) = self.program_of_environment(name, state) {
+                return self.identity(&own, state);
+            }
             return self.out.world.program(name);
         }
         let Some(absolute) = (if name.starts_with('/') {
@@ -139,6 +142,7 @@ impl Runner<'_, '_> {
                 // Under the strict profile even `rm` may be on no list, and is judged as what it is all the same.
                 self.out.world.settings().strict.then(|| crate::path::name(name).to_owned())
             }
+            Identity::Missing if self.is_provided(name, state) => Some(crate::path::name(name).to_owned()),
             Identity::Missing => {
                 self.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));
                 let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));

@@ -4,7 +4,9 @@ pub mod args;
 mod arriving;
 mod builds;
 mod conditions;
+mod containers;
 mod destination;
+mod environments;
 pub mod grammar;
 mod handed;
 mod identity;
@@ -355,6 +357,7 @@ impl Runner<'_, '_> {
         if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
             self.recipe(invocation, state);
         }
+        self.containers(invocation, state);
         let secret = invocation
             .args
             .operands

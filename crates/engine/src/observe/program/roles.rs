@@ -73,7 +73,10 @@ impl Runner<'_, '_> {
                     if invocation.by.name == "uv run" && field.exact().is_some_and(|text| text.ends_with(".py")) {
                         rest.insert(0, Field::literal("python", field.span));
                     }
+                    let outer = state.venv.clone();
+                    self.enter_environment(&invocation.by.name, state);
                     self.inner_command(rest, invocation, state);
+                    state.venv = outer;
                     return;
                 }
                 Role::Shell => {

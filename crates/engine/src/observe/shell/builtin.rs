@@ -380,6 +380,9 @@ impl Runner<'_, '_> {
         // What the file sets is not known here.
         let names: Vec<String> = state.variables.keys().cloned().collect();
         names.iter().for_each(|name| state.forget(name));
+        if let Some(venv) = words.first().and_then(|file| self.activated(file, state)) {
+            state.venv = Some(venv);
+        }
         Some(Stream::default())
     }
 

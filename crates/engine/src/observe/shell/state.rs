@@ -61,6 +61,8 @@ pub struct State<'a> {
     pub locals: Rc<Vec<(String, Option<Variable>)>>,
     /// Names no longer stand for the programs that the world resolves.
     pub path_changed: bool,
+    /// The virtual environment that was activated: its programs come first.
+    pub venv: Option<Rc<str>>,
     /// A setting of the shell changes how words are read.
     pub odd_shell: bool,
     /// A variable in force can make programs run other programs.
@@ -89,6 +91,7 @@ impl<'a> State<'a> {
             keyed: Rc::default(),
             locals: Rc::default(),
             path_changed: false,
+            venv: None,
             odd_shell: false,
             poisoned: false,
             exports_all: false,
@@ -114,6 +117,7 @@ impl<'a> State<'a> {
             keyed: Rc::clone(&self.keyed),
             locals: Rc::clone(&self.locals),
             path_changed: self.path_changed,
+            venv: self.venv.clone(),
             odd_shell: self.odd_shell,
             poisoned: self.poisoned,
             exports_all: self.exports_all,
@@ -187,7 +191,7 @@ impl<'a> State<'a> {
         if self.positional != other.positional {
             self.positional = None;
         }
-        self.path_changed |= other.path_changed;
+        self.path_changed |= other.path_changed || self.venv != other.venv;
         self.odd_shell |= other.odd_shell;
         self.poisoned |= other.poisoned;
         self.exports_all |= other.exports_all;
@@ -250,6 +254,7 @@ impl<'a> State<'a> {
                     .all(|((name, body), (known, old))| name == known && std::ptr::eq(*body, *old)));
         same_functions
             && self.cwd == other.cwd
+            && self.venv == other.venv
             && self.logical == other.logical
             && self.previous_cwd == other.previous_cwd
             && self.otherwise == other.otherwise

@@ -17,6 +17,7 @@ mod trusted;
 mod unread;
 mod yaml;
 
+pub use compose::{stays_in_project as compose_stays_in_project, stays_inside as compose_stays_inside};
 pub use files::Files;
 pub use settings::usual_package;
 

@@ -16,8 +16,10 @@ use crate::path;
 
 /// An expression, read.
 #[derive(Debug, Default)]
-struct Expression {
-    starts: Vec<Field>,
+pub(super) struct Expression {
+    pub starts: Vec<Field>,
+    /// The tests and actions behind the start paths.
+    pub tests: Vec<Field>,
     /// The command of each `-exec`, and whether it runs in the directory of the file.
     commands: Vec<(Vec<Field>, bool)>,
     deletes: bool,
@@ -26,7 +28,7 @@ struct Expression {
     /// Name patterns, one list for each alternative.
     names: Vec<Vec<String>>,
     /// Patterns as they are given, also those that say little.
-    picks: Vec<String>,
+    pub picks: Vec<String>,
     /// Patterns that nothing that is found may match.
     barred: Vec<String>,
     /// What is found is picked by who may read it.
@@ -35,9 +37,9 @@ struct Expression {
     roams: bool,
     prints_freely: bool,
     /// Links are followed, wherever they lead.
-    follows: bool,
+    pub follows: bool,
     /// What cannot be read, and how badly.
-    trouble: Vec<(Degree, String)>,
+    pub trouble: Vec<(Degree, String)>,
 }
 
 impl Runner<'_, '_> {
@@ -70,6 +72,9 @@ impl Runner<'_, '_> {
     }
 
     fn delete_found(&mut self, expression: &Expression, invocation: &Invocation) {
+        if let Some(found) = self.certainly_found(expression, invocation) {
+            return self.delete_certain(&found, expression, invocation);
+        }
         for field in found(expression, None) {
             let before = self.out.effects.len();
             self.out.touch(Touch::DeleteTree, &field, invocation.cwd.as_deref(), &invocation.by);
@@ -101,6 +106,9 @@ impl Runner<'_, '_> {
         invocation: &mut Invocation,
         state: &mut State<'_>,
     ) {
+        if self.deletes_certain(words, expression, invocation, state) {
+            return;
+        }
         let outer = invocation.cwd.clone();
         let base = if in_directory { outer.as_deref() } else { None };
         let mut command = Vec::new();
@@ -228,6 +236,7 @@ fn directory(start: &Field, base: Option<&str>) -> Option<String> {
 fn read(words: &[Field]) -> Expression {
     let mut expression = Expression::default();
     let mut at = start_paths(words, &mut expression);
+    expression.tests = words.get(at..).unwrap_or_default().to_vec();
     let mut negated = false;
     let mut alternative = Vec::new();
     while let Some(word) = words.get(at) {

@@ -198,8 +198,9 @@ impl Runner<'_, '_> {
         let Some(cwd) = invocation.cwd.as_deref() else {
             return self.out.lower(Degree::Opaque, "git in a directory that is not known");
         };
+        let hooks = super::git_hooks::run_by(sub, invocation);
         if !world.project_trusted() {
-            self.out.lower(Degree::Unknown, "git in a project that nobody has trusted");
+            self.git_untrusted(sub, git, hooks, invocation);
         }
         let Some(git) = git else {
             if world.project().is_some_and(|project| !path::under(cwd, project)) {
@@ -214,15 +215,16 @@ impl Runner<'_, '_> {
             }
         };
         let uses = uses(sub, invocation);
-        let dangers = git_config::dangers(config, &uses);
-        if let Some(key) = dangers.first() {
+        let obeyed: Vec<Use> = uses.iter().copied().chain(git_config::fetches_late(config)).collect();
+        let dangers = git_config::dangers(config, &obeyed);
+        let is_foreign = |key: &String| super::git_helpers::is_for_another_host(key, git, invocation);
+        if let Some(key) = dangers.iter().find(|key| !git.system.contains(*key) && !is_foreign(key)) {
             self.out.lower(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
             self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
         }
         if uses.contains(&Use::Network) && config.iter().any(|(key, value)| git_config::weakens_tls(key, value)) {
             invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
         }
-        let hooks = super::git_hooks::run_by(sub, invocation);
         self.git_hooks(git, config.get("core.hookspath").map(String::as_str), &hooks, state);
     }
 

@@ -26,6 +26,11 @@ pub enum Use {
     Hooks,
 }
 
+impl Use {
+    /// What git obeys without being told to sign, merge or send.
+    pub const WHILE_LOOKING: &[Use] = &[Use::ExternalDiff, Use::TextConversion, Use::Content];
+}
+
 /// First and last part of a key, when it counts, and the values that are harmless; `ssh*` stands for what begins so.
 type Setting = (&'static str, &'static str, Use, &'static [&'static str]);
 
@@ -288,6 +293,12 @@ pub fn weakens_tls(key: &str, value: &str) -> bool {
         && matches!(value.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off")
 }
 
+/// In a partial clone any command may have to fetch what it looks at.
+pub fn fetches_late(config: &BTreeMap<String, String>) -> Option<Use> {
+    let is_promised = |key: &String| key == "extensions.partialclone" || key.ends_with(".promisor");
+    config.keys().any(is_promised).then_some(Use::Network)
+}
+
 /// The settings in force that would make this command run something that is not known to be harmless.
 pub fn dangers(config: &BTreeMap<String, String>, uses: &[Use]) -> Vec<String> {
     let mut found = Vec::new();
@@ -340,7 +351,8 @@ fn same_host(key: &str, value: &str) -> bool {
     !base.is_empty() && base.eq_ignore_ascii_case(value)
 }
 
-fn host(address: &str) -> &str {
+/// The host of an address in any of git's spellings.
+pub fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let rest = rest.split(['/', ':']).next().unwrap_or(rest);
     rest.rsplit('@').next().unwrap_or(rest)

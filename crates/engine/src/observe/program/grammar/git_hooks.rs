@@ -162,7 +162,7 @@ pub(super) enum Hooks {
 }
 
 impl Hooks {
-    fn run(self, file: &str) -> bool {
+    pub(super) fn run(self, file: &str) -> bool {
         match self {
             Hooks::Named(names) => names.contains(&path::name(file)),
             Hooks::All => true,
@@ -297,7 +297,7 @@ fn is_changed(hook: &str, world: &dyn World) -> bool {
 }
 
 /// The directory that all work trees of a repository share: where `.git` is a file, it says where that is.
-fn common_directory(root: &str, world: &dyn World) -> String {
+pub(super) fn common_directory(root: &str, world: &dyn World) -> String {
     const LIMIT: usize = 4096;
     let own = path::join(root, ".git");
     if world.look(&own).kind != Kind::File {

@@ -86,19 +86,22 @@ impl Runner<'_, '_> {
                     (true, false) => invocation.args.operands.get(1..).unwrap_or_default().to_vec(),
                     (_, _) => self.checkout_paths(invocation),
                 };
+                let from_index = !makes && paths.len() == invocation.args.operands.len();
                 if !paths.is_empty() {
                     invocation.does.clear();
-                    self.discard(&paths, invocation);
+                    self.discard(&paths, from_index, invocation);
                 }
             }
             "restore" if !invocation.does.is_empty() => {
                 let paths = invocation.args.operands.clone();
+                let from_index = !invocation.args.has_any(&["-s", "--source"]);
                 if !paths.is_empty() {
                     invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
                     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-                    self.discard(&paths, invocation);
+                    self.discard(&paths, from_index, invocation);
                 }
             }
+            "worktree add" => self.second_work_tree(git, invocation),
             "branch" if invocation.args.has_any(&["-D", "-M", "-C", "-f", "--force"]) => {
                 for does in &mut invocation.does {
                     does.reversibility = Reversibility::Irreversible;
@@ -107,6 +110,30 @@ impl Runner<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// A further work tree beside the project, where nothing is yet, is as much the project's as its branches are.
+    fn second_work_tree(&mut self, git: Option<&Git>, invocation: &mut Invocation) {
+        let world = self.out.world;
+        let place = invocation.operand(0).and_then(Field::exact).zip(invocation.cwd.as_deref());
+        let Some(place) = place.map(|(text, cwd)| path::lexical(&path::join(cwd, text))) else { return };
+        let is_beside = world.project().zip(git).is_some_and(|(project, git)| {
+            git.root == project && path::parent(project) == path::parent(&place) && path::parent(&place) != "/"
+        });
+        let is_own = world.home().is_some_and(|home| path::under(&place, home));
+        let is_plain = !path::name(&place).starts_with(['.', '-']) && !invocation.args.has_any(&["-f", "--force"]);
+        if !(is_beside && is_own && is_plain && world.project_trusted() && world.look(&place).kind == Kind::Missing) {
+            return;
+        }
+        set_role(invocation, 0, Role::Data);
+        let mut effect = Effect::new(Operation::Write, Target::Path(place));
+        effect.scope = Scope::Directory;
+        effect.reach = Reach::Project;
+        effect.reversibility = Reversibility::Tracked;
+        effect.marks.add(Mark::Creates);
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        self.out.effect(effect);
     }
 
     fn checkout_paths(&self, invocation: &Invocation) -> Vec<Field> {
@@ -137,7 +164,7 @@ impl Runner<'_, '_> {
             || has_extension(text)
     }
 
-    fn discard(&mut self, paths: &[Field], invocation: &Invocation) {
+    fn discard(&mut self, paths: &[Field], is_from_index: bool, invocation: &Invocation) {
         for field in paths {
             let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                 let whole = path::lexical(&path::join(cwd, text));
@@ -148,7 +175,15 @@ impl Runner<'_, '_> {
                     && self.out.world.tracking(&whole) == Tracking::Clean
             });
             if clean {
+                let before = self.out.effects.len();
                 self.out.touch(Touch::Edit, field, invocation.cwd.as_deref(), &invocation.by);
+                // A file that is as the index has it stays as it is.
+                let is_seen = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
+                    self.out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File
+                });
+                if is_from_index && is_seen {
+                    self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Unseen));
+                }
                 continue;
             }
             let target =

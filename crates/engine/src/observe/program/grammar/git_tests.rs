@@ -146,7 +146,17 @@ fn settings_that_run_programs_ask() {
         let effects = if coverage == "full" { "" } else { "execute something unknown +unsafe-git-config" };
         check_in(&world, &[GIT], &[(command, coverage, effects)]);
     }
-    check_in(r#"{"trusted": false}"#, &[GIT], &[("git status", "unknown", "")]);
+    check_in(r#"{"trusted": false}"#, &[GIT], &[("git status", "full", "")]);
+    check_in(
+        r#"{"trusted": false, "git": {"config": {"core.attributesfile": "x"}}}"#,
+        &[GIT],
+        &[("git log", "unknown", "")],
+    );
+    check_in(
+        r#"{"trusted": false, "git": {"user_config": {"core.attributesfile": "x"}}}"#,
+        &[GIT],
+        &[("git log", "full", "")],
+    );
     check(
         &[GIT],
         &[

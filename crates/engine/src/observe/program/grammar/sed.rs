@@ -3,13 +3,15 @@
 use super::super::Invocation;
 use super::sed_script::{self, Deed};
 use crate::coverage::Degree;
-use crate::effect::Operation;
+use crate::effect::{Operation, Target};
 use crate::knowledge::schema::Role;
 use crate::marks::{Mark, Marks};
+use crate::observe::content;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
+use crate::world::{Kind, Tracking};
 
 impl Runner<'_, '_> {
     pub fn sed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
@@ -17,6 +19,7 @@ impl Runner<'_, '_> {
         empty_suffix(invocation);
         let scripts = scripts(invocation);
         self.flag_values(invocation, state);
+        let at = self.out.effects.len();
         self.operands(invocation, state);
         let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>() else {
             self.out.lower(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
@@ -24,9 +27,33 @@ impl Runner<'_, '_> {
             return;
         };
         match sed_script::read(&text.join("\n")) {
-            Ok(deeds) => deeds.into_iter().for_each(|deed| self.sed_deed(deed, invocation, state)),
+            Ok(deeds) => {
+                if deeds.is_empty() && !invocation.args.has_any(&["-f", "--file"]) {
+                    self.seen_edits(at, &text.join("\n"));
+                }
+                deeds.into_iter().for_each(|deed| self.sed_deed(deed, invocation, state));
+            }
             Err(because) => {
                 self.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name))
+            }
+        }
+    }
+
+    /// All that a script puts into a file stands in the call. What was there comes back from git, if it is as committed.
+    fn seen_edits(&mut self, at: usize, script: &str) {
+        for index in at..self.out.effects.len() {
+            let Some(effect) = self.out.effects.get(index) else { return };
+            let Target::Path(path) = effect.target.clone() else { continue };
+            let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
+            let world = self.out.world;
+            let is_file = || world.look(&path).kind == Kind::File;
+            let is_kept = || is_file() && world.tracking(&path) == Tracking::Clean && world.is_committed(&path);
+            if effect.operation == Operation::Write && is_single && is_kept() {
+                let found = content::marks(&path, script);
+                if let Some(effect) = self.out.effects.get_mut(index) {
+                    effect.marks.remove(Mark::Unseen);
+                    effect.marks.union(found);
+                }
             }
         }
     }

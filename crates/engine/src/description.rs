@@ -1,0 +1,131 @@
+//! How a machine is described in JSON: the keys, and what each of them means.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::world::Shell;
+
+/// The description. Every key is optional; what is left out is an ordinary, trusted, clean machine.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Description {
+    /// The user's home directory.
+    pub home: Option<String>,
+    /// The root of the work tree.
+    pub project: Option<String>,
+    /// Directories for temporary files.
+    pub temp: Option<Vec<String>>,
+    /// Directories that the agent owns.
+    pub scratch: Vec<String>,
+    /// The project is trusted (default true).
+    pub trusted: Option<bool>,
+    pub git: Option<GitDescription>,
+    /// Environment variables.
+    pub env: BTreeMap<String, String>,
+    /// What is known about single files.
+    pub files: BTreeMap<String, FileDescription>,
+    /// Symbolic links and where they lead.
+    pub symlinks: BTreeMap<String, String>,
+    /// Further names of files, and the names that they share them with.
+    pub hardlinks: BTreeMap<String, String>,
+    /// Files that are not described are not there.
+    pub complete: bool,
+    /// Another call of the session has not ended.
+    pub busy: bool,
+    pub case_insensitive: bool,
+    /// The shell that runs the commands: `bash` (default), `zsh`, `sh` or `unknown`.
+    pub shell: Shell,
+    pub mcp_trusted: Option<bool>,
+    pub mcp_definition_changed: bool,
+    /// Process ids that belong to the session.
+    pub session_processes: Vec<u32>,
+    /// Override rate of the last 30 days per pattern.
+    pub override_rate: BTreeMap<String, f64>,
+    /// What happened before in the session: `secret-read`, `code-downloaded`, …
+    pub taint: Vec<String>,
+    /// Requests that a person let pass since a secret was read: `get docs.rs`, `remote git fetch`.
+    pub answered: Vec<String>,
+    /// Reads of the session in the last minute.
+    pub reads_last_minute: u32,
+    /// Reads of the session in the last seconds.
+    pub reads_last_seconds: u32,
+    /// Refusals of the session without an approval between them.
+    pub denials_in_a_row: u32,
+    /// All refusals of the session.
+    pub denials: u32,
+    /// Tracked files that the session deleted or edited in place.
+    pub restorable: u32,
+    /// Things the user said not to do.
+    pub boundaries: Vec<String>,
+    /// Hosts that the configuration allows.
+    pub allowed_hosts: Vec<String>,
+    /// Hosts that the configuration denies.
+    pub denied_hosts: Vec<String>,
+    /// Paths that the configuration denies.
+    pub denied_paths: Vec<String>,
+    /// Paths that the configuration protects.
+    pub protected_paths: Vec<String>,
+    /// Milliseconds since 1970.
+    pub now: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GitDescription {
+    pub root: Option<String>,
+    pub clean: Option<bool>,
+    pub tracked: TrackedDescription,
+    /// Names of ignored files and directories.
+    pub ignored: Vec<String>,
+    /// Names of ignored directories that a build makes again; the usual ones if left out.
+    pub rebuildable: Option<Vec<String>>,
+    pub remotes: BTreeMap<String, String>,
+    pub branch: Option<String>,
+    pub default_branch: Option<String>,
+    /// What the repository's own files set.
+    pub config: BTreeMap<String, String>,
+    /// What the user's own files set.
+    pub user_config: BTreeMap<String, String>,
+    /// What files of the system set, which only the administrator can change.
+    pub system_config: BTreeMap<String, String>,
+    /// Work trees below the root that git looks into, with what their repositories set.
+    pub submodules: BTreeMap<String, BTreeMap<String, String>>,
+    /// Branches, commits and stashes by the name that a command uses, with the files that are different there.
+    pub brings: Option<BTreeMap<String, BTreeMap<String, String>>>,
+    /// The commits of the current branch are on no branch of a remote.
+    pub unpublished: bool,
+    /// Directories below the root that are repositories of their own.
+    pub nested: Vec<String>,
+}
+
+/// `"all"` or a list of paths.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum TrackedDescription {
+    Word(String),
+    Paths(Vec<String>),
+}
+
+impl Default for TrackedDescription {
+    fn default() -> Self {
+        TrackedDescription::Word("all".into())
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileDescription {
+    pub exists: Option<bool>,
+    pub tracked: Option<bool>,
+    pub executable: bool,
+    pub content: Option<String>,
+    pub size: Option<u64>,
+    pub sha256: Option<String>,
+    pub changed_since_trust: bool,
+    pub created_this_session: bool,
+    /// So many files of the project import it.
+    pub dependents: Option<u32>,
+    /// Git, a patch, an archive or a download put it there; for a directory, all that is below.
+    pub arrived: bool,
+}

@@ -1,0 +1,129 @@
+//! Patterns that match nothing: what a wildcard really hits on this disk, as far as that is certain before the call runs.
+
+use super::observer::{By, Observer};
+use super::touch::Touched;
+use crate::coverage::Degree;
+use crate::effect::{Effect, Operation, Reversibility, Target};
+use crate::path;
+use crate::place;
+
+/// Directories that one pattern may lead through.
+const DIRECTORIES: usize = 64;
+
+/// A pattern that matches nothing while the call is judged.
+#[derive(Clone, Debug)]
+pub struct Absent {
+    directory: String,
+    pattern: String,
+}
+
+impl Observer<'_> {
+    /// The disk is what the command will find: the call has only looked and deleted so far, all of that is understood, and no
+    /// other call is at work.
+    pub fn is_still(&self) -> bool {
+        let adds_nothing = |effect: &Effect| match effect.operation {
+            Operation::Read | Operation::Delete => true,
+            Operation::Write | Operation::Execute | Operation::Network | Operation::Mutate => false,
+        };
+        self.coverage.degree == Degree::Full
+            && self.effects.iter().all(adds_nothing)
+            && self.world.lists_everything()
+            && !self.world.is_busy()
+    }
+
+    /// Every name that the pattern may match in the directory, and perhaps some more; `None` if that is not known.
+    ///
+    /// Which names count depends on the shell and its options, so hidden names and other cases are taken as hits as well.
+    pub fn hits(&self, directory: &str, pattern: &str) -> Option<Vec<String>> {
+        const SPECIAL: &[char] = &['[', ']', '(', ')', '{', '}', '!', '^', '~', '#', '<', '>', '|', '\\', '@', '+'];
+        if pattern.contains(SPECIAL) || !pattern.is_ascii() || pattern.contains("**") {
+            return None;
+        }
+        let mut found = vec![directory.to_owned()];
+        for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            if part == ".." || found.len() > DIRECTORIES {
+                return None;
+            }
+            let mut next = Vec::new();
+            for above in &found {
+                next.extend(self.hits_in(above, part)?);
+            }
+            found = next;
+        }
+        Some(found)
+    }
+
+    fn hits_in(&self, directory: &str, part: &str) -> Option<Vec<String>> {
+        use crate::world::Kind;
+        // What is no directory holds nothing; what cannot be read may hold anything.
+        match self.world.look(directory).kind {
+            Kind::Directory | Kind::Link => {}
+            Kind::File | Kind::Missing => return Some(Vec::new()),
+            Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
+        }
+        let wanted = part.trim_start_matches('.').to_ascii_lowercase();
+        let hits = |name: &String| {
+            let name = name.trim_start_matches('.').to_ascii_lowercase();
+            !name.is_ascii() || super::wild::matches(&wanted, &name)
+        };
+        let names = self.world.entries(directory)?;
+        Some(names.iter().filter(|name| hits(name)).map(|name| path::join(directory, name)).collect())
+    }
+
+    /// The directory lies in the project or in the agent's own corner, so that a mistake about it costs little.
+    pub fn is_own_ground(&self, directory: &str) -> bool {
+        super::shell::paths::is_ours(Some(directory), self.world) && !directory.split('/').any(|part| part == ".git")
+    }
+
+    /// Writes down a deletion that finds nothing to delete.
+    pub fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
+        let target = path::join(directory, pattern);
+        let here = place::classify(&target, self.world);
+        let mut effect = Effect::new(Operation::Delete, Target::Path(target));
+        effect.scope = here.scope;
+        effect.reach = here.reach;
+        effect.reversibility = Reversibility::NothingChanges;
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
+        self.effect(effect);
+        self.absent.push(Absent { directory: directory.to_owned(), pattern: pattern.to_owned() });
+        Touched::default()
+    }
+
+    /// In loops, traps and the background a deletion may run after what the call makes further on.
+    pub fn settle_absent(&mut self) {
+        let absent = std::mem::take(&mut self.absent);
+        let is_made = |absent: &&Absent| self.effects.iter().any(|effect| absent.may_match(effect));
+        let Some(pattern) = absent.iter().find(is_made).map(|absent| absent.pattern.clone()) else { return };
+        self.lower(Degree::Opaque, format!("`{pattern}`, which matches nothing yet: the call makes something there"));
+    }
+}
+
+impl Absent {
+    /// The effect may put something there that the pattern matches.
+    fn may_match(&self, effect: &Effect) -> bool {
+        match effect.operation {
+            Operation::Write | Operation::Mutate => {}
+            Operation::Read | Operation::Delete | Operation::Execute | Operation::Network => return false,
+        }
+        match &effect.target {
+            Target::Path(made) => match made.strip_prefix(self.directory.as_str()) {
+                Some(inner) if inner.starts_with('/') => self.matches(inner.trim_start_matches('/')),
+                Some("") => true,
+                Some(_) | None => path::under(&self.directory, made),
+            },
+            Target::Unknown => true,
+            Target::Host(_) | Target::Program(_) | Target::Resource(_) => false,
+        }
+    }
+
+    fn matches(&self, inner: &str) -> bool {
+        let last = self.pattern.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        // Whatever lies deeper may match a pattern with several parts, or a search through a tree.
+        let mut names = inner.split('/');
+        names.any(|name| {
+            let name = name.trim_start_matches('.').to_ascii_lowercase();
+            !name.is_ascii() || super::wild::matches(last.trim_start_matches('.'), &name)
+        })
+    }
+}

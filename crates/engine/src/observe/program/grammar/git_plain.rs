@@ -1,0 +1,140 @@
+//! Git in a project that nobody has trusted: whether git there runs nothing but git.
+
+use super::super::Invocation;
+use super::git_config::{self, Use};
+use super::git_hooks::Hooks;
+use crate::coverage::Degree;
+use crate::observe::shell::run::Runner;
+use crate::world::{Git, Kind};
+
+/// These start what the repository or its submodules name, or work on addresses that it chose.
+const DRIVEN: &[&str] =
+    &["submodule", "lfs", "difftool", "mergetool", "gui", "citool", "instaweb", "send-email", "filter-branch", "svn"];
+
+/// Settings that repositories usually have and that make git run nothing, by section and last part.
+const INERT: &[(&str, &[&str])] = &[
+    (
+        "core",
+        &[
+            "repositoryformatversion",
+            "bare",
+            "logallrefupdates",
+            "sharedrepository",
+            "sparsecheckout",
+            "sparsecheckoutcone",
+            "bigfilethreshold",
+            "fsmonitor",
+            "createobject",
+            "protecthfs",
+            "protectntfs",
+        ],
+    ),
+    ("branch", &["remote", "merge", "rebase", "pushremote", "description", "vscode-merge-base", "gh-merge-base"]),
+    (
+        "remote",
+        &[
+            "url",
+            "fetch",
+            "push",
+            "pushurl",
+            "tagopt",
+            "prune",
+            "prunetags",
+            "mirror",
+            "promisor",
+            "partialclonefilter",
+            "gh-resolved",
+            "skipdefaultupdate",
+            "skipfetchall",
+            "pushdefault",
+            "followremotehead",
+        ],
+    ),
+    ("submodule", &["url", "active", "ignore", "branch", "path", "fetchrecursesubmodules"]),
+    ("extensions", &["objectformat", "worktreeconfig", "partialclone", "refstorage", "relativeworktrees"]),
+    ("lfs", &["repositoryformatversion", "access", "locksverify"]),
+    ("credential", &["username", "usehttppath"]),
+    ("user", &["signingkey"]),
+    ("blame", &["ignorerevsfile"]),
+    ("checkout", &["defaultremote"]),
+    ("maintenance", &["strategy"]),
+    ("transfer", &["fsckobjects"]),
+    ("fetch", &["fsckobjects", "writecommitgraph"]),
+    ("receive", &["denycurrentbranch", "denynonfastforwards"]),
+    ("gc", &["autodetach"]),
+];
+
+/// More levels of repositories inside repositories are not looked into.
+const DEPTH: usize = 3;
+
+impl Runner<'_, '_> {
+    /// Asks unless everything that the command would obey is plain: settings, hooks and submodules.
+    pub(super) fn git_untrusted(&mut self, sub: &str, git: Option<&Git>, hooks: Hooks, invocation: &Invocation) {
+        let found = match git {
+            None => Some("no repository is found".to_owned()),
+            Some(_) if DRIVEN.iter().any(|driven| sub.split(' ').next() == Some(*driven)) => {
+                Some(format!("`{}` runs what it names", invocation.by.name))
+            }
+            Some(git) => self.odd_hook(git, hooks).or_else(|| self.odd_setting(git, 0)),
+        };
+        if let Some(because) = found {
+            self.out.lower(Degree::Unknown, format!("git in a project that nobody has trusted: {because}"));
+        }
+    }
+
+    /// A hook lies there that the command would run.
+    fn odd_hook(&self, git: &Git, hooks: Hooks) -> Option<String> {
+        let directory = crate::path::join(&super::git_hooks::common_directory(&git.root, self.out.world), "hooks");
+        let is_run = |name: &String| !name.ends_with(".sample") && hooks.run(name);
+        match self.out.world.entries(&directory) {
+            Some(names) => names.into_iter().find(is_run).map(|name| format!("it has the hook `{name}`")),
+            None => match self.out.world.look(&directory).kind {
+                Kind::Missing | Kind::Unlisted => None,
+                Kind::File | Kind::Directory | Kind::Link | Kind::Special | Kind::Unreadable => {
+                    Some("its hooks cannot be listed".to_owned())
+                }
+            },
+        }
+    }
+
+    /// A setting of the repository, or of one that git looks into from there, that is not known to run nothing.
+    fn odd_setting(&self, git: &Git, depth: usize) -> Option<String> {
+        let Ok(config) = &git.config else { return Some("its settings cannot be read".to_owned()) };
+        let is_odd = |key: &&String| {
+            let value = config.get(*key).map(String::as_str).unwrap_or_default();
+            !(is_inert(key, value) || (depth > 0 && is_own_tree(key, value)))
+        };
+        if let Some(key) = git.local.iter().find(is_odd) {
+            return Some(format!("its setting `{key}` may run a program"));
+        }
+        let is_odd = |key: &String| git.local.contains(key) || depth > 0 && !git.system.contains(key);
+        if let Some(key) = git_config::dangers(config, Use::WHILE_LOOKING).into_iter().find(is_odd) {
+            return Some(format!("its setting `{key}` may run a program"));
+        }
+        let Some(inner) = self.out.world.submodules(&git.root) else {
+            return Some("its submodules cannot be listed".to_owned());
+        };
+        if !inner.is_empty() && depth >= DEPTH {
+            return Some("it has submodules in submodules".to_owned());
+        }
+        inner.iter().find_map(|path| match self.out.world.git(path) {
+            Some(git) if git.root == *path => self.odd_setting(&git, depth + 1),
+            Some(_) | None => Some(format!("the submodule `{path}` cannot be read")),
+        })
+    }
+}
+
+/// The setting makes git run nothing, whoever wrote it.
+fn is_inert(key: &str, value: &str) -> bool {
+    let section = key.split('.').next().unwrap_or(key);
+    let last = key.rsplit('.').next().unwrap_or(key);
+    // An alias runs only where somebody calls it, and is then looked through.
+    section == "alias"
+        || git_config::is_harmless(key, value) && !git_config::is_hooks_path(key)
+        || INERT.iter().any(|(first, names)| *first == section && names.contains(&last))
+}
+
+/// A submodule says where its files lie, seen from its repository.
+fn is_own_tree(key: &str, value: &str) -> bool {
+    key == "core.worktree" && value.starts_with("../")
+}
