@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use doorward_engine::{Operation, Policy, Stage, Thresholds};
 use doorward_ledger::{Hash, StateKey};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::Review;
+use crate::from_history;
 use crate::places::Places;
 use crate::setup::write;
 use crate::trusted;
@@ -36,6 +37,26 @@ pub struct RuleChange {
     pub why: String,
 }
 
+/// A pattern whose past should count in layer 2.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternChange {
+    pub pattern: String,
+    pub project: String,
+    /// So often a person let such calls run.
+    pub let_run: u32,
+    pub why: String,
+}
+
+impl PatternChange {
+    /// What a person accepts with it.
+    pub fn accepted(&self) -> from_history::Item {
+        let PatternChange { pattern, project, let_run, .. } = self.clone();
+        let id = from_history::id_of(&pattern, Some(&project));
+        from_history::Item { id, pattern, project: Some(project), let_run, ..from_history::Item::default() }
+    }
+}
+
 /// What a review would change.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,16 +74,19 @@ pub struct Proposal {
     pub threshold: Vec<ThresholdChange>,
     #[serde(default)]
     pub rule: Vec<RuleChange>,
+    #[serde(default)]
+    pub pattern: Vec<PatternChange>,
 }
 
 impl Proposal {
     pub fn new(review: Review, made: String, policy: &Policy, (sequence, ledger): (u64, String)) -> Proposal {
         let policy = fingerprint(policy);
-        Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold: Vec::new(), rule: Vec::new() }
+        let (threshold, rule, pattern) = Default::default();
+        Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold, rule, pattern }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.threshold.is_empty() && self.rule.is_empty()
+        self.threshold.is_empty() && self.rule.is_empty() && self.pattern.is_empty()
     }
 
     /// Writes it beside the record. A second one of the same day and kind takes the place of the first.
@@ -100,7 +124,16 @@ impl Proposal {
         };
         let thresholds: ArrayOfTables = self.threshold.iter().map(threshold).collect();
         let rules: ArrayOfTables = self.rule.iter().map(rule).collect();
-        for (key, tables) in [("threshold", thresholds), ("rule", rules)] {
+        let pattern = |one: &PatternChange| {
+            table([
+                ("pattern", value(&one.pattern)),
+                ("project", value(&one.project)),
+                ("let_run", value(i64::from(one.let_run))),
+                ("why", value(&one.why)),
+            ])
+        };
+        let patterns: ArrayOfTables = self.pattern.iter().map(pattern).collect();
+        for (key, tables) in [("threshold", thresholds), ("rule", rules), ("pattern", patterns)] {
             if !tables.is_empty() {
                 document.insert(key, Item::ArrayOfTables(tables));
             }

@@ -73,6 +73,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
             denials_in_a_row: history.denials_in_a_row,
             denials: history.denials,
             override_rate: world.override_rate(&pattern),
+            accepted: world.accepted_history(&pattern),
             observed_overrides: world.observed_overrides(&pattern),
         },
         pattern,
