@@ -10,7 +10,7 @@ use super::{Offer, Way, open};
 use crate::accepted::Accepted;
 use crate::agents::Agent;
 use crate::audit::Room;
-use crate::from_history::{self, DECLINED_MS, LASTS_MS};
+use crate::from_history::{self, DECLINED_MS, Item, LASTS_MS};
 use crate::hook::{Surroundings, answer};
 use crate::places::Places;
 use crate::record::{self, Ledger};
@@ -240,6 +240,32 @@ fn what_may_bring_something_else_each_time_and_what_was_refused_is_not_offered()
     for package in ["zod", "chalk", "zod", "chalk"] {
         house.call("s", &bash(&format!("npm install {package}")), true);
     }
+}
+
+#[test]
+fn the_past_of_a_pattern_counts_once_a_person_accepted_it_and_lowers_no_floor() {
+    let house = House::new("auto");
+    answered(&house);
+    let newest = || {
+        let log = Log::open(&record::directory(&house.places())).unwrap();
+        let decisions = log.records().unwrap().filter_map(Result::ok).filter(|one| one.header.kind == Kind::Decision);
+        serde_json::from_slice::<Value>(&decisions.last().unwrap().body.unwrap()).unwrap()
+    };
+    assert!(newest()["facts"]["counts"]["accepted_rate"].is_null(), "{:#}", newest());
+    let item = Item { calls: None, ..house.offers()[0].item().unwrap().clone() };
+    from_history::accept(&house.places(), item, &mut house.ledger()).unwrap();
+    assert_eq!(house.call("s", &manifest(&house), true).0, "ask");
+    let body = newest();
+    let counts = &body["facts"]["counts"];
+    assert_eq!((&counts["accepted"]["let_run"], &counts["accepted"]["decisions"]), (&json!(3), &json!(3)), "{counts}");
+    assert_eq!(counts["accepted_rate"], json!(1.0));
+    let reasons = body["reasons"].to_string();
+    assert!(reasons.contains("you let this run 3 of 3 times in 30 days and accepted on 20"), "{reasons}");
+    let secret = ("Read", json!({ "file_path": house.at("home/.netrc") }));
+    house.call("s", &secret, true);
+    house.call("s", &manifest(&house), true);
+    let reasons = newest()["reasons"].to_string();
+    assert!(!reasons.contains("you let this run"), "after a secret was read: {reasons}");
 }
 
 #[test]
