@@ -129,9 +129,9 @@ impl FromHistory {
 
     /// A person accepted that the past of this pattern counts in a project.
     pub fn weighs(&self, pattern: &str, project: Option<&str>, now_ms: u64) -> Option<&Item> {
-        self.items.iter().find(|item| {
-            item.calls.is_none() && item.pattern == pattern && item.counts_in(project, now_ms)
-        })
+        self.items
+            .iter()
+            .find(|item| item.calls.is_none() && item.pattern == pattern && item.counts_in(project, now_ms))
     }
 
     pub fn is_declined(&self, id: &str, now_ms: u64) -> bool {
@@ -208,12 +208,7 @@ pub fn regretted(places: &Places, pattern: &str, project: Option<&str>, ledger: 
     end(places, "void: a call like it was regretted", ledger, is_about).map(drop)
 }
 
-fn end(
-    places: &Places,
-    why: &str,
-    ledger: &mut dyn Recorder,
-    is_over: impl Fn(&Item) -> bool,
-) -> Result<Vec<Item>> {
+fn end(places: &Places, why: &str, ledger: &mut dyn Recorder, is_over: impl Fn(&Item) -> bool) -> Result<Vec<Item>> {
     let kept = Accepted::load(places).map_err(anyhow::Error::msg)?;
     let gone: Vec<Item> = kept.history.items.iter().filter(|item| is_over(item)).cloned().collect();
     for item in &gone {

@@ -279,7 +279,11 @@ fn a_third_yes_is_offered_as_a_rule_and_counts_only_after_a_typed_step() {
         tell(&home, "PostToolUse", ("s", id), &edit);
     }
     let offers = home.run(&["rules", "offered", "--json"], b"").json();
-    assert_eq!((&offers[0]["way"], &offers[0]["calls"]["texts"]), (&json!("rule"), &json!(["package.json"])), "{offers:#}");
+    assert_eq!(
+        (&offers[0]["way"], &offers[0]["calls"]["texts"]),
+        (&json!("rule"), &json!(["package.json"])),
+        "{offers:#}"
+    );
     assert_eq!(offers[0]["effect"], json!({ "of": 3, "letRun": 3, "refused": 0 }));
     assert_eq!(home.run(&["status", "--json"], b"").json()["offers"], offers);
     let id = offers[0]["id"].as_str().unwrap();

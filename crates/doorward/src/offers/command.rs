@@ -78,8 +78,10 @@ pub fn accepted(json: bool) -> Result<ExitCode> {
     let until = |item: &Item| time::moment(item.at_ms.saturating_add(from_history::LASTS_MS));
     let mut out = anstream::stdout().lock();
     if json {
-        let shown = |item: &&Item| json!({ "id": item.id, "pattern": item.pattern, "project": item.project,
-            "calls": item.calls, "acceptedOn": time::moment(item.at_ms), "until": until(item), "record": item.record });
+        let shown = |item: &&Item| {
+            json!({ "id": item.id, "pattern": item.pattern, "project": item.project,
+            "calls": item.calls, "acceptedOn": time::moment(item.at_ms), "until": until(item), "record": item.record })
+        };
         writeln!(out, "{:#}", Value::Array(items.iter().map(shown).collect()))?;
     } else if items.is_empty() {
         writeln!(out, "nothing was accepted out of history")?;

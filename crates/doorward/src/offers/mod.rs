@@ -93,7 +93,8 @@ impl Offer {
     pub fn sentence(&self) -> String {
         let Effect { of, let_run, refused } = self.effect;
         let effect = || {
-            let none = if refused == 0 { "none that you refused".to_owned() } else { format!("{refused} that you refused") };
+            let none =
+                if refused == 0 { "none that you refused".to_owned() } else { format!("{refused} that you refused") };
             format!("would have let {let_run} of {of} such calls run in 30 days, {none}")
         };
         let so_often = format!("you let {} such calls run in {DAYS} days", self.overrides);

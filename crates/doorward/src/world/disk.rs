@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
-    AcceptedHistory, Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings, Shell, Tally,
-    Tracking, World,
+    AcceptedHistory, Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings,
+    Shell, Tally, Tracking, World,
 };
 
 use super::arrived::Arrived;

@@ -11,8 +11,8 @@ use super::path_spellings;
 
 /// What a word of a call must not hold to stand in the place of another: no option, nothing that a shell or git reads further.
 const NOT_PLAIN: &[char] = &[
-    '*', '?', '[', ']', '{', '}', '$', '`', '\\', '"', '\'', '<', '>', '|', '&', ';', '(', ')', '!', '#', '~', '=', ':', '+',
-    '^', '@', '%',
+    '*', '?', '[', ']', '{', '}', '$', '`', '\\', '"', '\'', '<', '>', '|', '&', ';', '(', ')', '!', '#', '~', '=',
+    ':', '+', '^', '@', '%',
 ];
 
 /// Calls that a person let run again and again and accepted as a rule. It is bound to everything that was there when it was
@@ -46,8 +46,13 @@ impl AcceptedCall {
         if !(is_here && is_plain && facts.project_trusted && asked.iter().all(is_known)) {
             return None;
         }
-        let covered: Vec<usize> =
-            facts.effects.iter().enumerate().filter(|(_, effect)| self.takes(facts, effect)).map(|(at, _)| at).collect();
+        let covered: Vec<usize> = facts
+            .effects
+            .iter()
+            .enumerate()
+            .filter(|(_, effect)| self.takes(facts, effect))
+            .map(|(at, _)| at)
+            .collect();
         // Whatever a question points at has to be covered; what is left is judged by itself.
         let is_covered = |opinion: &&Opinion| match opinion.part {
             Some(part) => covered.iter().filter_map(|at| facts.effects.get(*at)).any(|effect| effect.part == part),
@@ -111,7 +116,10 @@ fn is_like(text: &str, spelling: &str) -> bool {
 
 /// A name and nothing else: no option, no pattern, nothing quoted or expanded.
 pub fn is_plain_word(word: &str) -> bool {
-    !word.is_empty() && !word.starts_with('-') && !word.contains(NOT_PLAIN) && !word.contains(char::is_whitespace)
+    !word.is_empty()
+        && !word.starts_with('-')
+        && !word.contains(NOT_PLAIN)
+        && !word.contains(char::is_whitespace)
         && !word.split('/').any(|part| part == "..")
         && !word.starts_with('/')
 }
