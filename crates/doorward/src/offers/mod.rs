@@ -42,6 +42,9 @@ const MONTH_MS: u64 = 30 * DAY_MS;
 /// Decisions that an offer is tried on at most.
 const TRIED: u32 = 2_000;
 
+/// The newest overrides that an offer is made from; older ones say the same.
+const READ: usize = 200;
+
 /// So many overrides of one pattern in a month, and no refusal, make a proposal of the monthly review.
 const MONTHLY: usize = 20;
 
@@ -209,7 +212,8 @@ impl Desk<'_> {
 
     /// The calls among these that the policy in force still asks about.
     fn still_asked(&self, overrides: &[Override]) -> Result<(Vec<Yes>, Policy)> {
-        let bodies: Vec<DecisionBody> = overrides.iter().filter_map(|one| self.body(one.sequence)).collect();
+        let newest = overrides.get(overrides.len().saturating_sub(READ)..).unwrap_or_default();
+        let bodies: Vec<DecisionBody> = newest.iter().filter_map(|one| self.body(one.sequence)).collect();
         let agent = bodies.last().and_then(|body| body.agent.clone()).unwrap_or_default();
         let policy = self.policy(&agent, None)?;
         let still_asked = |body: &DecisionBody| {

@@ -51,6 +51,10 @@ impl Monthly {
     #[must_use]
     pub fn with_patterns(mut self, found: Vec<(Item, Effect)>) -> Monthly {
         for (Item { pattern, project, let_run, .. }, effect) in found {
+            // A threshold that moves is the cause of these questions, and is dealt with first.
+            if self.changes.iter().any(|change| pattern.split(" · ").nth(1) == Some(change.category.as_str())) {
+                continue;
+            }
             let why = format!(
                 "layer 2 alone asked, and people let run {let_run}; counting that would have let {} of {} run, none that was refused",
                 effect.let_run, effect.of
