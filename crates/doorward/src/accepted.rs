@@ -14,6 +14,7 @@ use doorward_ledger::{PolicyBody, State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Agent, Config, Numbers, stricter};
+use crate::from_history::FromHistory;
 use crate::loading::{Covered, Loaded};
 use crate::places::Places;
 use crate::record::{Entry, Recorder};
@@ -38,6 +39,9 @@ pub struct Accepted {
     built_in: Option<BuiltIn>,
     /// The version of the ruleset, counted by what its changes did to recorded verdicts.
     ruleset: Option<[u32; 3]>,
+    /// What a person accepted out of history.
+    #[serde(skip_serializing_if = "FromHistory::is_empty")]
+    pub history: FromHistory,
 }
 
 /// What a build brings along.
@@ -194,6 +198,11 @@ pub fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)
 /// Counts the version of the ruleset on. The record of it is up to the caller, and comes first.
 pub fn set_ruleset(places: &Places, version: [u32; 3]) -> Result<()> {
     update(places, |accepted| accepted.ruleset = Some(version)).map_err(anyhow::Error::msg)
+}
+
+/// Changes what was accepted out of history. The record of it is up to the caller, and comes first.
+pub fn change_history(places: &Places, change: impl FnOnce(&mut FromHistory)) -> Result<()> {
+    update(places, |accepted| change(&mut accepted.history)).map_err(anyhow::Error::msg)
 }
 
 /// Lets what this build brings along count. The record of it is up to the caller, and comes first.

@@ -7,9 +7,11 @@ use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::accepted::{Accepted, USER};
 use crate::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
+use crate::from_history::FromHistory;
 use crate::own::{self, Own};
 use crate::places::Places;
 use crate::rollout::{Assigned, Rollout, Stage};
+use crate::screen::time::now_ms;
 use crate::session::Session;
 use crate::trust::Trust;
 use crate::trusted;
@@ -93,6 +95,9 @@ pub struct Loaded {
     covered: Vec<(&'static str, Covered)>,
     /// What a person accepted, and where the record says so.
     pub accepted: Accepted,
+    /// What a person accepted out of history, as far as it may count here.
+    pub history: FromHistory,
+    project: Option<String>,
     /// Each makes the configuration strict and the mode `confirm-all`.
     pub problems: Vec<String>,
     pub sources: Vec<Source>,
@@ -105,6 +110,7 @@ pub struct Instead {
     pub thresholds: Option<Numbers>,
     pub own: Option<Own>,
     pub scorer: Option<Scorer>,
+    pub history: Option<FromHistory>,
 }
 
 impl Loaded {
@@ -161,6 +167,7 @@ impl Loaded {
             policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
             policy.rules.extend(self.own.rules.iter().cloned());
         }
+        policy.permissions.accepted = self.history.rules_in(self.project.as_deref(), now_ms());
         policy.scorer = self.own.scorer.clone();
         if policy.scorer != Scorer::BuiltIn {
             policy.version.push_str("+scorer");
@@ -319,6 +326,10 @@ pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead
     let rollout = reader.rollout(places, own);
     let mut loaded = Loaded::new(files, trust, tightening, reader);
     loaded.take_up(added, &folder);
+    loaded.project = project.map(str::to_owned);
+    if own == Rights::Full {
+        loaded.history = instead.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
+    }
     if let Some(own) = &instead.own {
         loaded.own.rules.clone_from(&own.rules);
     }

@@ -116,10 +116,23 @@ impl Session {
     /// The share of all decisions on a pattern that a person overrode, for the record; `None` if no override is known. A
     /// state that is damaged says nothing.
     pub fn observed_overrides(&self, pattern: &str) -> Option<f64> {
-        let state = self.states.as_ref().ok()?.find::<PatternState>(pattern).ok()??;
-        let (overridden, decided) = state.month(self.now_ms);
+        let (overridden, decided) = self.month(pattern)?;
         // Counts of an older version know no approvals, so that there may seem to be more overrides than decisions.
         (overridden > 0).then(|| overridden as f64 / decided.max(overridden) as f64)
+    }
+
+    /// Overrides and decisions of a pattern in 30 days; `None` if nothing is known.
+    pub fn month(&self, pattern: &str) -> Option<(u64, u64)> {
+        Some(self.pattern(pattern)?.month(self.now_ms))
+    }
+
+    /// Overrides of a pattern in the last days.
+    pub fn overrides(&self, pattern: &str, days: u64) -> u64 {
+        self.pattern(pattern).map(|state| state.overrides(self.now_ms, days)).unwrap_or_default()
+    }
+
+    fn pattern(&self, pattern: &str) -> Option<PatternState> {
+        self.states.as_ref().ok()?.find::<PatternState>(pattern).ok()?
     }
 
     /// The file was created by this session, and is still that file.

@@ -255,6 +255,54 @@ fn an_install_that_a_person_let_run_is_no_exchange_and_three_pushes_are_a_ticket
 }
 
 #[test]
+fn a_third_yes_is_offered_as_a_rule_and_counts_only_after_a_typed_step() {
+    let Some(home) = working("auto") else { return };
+    let manifest = home.project().join("package.json");
+    std::fs::write(&manifest, "{\"version\": \"1\"}\n").unwrap();
+    for words in [&["add", "."][..], &["-c", "user.name=me", "-c", "user.email=me@example.org", "commit", "-qm", "m"]] {
+        assert!(std::process::Command::new("git").current_dir(home.project()).args(words).status().unwrap().success());
+    }
+    let edit = ("Edit", json!({ "file_path": manifest, "old_string": "\"1\"", "new_string": "\"2\"" }));
+    let person = |line: &str, question: &str, answer: &str, ends: &str| {
+        let terminal = Terminal::new(&home);
+        terminal.run(&home, line);
+        terminal.shows(question);
+        if !answer.is_empty() {
+            terminal.types(answer);
+        }
+        terminal.shows(ends);
+    };
+    person(&format!("doorward trust project {}", home.project().display()), "y/N", "y", "ended with 0");
+    assert_eq!(home.run(&["rules", "offered", "--json"], b"").json(), json!([]));
+    for id in ["a", "b", "c"] {
+        assert_eq!(tell(&home, "PreToolUse", ("s", id), &edit), "ask");
+        tell(&home, "PostToolUse", ("s", id), &edit);
+    }
+    let offers = home.run(&["rules", "offered", "--json"], b"").json();
+    assert_eq!(
+        (&offers[0]["way"], &offers[0]["calls"]["texts"]),
+        (&json!("rule"), &json!(["package.json"])),
+        "{offers:#}"
+    );
+    assert_eq!(offers[0]["effect"], json!({ "of": 3, "letRun": 3, "refused": 0 }));
+    assert_eq!(home.run(&["status", "--json"], b"").json()["offers"], offers);
+    let id = offers[0]["id"].as_str().unwrap();
+    for words in [["rules", "accept", id], ["rules", "decline", id], ["rules", "withdraw", id]] {
+        assert_ne!(home.without_terminal(&words).code, 0, "{words:?} wants a person");
+    }
+    person(&format!("doorward rules accept {id}"), "type `accept`", "y", "ended with 1");
+    assert_eq!(tell(&home, "PreToolUse", ("s", "d"), &edit), "ask");
+    person(&format!("doorward rules accept {id}"), "type `accept`", "accept", "ended with 0");
+    assert_eq!(tell(&home, "PreToolUse", ("s", "e"), &edit), "allow");
+    assert_eq!(home.run(&["rules", "offered", "--json"], b"").json(), json!([]));
+    assert_eq!(home.run(&["rules", "accepted", "--json"], b"").json()[0]["id"], id);
+    let again = home.run(&["replay", "--json"], b"");
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    person(&format!("doorward rules withdraw {id}"), "taken back", "", "ended with 0");
+    assert_eq!(tell(&home, "PreToolUse", ("s", "f"), &edit), "ask");
+}
+
+#[test]
 fn the_record_says_what_each_layer_made_of_a_call() {
     let home = Home::new();
     choose(&home, "auto");

@@ -41,6 +41,26 @@ pub struct Intent {
     pub boundary: Option<String>,
 }
 
+/// How often calls of a pattern were let run, where a person accepted that it counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AcceptedHistory {
+    /// So many people let run in 30 days …
+    pub let_run: u32,
+    /// … of so many.
+    pub decisions: u32,
+    /// The day on which a person accepted it.
+    pub on: String,
+}
+
+impl AcceptedHistory {
+    /// The share that people let run.
+    pub fn rate(&self) -> f64 {
+        // Counts of an older version know no approvals, so that there may seem to be more overrides than decisions.
+        f64::from(self.let_run) / f64::from(self.decisions.max(self.let_run).max(1))
+    }
+}
+
 /// Counts of this session and of the past.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -56,10 +76,13 @@ pub struct Counts {
     /// Tracked files that the session deleted or edited in place unasked.
     #[serde(skip_serializing_if = "is_zero")]
     pub restorable: u32,
-    /// The share of overrides of a pattern that a person accepted as asked about too much; the scorer weighs it. Until a
-    /// version is trained in which it can only calm, nothing at the edge sets it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The share of overrides of a pattern that a person accepted as asked about too much. The scorer weighs it, and it can
+    /// only calm. Older records have live counts as `override_rate`, which nobody accepted and nothing reads any more.
+    #[serde(rename = "accepted_rate", skip_serializing_if = "Option::is_none")]
     pub override_rate: Option<f64>,
+    /// What that share is made of, for the reason in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<AcceptedHistory>,
     /// The share of the decisions on the same pattern in the last 30 days that a person overrode, where there are any. It is
     /// recorded and never judged: a yes is no risk, and nothing is learnt from it without a person.
     #[serde(skip_serializing_if = "Option::is_none")]

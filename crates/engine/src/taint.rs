@@ -31,6 +31,15 @@ pub fn left_by(facts: &Facts) -> Vec<Taint> {
     Taint::ALL.iter().copied().filter(leaves).collect()
 }
 
+/// What happened before in the session makes this call riskier than those that a person got used to: a secret was read, or an
+/// effect of the call is one that a taint weighs on. A word that is not known counts for everything.
+pub(crate) fn is_void(facts: &Facts) -> bool {
+    facts.taint.iter().any(|taint| {
+        Taint::parse(taint).is_none_or(|known| known == Taint::SecretRead)
+            || facts.effects.iter().any(|effect| weighs_on(taint, effect))
+    })
+}
+
 /// A program that talks to another machine also writes a file.
 fn stores(facts: &Facts, effect: &Effect) -> bool {
     let writes = |other: &Effect| other.operation == Operation::Write && other.by == effect.by;

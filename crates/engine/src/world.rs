@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::facts::AcceptedHistory;
 use crate::incoming::{Arrival, GitWrite, Rewrite};
 
 /// Directories that builds make, whatever the language.
@@ -297,6 +298,10 @@ pub trait World {
     fn changed_files(&self) -> Vec<String>;
     /// The share of overrides, from 0 to 1, of a pattern that a person accepted as asked about too much; `None` for others.
     fn override_rate(&self, pattern: &str) -> Option<f64>;
+    /// What that share is made of, where it is known.
+    fn accepted_history(&self, _pattern: &str) -> Option<AcceptedHistory> {
+        None
+    }
     /// The share of decisions on this pattern in the last 30 days that a person overrode. A fact for the record only.
     fn observed_overrides(&self, _pattern: &str) -> Option<f64> {
         None

@@ -6,8 +6,9 @@ mod support;
 
 use doorward_engine::layer2::feature::SETTLING;
 use doorward_engine::{
-    Answer, Clearance, Confidence, Degree, Effect, Facts, Mark, Marks, Mode, Pattern, Policy, Reach, Reversibility,
-    Review, Rule, Scope, Sensitivity, Shell, Source, Stage, Tool, Verdict, demanded_by, judge,
+    AcceptedCall, AcceptedHistory, Answer, Clearance, Confidence, Degree, Effect, Facts, Judgement, Mark, Marks, Mode,
+    Opinion, Pattern, Policy, Reach, Reversibility, Review, Rule, Scope, Sensitivity, Shell, Source, Stage, Tool,
+    Verdict, demanded_by, judge, kind, question, texts_of,
 };
 use support::chance::Chance;
 use support::{corpus, wrap};
@@ -226,6 +227,84 @@ fn a_yes_changes_no_verdict() {
             assert_eq!(judge(&after, &policy), before, "`{}` after {yes} of {decisions}", facts.subject);
         }
     });
+}
+
+#[test]
+fn after_any_number_of_yes_answers_nothing_is_stricter_and_no_floor_is_lower() {
+    // In one session or many, with or without a person who accepted that the answers count.
+    let policy = Policy::built_in();
+    let mut calmed = 0;
+    let mut check = |facts: &Facts| {
+        let before = judge(facts, &policy);
+        let stands = |judgement: &Judgement| (judgement.verdict, judgement.cleared_by);
+        for yes in 0..=20u32 {
+            let past = AcceptedHistory { let_run: yes, decisions: yes + yes % 3, on: "2026-11-18".into() };
+            let mut after = facts.clone();
+            after.counts.observed_overrides = (yes > 0).then(|| past.rate());
+            assert_eq!(stands(&judge(&after, &policy)), stands(&before), "`{}` after {yes}", facts.subject);
+            after.counts.override_rate = (yes > 0).then(|| past.rate());
+            after.counts.accepted = (yes > 0).then_some(past);
+            let judged = judge(&after, &policy);
+            assert!(stands(&judged) <= stands(&before), "`{}` after {yes} accepted", facts.subject);
+            if judged.verdict < before.verdict {
+                calmed += 1;
+                assert_eq!(stands(&before), (Verdict::Confirm, Some(Clearance::Soft)), "`{}`", facts.subject);
+                let others = before.opinions.iter().filter(|opinion| opinion.source != Source::Score);
+                assert!(others.clone().all(|of| of.verdict == Verdict::AutoApprove), "`{}`", facts.subject);
+                let because = &judged.opinions.iter().find(|of| of.source == Source::Score).unwrap().because;
+                assert!(because.contains(&format!("you let this run {yes} of ")), "{because}");
+            }
+            if yes % 10 == 0 {
+                after.taint.push("secret-read".into());
+                let tainted = Facts { taint: after.taint.clone(), ..facts.clone() };
+                assert_eq!(stands(&judge(&after, &policy)), stands(&judge(&tainted, &policy)), "`{}`", facts.subject);
+            }
+        }
+    };
+    corpus::rows().iter().for_each(|row| check(&row.facts()));
+    (0..300).for_each(|seed| check(&Chance::new(seed).calm_facts(&policy.rules)));
+    assert!(calmed > 20, "{calmed}");
+}
+
+#[test]
+fn a_rule_that_a_person_accepted_clears_these_very_calls_and_nothing_firm() {
+    let plain = Policy::built_in();
+    let mut cleared = 0;
+    let rows = corpus::rows();
+    let others: Vec<Facts> = rows.iter().step_by(7).map(|row| row.facts()).collect();
+    for (at, row) in rows.iter().enumerate() {
+        let facts = row.facts();
+        let before = judge(&facts, &plain);
+        let asked: Vec<&Opinion> = before.opinions.iter().filter(|of| of.verdict != Verdict::AutoApprove).collect();
+        if before.verdict != Verdict::Confirm {
+            continue;
+        }
+        let rule = AcceptedCall {
+            tool: facts.tool.clone(),
+            project: facts.project.clone().unwrap_or_default(),
+            texts: facts.effects.iter().flat_map(|effect| texts_of(&facts, effect)).collect(),
+            kinds: facts.effects.iter().map(|effect| kind(&facts, effect)).collect(),
+            questions: asked.iter().map(|opinion| question(opinion)).collect(),
+            because: "you accepted it".into(),
+        };
+        let mut policy = plain.clone();
+        policy.permissions.accepted = vec![rule];
+        let after = judge(&facts, &policy);
+        if after.verdict == Verdict::AutoApprove {
+            cleared += 1;
+            assert_eq!(before.cleared_by, Some(Clearance::Soft), "{}", row.id);
+            let tainted = Facts { taint: vec!["secret-read".into()], ..facts.clone() };
+            assert_eq!(judge(&tainted, &policy).verdict, judge(&tainted, &plain).verdict, "{}", row.id);
+            let elsewhere = Facts { project: Some("/another".into()), ..facts.clone() };
+            assert!(judge(&elsewhere, &policy).verdict >= judge(&elsewhere, &plain).verdict, "{}", row.id);
+        }
+        for other in others.iter().cycle().skip(at).take(4).filter(|other| other.subject != facts.subject) {
+            let (was, is) = (judge(other, &plain), judge(other, &policy));
+            let is_part = other.subject.contains(facts.subject.trim()) || facts.subject.contains(other.subject.trim());
+            assert!(is.verdict == was.verdict || is_part, "{}: `{}` clears `{}`", row.id, facts.subject, other.subject);
+        }
+    }
+    assert!(cleared > 100, "{cleared}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn worse(facts: &mut Facts, chance: &mut Chance) -> Option<String> {
     let index = chance.below(facts.effects.len().max(1));
     match chance.below(9) {
         0 => facts.coverage.degree = next(Degree::ALL, facts.coverage.degree)?,
-        1 => facts.counts.override_rate = Some(facts.counts.override_rate.unwrap_or(0.0) + 0.3),
+        1 => facts.counts.override_rate = facts.counts.override_rate.filter(|rate| *rate >= 0.3).map(|rate| rate - 0.3),
         2 => facts.taint.push("something-new".into()),
         3 => facts.flows.push(chance.flow()),
         4 => facts.effects.push(chance.effect()),
@@ -84,6 +84,7 @@ fn more_risk_never_lowers_either_head() {
 fn no_risk_weighs_less_than_nothing_and_heads_are_ordered() {
     for weight in doorward_engine::weights() {
         assert!(!weight.is_risk || (weight.ask >= 0.0 && weight.block >= 0.0), "{weight:?}");
+        assert!(!weight.is_calm || (weight.ask <= 0.0 && weight.block <= 0.0), "{weight:?}");
     }
     for seed in 0..2_000 {
         let [ask, block] = heads(&Chance::new(seed).facts(&Policy::built_in().rules));
@@ -160,16 +161,21 @@ fn without_a_scorer_what_layer_1_settles_goes_on_and_the_rest_is_asked() {
 #[test]
 fn a_model_file_that_is_damaged_old_or_wrong_is_refused() {
     let names = feature::names();
-    let table = Table { base: [-4000, -7000], slope: [1000; 2], offset: [0; 2], weights: vec![[100, 10]; names.len()] };
+    let weight = |name: &String| if name.starts_with("overridden") { [-100, 0] } else { [100, 10] };
+    let weights: Vec<[i32; 2]> = names.iter().map(weight).collect();
+    let table = Table { base: [-4000, -7000], slope: [1000; 2], offset: [0; 2], weights };
     let good = table.print(&names);
     assert!(Scorer::parse(&good).is_ok());
     let lowering = Table { weights: vec![[-100, 0]; names.len()], ..table.clone() }.print(&names);
+    let raising = Table { weights: vec![[100, 10]; names.len()], ..table.clone() }.print(&names);
     for (text, why) in [
         (good.replace("100", "101"), "damaged"),
         (good.replace("scorer 2", "scorer 1"), "older"),
         (good[..good.len() / 2].to_owned(), "cut off"),
         (String::new(), "cut off"),
         (lowering, "lets `operation read` lower a risk"),
+        (good.replace("-100", "100"), "damaged"),
+        (raising, "lets `overridden 1%+` raise a risk"),
     ] {
         let problem = Scorer::parse(&text).unwrap_err();
         assert!(problem.contains(why), "{problem}");

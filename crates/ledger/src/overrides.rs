@@ -10,6 +10,8 @@ pub struct Override {
     pub time_ms: u64,
     /// The decision.
     pub decision: String,
+    /// Its place in the log.
+    pub sequence: u64,
     /// What "similar" means for it.
     pub pattern: String,
     /// The call in words.
@@ -26,7 +28,7 @@ impl Index {
     /// Overrides since a moment, oldest first. A decision that was answered twice counts once.
     pub fn overrides(&self, since_ms: u64) -> Result<Vec<Override>, IndexError> {
         let sql = "SELECT MIN(answer.time_ms), answer.decision, asked.pattern, asked.text, asked.user, asked.project,
-                MAX(answer.text)
+                MAX(answer.text), asked.sequence
             FROM records AS answer JOIN records AS asked ON asked.id = answer.decision AND asked.kind = 'decision'
             WHERE answer.kind = 'answer' AND answer.kind <> 'decision' AND answer.step = 'approved'
                 AND answer.by_whom IN ('person', 'client') AND answer.time_ms >= ?1 AND asked.verdict <> 'approve'
@@ -42,9 +44,26 @@ impl Index {
                 user: row.get(4)?,
                 project: row.get(5)?,
                 why: row.get(6)?,
+                sequence: shown(row.get(7)?),
             })
         })?;
         Ok(rows.collect::<rusqlite::Result<Vec<Override>>>()?)
+    }
+
+    /// The places in the log of the newest decisions of a pattern in a project since a moment, newest first.
+    pub fn decisions_like(
+        &self,
+        pattern: &str,
+        project: &str,
+        since_ms: u64,
+        most: u32,
+    ) -> Result<Vec<u64>, IndexError> {
+        let sql = "SELECT sequence FROM records WHERE kind = 'decision' AND pattern = ?1 AND project = ?2
+                AND time_ms >= ?3 AND (mode IS NULL OR mode = 'auto') ORDER BY sequence DESC LIMIT ?4";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let rows =
+            statement.query_map((pattern, project, stored(since_ms), most), |row| Ok(shown(row.get::<_, i64>(0)?)))?;
+        Ok(rows.collect::<rusqlite::Result<Vec<u64>>>()?)
     }
 }
 

@@ -259,7 +259,8 @@ impl Config {
         let read = |list: &[String]| own(list).iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>();
         let mut allow = read(&self.permissions.allow)?;
         allow.retain(|pattern| pattern.too_broad().is_none());
-        Ok(Permissions { deny: read(&self.permissions.deny)?, ask: read(&self.permissions.ask)?, allow })
+        let (deny, ask) = (read(&self.permissions.deny)?, read(&self.permissions.ask)?);
+        Ok(Permissions { deny, ask, allow, accepted: Vec::new() })
     }
 }
 

@@ -77,14 +77,15 @@ impl Door<'_> {
         if let Found::Cleared(cleared) = found {
             return Decision::Allow(visible(&cleared.text).into_owned());
         }
-        let way = self.put_down(considered, id);
+        let hint = crate::offers::hint(self.places, self.loaded, (considered, self.mode), self.project);
+        let way = self.put_down(considered, id, hint.as_deref());
         let why = match found {
             Found::Nothing(why) => why.clone(),
             Found::Cleared(_) => None,
             Found::Expired(_) => Some("a person's yes to this call was older than ten minutes".to_owned()),
         };
         let with = |reason: String, parts: [Option<String>; 2]| {
-            let parts = parts.into_iter().flatten().map(|part| visible(&part).into_owned());
+            let parts = parts.into_iter().chain([hint.clone()]).flatten().map(|part| visible(&part).into_owned());
             std::iter::once(reason).chain(parts).map(sentence).collect::<Vec<String>>().join(" ")
         };
         match decision {
@@ -189,12 +190,13 @@ impl Door<'_> {
     }
 
     /// Puts the call down for a person; yields the words that name the way to an answer.
-    fn put_down(&self, considered: &Considered, decision: &str) -> Option<String> {
+    fn put_down(&self, considered: &Considered, decision: &str, hint: Option<&str>) -> Option<String> {
         if !self.is_shut(considered) || self.call.session.starts_with(TRIAL) {
             return None;
         }
         let subject = self.subject(considered);
-        let pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
+        let mut pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
+        pending.reasons.extend(hint.map(str::to_owned));
         let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
         if is_new {
             crate::notify::start(&self.loaded.config.notify, &id);

@@ -21,6 +21,7 @@ use crate::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, 
 use crate::alerts;
 use crate::audit::Room;
 use crate::digest;
+use crate::from_history;
 use crate::grants::{self, Desk, changed_since};
 use crate::judging;
 use crate::key;
@@ -202,6 +203,8 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
     if matches!(step, Step::Began | Step::Ended) {
         grants::sweep(places);
+        // What has lapsed counts no longer in any case; the record says so with the next session at the latest.
+        let _ = from_history::sweep(places, ledger);
     }
     match step {
         Step::Began => {

@@ -21,10 +21,10 @@ struct Label {
     variant: String,
     label: Verdict,
     weight: f64,
-    /// The share of similar decisions that a person overrode.
-    #[serde(rename = "override")]
-    overridden: Option<f64>,
 }
+
+/// A machine on which people overrode questions about such calls: their answer is the label itself, so nothing is learnt from it.
+const OVERRIDDEN: &str = "overridden";
 
 /// Judges every call of the file and keeps its features.
 pub fn collect(path: &Path) -> Result<Vec<Row>> {
@@ -45,15 +45,17 @@ pub fn collect(path: &Path) -> Result<Vec<Row>> {
 
 fn row(line: &str) -> Result<Option<Row>> {
     let label: Label = serde_json::from_str(line).with_context(|| format!("no label: `{line}`"))?;
+    if label.variant == OVERRIDDEN {
+        return Ok(None);
+    }
     let request = Request::parse(line.as_bytes(), "/").map_err(|bad| anyhow!("a line {}", bad.problem))?;
     let description = request.world.unwrap_or_default();
     let world = DescribedWorld::new(description, &request.call.cwd);
-    let mut facts = observe(&request.call, &world);
+    let facts = observe(&request.call, &world);
     // Whether a plain GET after a secret was read wants a question is nowhere decided: no label, no row.
     if label.variant == "secrets" && facts.effects.iter().any(|effect| effect.operation == Operation::Network) {
         return Ok(None);
     }
-    facts.counts.override_rate = label.overridden.or(facts.counts.override_rate);
     let Seen { floor, settled, effects } = seen(&facts, &Policy::built_in());
     Ok(Some(Row {
         id: label.id,

@@ -1,4 +1,5 @@
-//! Training: logistic regression whose risk weights never fall below zero, pulled towards hand-set weights.
+//! Training: logistic regression whose risk weights never fall below zero, pulled towards hand-set weights. What a person
+//! accepted out of history is not learnt at all: a person set how much it calms, and it never weighs as a risk.
 //!
 //! A call is as risky as its riskiest effect. Only additions, multiplications and divisions in a fixed order: the same rows
 //! give the same bytes on every machine.
@@ -6,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use doorward_engine::Verdict;
-use doorward_engine::layer2::feature::{self, Features};
+use doorward_engine::layer2::feature::{self, Features, Named};
 use doorward_engine::layer2::table::{Heads, ONE, Table};
 use doorward_engine::layer2::{odds, probability};
 
@@ -71,17 +72,20 @@ fn head(examples: &[Example], prior: &Table, which: usize) -> Head {
     let of = |heads: &Heads| odds(i64::from(heads.get(which).copied().unwrap_or_default()));
     let held: Vec<f64> = prior.weights.iter().map(of).collect();
     let mut head = Head { base: of(&prior.base), weights: held.clone() };
-    let is_risk: Vec<bool> = feature::all().map(|named| named.is_risk).collect();
+    let all: Vec<Named> = feature::all().collect();
+    for (weight, named) in head.weights.iter_mut().zip(&all) {
+        *weight = if named.is_calm { weight.min(0.0) } else { *weight };
+    }
     let steps = steps(examples, held.len());
     let total: f64 = examples.iter().map(|example| example.weight).sum();
     for _ in 0..ROUNDS {
         let (slopes, base_slope) = slopes(examples, &head, which);
         head.base -= base_slope / (0.25 * TOGETHER * total);
-        let places = head.weights.iter_mut().zip(&held).zip(&slopes).zip(&steps).zip(&is_risk);
-        for ((((weight, held), slope), step), is_risk) in places {
+        let places = head.weights.iter_mut().zip(&held).zip(&slopes).zip(&steps).zip(&all);
+        for ((((weight, held), slope), step), named) in places.filter(|(_, named)| !named.is_calm) {
             *weight -= (slope + HOLD * (*weight - held)) * step;
             // What lowers a score does so at most twice as much as a person let it.
-            *weight = weight.max(if *is_risk { KEPT * held } else { 2.0 * held.min(0.0) });
+            *weight = weight.max(if named.is_risk { KEPT * held } else { 2.0 * held.min(0.0) });
         }
     }
     head

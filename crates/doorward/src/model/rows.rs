@@ -23,7 +23,7 @@ pub struct Row {
     pub id: String,
     pub source: String,
     pub purpose: Use,
-    /// `base`, or what is different about the machine: `dirty`, `untracked`, `untrusted`, `secrets`, `overridden`.
+    /// `base`, or what is different about the machine: `dirty`, `untracked`, `untrusted`, `secrets`.
     pub world: String,
     pub label: Verdict,
     /// How many calls of the source's traffic the row stands for.

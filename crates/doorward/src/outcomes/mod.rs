@@ -17,7 +17,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row, Verdict};
 
+use crate::accepted::Accepted;
 use crate::audit::Room;
+use crate::from_history;
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
 use crate::screen::visible;
@@ -54,6 +56,10 @@ pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
     let became = meant(arguments, decision.verdict, has_run)?;
     let outcome = OutcomeBody::new(decision.id, became, arguments.why.clone());
     let _receipt = Ledger::of(&room.places).append(Entry::new(&outcome)?)?;
+    if became == Became::Flagged {
+        let (pattern, project) = (decision.pattern.as_deref().unwrap_or_default(), decision.project.as_deref());
+        from_history::regretted(&room.places, pattern, project, &mut Ledger::of(&room.places))?;
+    }
     let _taken_back = crate::rollout::watch(&room.places)?;
     let word = match became {
         Became::Flagged => "regretted",
@@ -73,9 +79,24 @@ pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
     let mut ledger = Ledger::of(&room.places);
     for outcome in &found {
         let _receipt = ledger.append(Entry::new(outcome)?)?;
+        if outcome.became == Became::Reverted {
+            void_after(room, &outcome.decision, &mut ledger)?;
+        }
     }
     let _taken_back = crate::rollout::watch(&room.places)?;
     Ok((reverted, found.len() - reverted))
+}
+
+/// What a person accepted about calls like one that was taken back counts no longer.
+pub fn void_after(room: &Room, decision: &str, ledger: &mut dyn Recorder) -> Result<()> {
+    let history = Accepted::load(&room.places).map_err(anyhow::Error::msg)?.history;
+    // Finding the call costs a look at the whole index, and most people have accepted nothing.
+    if history.items().is_empty() {
+        return Ok(());
+    }
+    let (row, _) = find(room, decision)?;
+    let pattern = row.pattern.as_deref().unwrap_or_default();
+    from_history::regretted(&room.places, pattern, row.project.as_deref(), ledger)
 }
 
 /// The newest decision of this name or number, and whether it ran.

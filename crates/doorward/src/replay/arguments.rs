@@ -49,6 +49,7 @@ impl ReplayArguments {
             thresholds: self.thresholds.as_deref().map(thresholds).transpose()?,
             own: self.rules.as_deref().map(rules).transpose()?,
             scorer: self.model.as_deref().map(model).transpose()?,
+            history: None,
         })
     }
 }

@@ -183,11 +183,7 @@ impl Reading<'_> {
         if body.mode.as_deref() != Some("confirm-all") {
             return body.verdict;
         }
-        let judged = entry::facts(body).map(|mut facts| {
-            // Records of older versions hold live counts of yes answers here, which are no reason to ask.
-            facts.counts.override_rate = None;
-            judge(&facts, self.policy).verdict
-        });
+        let judged = entry::facts(body).map(|facts| judge(&facts, self.policy).verdict);
         judged.map_or(Verdict::Confirm, entry::word)
     }
 

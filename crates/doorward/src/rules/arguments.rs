@@ -51,6 +51,31 @@ pub enum What {
         #[command(flatten)]
         over: Over,
     },
+    #[command(flatten)]
+    Offering(Offering),
+}
+
+/// What can be done about what doorward offers after a third yes.
+#[derive(Debug, Subcommand)]
+pub enum Offering {
+    /// List the rules that would stop questions you keep answering with yes, and what each would have done
+    Offered {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let calls run that you keep letting run, after their effect was shown; only a person may
+    Accept { id: String },
+    /// Do not offer this again for 30 days; only a person may
+    Decline { id: String },
+    /// List what was accepted out of history, and until when it counts
+    Accepted {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back what was accepted out of history; only a person may
+    Withdraw { id: String },
 }
 
 /// Which decisions are judged again.

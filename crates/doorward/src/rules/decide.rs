@@ -7,11 +7,12 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::{Mode, Stage};
 use doorward_ledger::PolicyBody;
 
-use super::arguments::{Over, What};
+use super::arguments::{Offering, Over, What};
 use super::change::Change;
 use crate::accepted::{self, Accepted};
 use crate::audit::Room;
 use crate::loading::{self, Instead, Loaded};
+use crate::offers;
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
 use crate::replay::{self, Replayed};
@@ -22,6 +23,9 @@ use crate::trust::person;
 const LISTED: usize = 30;
 
 pub fn run(what: &What) -> Result<ExitCode> {
+    if let What::Offering(offering) = what {
+        return offer(offering);
+    }
     let places = Places::find().map_err(anyhow::Error::msg)?;
     if !matches!(what, What::Test { .. }) {
         person::required()?;
@@ -30,6 +34,7 @@ pub fn run(what: &What) -> Result<ExitCode> {
     let loaded = loading::load(&places, None, "");
     let rules = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?.rules;
     match what {
+        What::Offering(offering) => offer(offering),
         What::Add { list, pattern, over } => decide(places, &loaded, &Change::pattern(*list, pattern)?, over),
         What::Promote { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Active)?, over),
         What::Retire { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Retired)?, over),
@@ -47,6 +52,16 @@ pub fn run(what: &What) -> Result<ExitCode> {
             }
             Ok(ExitCode::SUCCESS)
         }
+    }
+}
+
+fn offer(offering: &Offering) -> Result<ExitCode> {
+    match offering {
+        Offering::Offered { json } => offers::offered(*json),
+        Offering::Accept { id } => offers::accept(id),
+        Offering::Decline { id } => offers::decline(id),
+        Offering::Accepted { json } => offers::accepted(*json),
+        Offering::Withdraw { id } => offers::withdraw(id),
     }
 }
 

@@ -15,6 +15,7 @@ use super::restore::Fate;
 use super::show;
 use super::store::Store;
 use super::undo::{self, Undo};
+use crate::audit::Room;
 use crate::loading;
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
@@ -142,6 +143,7 @@ fn record(places: &Places, undo: &Undo<'_>, id: &str) -> Result<()> {
         let detail = format!("snapshot {} was brought back; snapshot {id} takes that back", manifest.id);
         let body = OutcomeBody::new(manifest.decision.clone(), Became::Reverted, Some(detail));
         let _receipt = ledger.append(Entry::new(&body)?)?;
+        crate::outcomes::void_after(&Room::open(places.clone())?, &manifest.decision, &mut ledger)?;
     }
     crate::rollout::watch(places).map(|_taken_back| ())
 }

@@ -76,6 +76,7 @@ mod tests {
             let one = |call: &&str| Override {
                 time_ms: 0,
                 decision: String::new(),
+                sequence: 0,
                 pattern: "bash · network · git push · external".to_owned(),
                 call: (*call).to_owned(),
                 user: None,

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::audit::{Room, list};
 use crate::grants::Desk;
 use crate::loading::{self, Loaded};
+use crate::offers::Offer;
 use crate::places::Places;
 use crate::replay::upgrade;
 use crate::screen::{self, time, visible};
@@ -80,6 +81,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let last = last(&room, &index)?;
     let recent = index.list(&blocked(RECENT))?;
     let overdue = ticket::open(&index)?;
+    let offers = crate::offers::open(&room, &index)?;
     let reviews = crate::tune::overdue(&index, time::now_ms())?;
     let figures = Figures::of(&index, &room.places)?;
     let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
@@ -101,29 +103,12 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
             "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
             "pending": pending, "overdueReviews": overdue, "overdueTuning": reviews, "upgrade": upgraded,
+            "offers": offers.iter().map(Offer::to_json).collect::<Vec<Value>>(),
         });
         writeln!(out, "{shown:#}")?;
         return Ok(ExitCode::SUCCESS);
     }
-    for problem in &loaded.problems {
-        writeln!(out, "problem: {}", visible(problem))?;
-    }
-    for sentence in loaded.unaccepted_sentences() {
-        writeln!(out, "without effect: {}", visible(&sentence))?;
-    }
-    for (name, mode) in modes(&loaded) {
-        let stage = loaded.stage(&name).map(|stage| format!("  ({stage})")).unwrap_or_default();
-        writeln!(out, "agent {:<12} {mode}{stage}", visible(&name))?;
-    }
-    writeln!(out, "agents not named: confirm-all")?;
-    writeln!(
-        out,
-        "trusted: {} projects, {} programs, {} domains, {} tool servers",
-        loaded.config.projects.trusted.len(),
-        loaded.trust.binaries.len(),
-        loaded.trust.domains.len(),
-        loaded.trust.servers.len()
-    )?;
+    configured(&mut out, &loaded)?;
     writeln!(
         out,
         "{} actions checked, {} asked about, {} blocked, {} let run by a person",
@@ -139,6 +124,9 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     if let Some(sentence) = &upgraded {
         writeln!(out, "{}; `doorward replay --upgrade` lists them", visible(sentence))?;
     }
+    for offer in &offers {
+        writeln!(out, "offer {}: {}", offer.id, visible(&offer.sentence()))?;
+    }
     for ticket in &overdue {
         writeln!(out, "review due: {} was overridden {} times", visible(&ticket.pattern), ticket.overrides)?;
     }
@@ -146,6 +134,30 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         writeln!(out, "review due: {}", review.sentence())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the configuration comes down to.
+fn configured(out: &mut dyn Write, loaded: &Loaded) -> Result<()> {
+    for problem in &loaded.problems {
+        writeln!(out, "problem: {}", visible(problem))?;
+    }
+    for sentence in loaded.unaccepted_sentences() {
+        writeln!(out, "without effect: {}", visible(&sentence))?;
+    }
+    for (name, mode) in modes(loaded) {
+        let stage = loaded.stage(&name).map(|stage| format!("  ({stage})")).unwrap_or_default();
+        writeln!(out, "agent {:<12} {mode}{stage}", visible(&name))?;
+    }
+    writeln!(out, "agents not named: confirm-all")?;
+    writeln!(
+        out,
+        "trusted: {} projects, {} programs, {} domains, {} tool servers",
+        loaded.config.projects.trusted.len(),
+        loaded.trust.binaries.len(),
+        loaded.trust.domains.len(),
+        loaded.trust.servers.len()
+    )?;
+    Ok(())
 }
 
 /// What the last thirty days say.

@@ -8,10 +8,11 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use doorward_ledger::{Filter, Hash, Index, Kind, Override, PolicyBody};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cover::Cover;
 use crate::audit::Room;
+use crate::offers::{self, Offer};
 use crate::places::Places;
 use crate::record::{Entry, Ledger, Recorder};
 use crate::screen::{time, visible};
@@ -153,10 +154,14 @@ fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
     let mut overrides = index.overrides(since_ms)?;
     overrides.retain(|one| one.pattern == ticket.pattern);
     let cover = Cover::of(room, &overrides)?;
+    let mut offers = offers::open(room, index)?;
+    offers.retain(|offer| offer.pattern == ticket.pattern);
     let mut out = anstream::stdout().lock();
     if json {
         let rule = cover.as_ref().map(Cover::to_json);
-        writeln!(out, "{:#}", json!({ "pattern": ticket.pattern, "overrides": overrides, "rule": rule }))?;
+        let offers: Vec<Value> = offers.iter().map(Offer::to_json).collect();
+        let shown = json!({ "pattern": ticket.pattern, "overrides": overrides, "rule": rule, "offers": offers });
+        writeln!(out, "{shown:#}")?;
         return Ok(());
     }
     writeln!(out, "{}", visible(&ticket.pattern))?;
@@ -164,12 +169,16 @@ fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
         let why = one.why.as_deref().map(|why| format!("  because: {}", visible(why))).unwrap_or_default();
         writeln!(out, "  {}  {}{why}", time::moment(one.time_ms), visible(&one.call).replace('\n', " ⏎ "))?;
     }
+    for offer in &offers {
+        writeln!(out, "offer {}: {}", offer.id, visible(&offer.sentence()))?;
+    }
     match cover {
         Some(cover) => cover.sentences().iter().try_for_each(|said| writeln!(out, "{}", visible(said)))?,
-        None => writeln!(
+        None if offers.is_empty() => writeln!(
             out,
-            "no narrow allow rule covers these calls: they have too little in common, or each wants a person's own yes"
+            "no rule covers these calls: they have too little in common, or only your own yes may answer the question"
         )?,
+        None => {}
     }
     Ok(())
 }

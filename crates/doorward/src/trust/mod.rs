@@ -1,6 +1,6 @@
 //! What a person has trusted, with the hashes that make a later change visible.
 
-mod change;
+pub mod change;
 mod command;
 pub mod inventory;
 pub mod mcp;

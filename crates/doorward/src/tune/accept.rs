@@ -11,11 +11,12 @@ use doorward_engine::{Mode, Policy, Stage};
 use doorward_ledger::PolicyBody;
 use rustix::fs::FlockOperation;
 
-use super::proposal::{self, Proposal, RuleChange};
+use super::proposal::{self, PatternChange, Proposal, RuleChange};
 use super::quarterly::QUARTER_MS;
 use crate::accepted::{self, Accepted, USER};
 use crate::audit::Room;
 use crate::config::Numbers;
+use crate::from_history;
 use crate::loading::{self, Instead, Loaded, THRESHOLDS};
 use crate::own::Own;
 use crate::places::Places;
@@ -50,6 +51,7 @@ struct Plan {
     proposal: Proposal,
     loaded: Loaded,
     policy: Policy,
+    way: Way,
 }
 
 /// Shows what a proposal would change; changes nothing.
@@ -72,7 +74,7 @@ pub fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
     replay::trusted(&room.places)?;
     let loaded = loading::load(&room.places, None, "");
     let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-    Plan { proposal: proposal.clone(), loaded, policy }.effect(room)
+    Plan { proposal: proposal.clone(), loaded, policy, way: Way::There }.effect(room)
 }
 
 /// Lets a person accept a proposal or take it back.
@@ -122,7 +124,7 @@ impl Plan {
         for RuleChange { id, to, .. } in &proposal.rule {
             Change::stage(&policy.rules, id, *to).with_context(again)?;
         }
-        Ok(Plan { proposal, loaded, policy })
+        Ok(Plan { proposal, loaded, policy, way })
     }
 
     fn print(&self, out: &mut dyn Write) -> Result<()> {
@@ -136,6 +138,10 @@ impl Plan {
         }
         for one in &self.proposal.kept {
             writeln!(out, "rule {} stays", visible(&one.id))?;
+            writeln!(out, "    {}", visible(&one.why))?;
+        }
+        for one in &self.proposal.pattern {
+            writeln!(out, "the past of `{}` in {}: {}", visible(&one.pattern), visible(&one.project), self.way.word())?;
             writeln!(out, "    {}", visible(&one.why))?;
         }
         Ok(())
@@ -164,6 +170,7 @@ impl Plan {
             thresholds: Some(self.numbers()?),
             own: Some(Own { rules, ..Own::default() }),
             scorer: None,
+            history: None,
         })
     }
 
@@ -200,6 +207,13 @@ impl Plan {
         for RuleChange { id, to, .. } in &self.proposal.rule {
             Change::stage(&self.policy.rules, id, *to)?.apply(places)?;
         }
+        for item in self.proposal.pattern.iter().map(PatternChange::accepted) {
+            match self.way {
+                Way::There => from_history::accept(places, item, ledger)?,
+                // What has lapsed, or ended with a regret, is gone already.
+                Way::Back => drop(from_history::withdraw(places, &item.id, ledger)),
+            }
+        }
         accepted::set_ruleset(places, after)
     }
 
@@ -209,7 +223,8 @@ impl Plan {
         let stage = |stage: Stage| stage.as_str();
         let rules =
             self.proposal.rule.iter().map(|one| format!("{} from {} to {}", one.id, stage(one.from), stage(one.to)));
-        thresholds.chain(rules).collect::<Vec<String>>().join(", ")
+        let patterns = self.proposal.pattern.iter().map(|one| format!("the past of {}", one.pattern));
+        thresholds.chain(rules).chain(patterns).collect::<Vec<String>>().join(", ")
     }
 }
 

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::audit::Room;
 use crate::loading;
+use crate::offers;
 use crate::outcomes;
 use crate::places::Places;
 use crate::record::Ledger;
@@ -142,7 +143,10 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
     let history = History::read(&room, now_ms.saturating_sub(review.reach_ms()), judging, screen::bar())?;
     let reviewed = match review {
         Review::Weekly => Reviewed::Weekly(weekly::review(&history, now_ms)),
-        Review::Monthly => Reviewed::Monthly(monthly::review(&history, &policy)),
+        Review::Monthly => {
+            let patterns = offers::monthly(&room, &room.index()?)?;
+            Reviewed::Monthly(monthly::review(&history, &policy).with_patterns(patterns))
+        }
         Review::Quarterly => Reviewed::Quarterly(quarterly::review(&history, &policy)),
     };
     let made = Proposal::new(review, time::moment(now_ms), &policy, history.head.clone());
@@ -202,7 +206,10 @@ impl Reviewed {
     fn proposal(&self, mut empty: Proposal) -> Option<Proposal> {
         match self {
             Reviewed::Weekly(_) => {}
-            Reviewed::Monthly(monthly) => empty.threshold.clone_from(&monthly.changes),
+            Reviewed::Monthly(monthly) => {
+                empty.threshold.clone_from(&monthly.changes);
+                empty.pattern.clone_from(&monthly.patterns);
+            }
             Reviewed::Quarterly(quarterly) => {
                 empty.rule.clone_from(&quarterly.changes);
                 empty.kept.clone_from(&quarterly.kept);

@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use super::finding::{Drift, Finding, MISHAPS, REGRET};
 use super::history::{History, Past};
-use super::proposal::ThresholdChange;
+use super::proposal::{PatternChange, ThresholdChange};
 use super::rate::Rate;
 use super::weigh::Score;
+use crate::from_history::Item;
+use crate::offers::Effect;
 
 pub const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
@@ -40,6 +42,28 @@ pub struct Monthly {
     pub findings: Vec<Finding>,
     #[serde(skip)]
     pub changes: Vec<ThresholdChange>,
+    /// Patterns whose past should count.
+    pub patterns: Vec<PatternChange>,
+}
+
+impl Monthly {
+    /// Takes up the patterns that layer 2 alone keeps asking about.
+    #[must_use]
+    pub fn with_patterns(mut self, found: Vec<(Item, Effect)>) -> Monthly {
+        for (Item { pattern, project, let_run, .. }, effect) in found {
+            // A threshold that moves is the cause of these questions, and is dealt with first.
+            if self.changes.iter().any(|change| pattern.split(" · ").nth(1) == Some(change.category.as_str())) {
+                continue;
+            }
+            let why = format!(
+                "layer 2 alone asked, and people let run {let_run}; counting that would have let {} of {} run, none that was refused",
+                effect.let_run, effect.of
+            );
+            self.findings.push(Finding::new(Drift::TooStrict, &pattern, why.clone()));
+            self.patterns.push(PatternChange { pattern, project: project.unwrap_or_default(), let_run, why });
+        }
+        self
+    }
 }
 
 pub fn review(history: &History, policy: &Policy) -> Monthly {
@@ -48,6 +72,7 @@ pub fn review(history: &History, policy: &Policy) -> Monthly {
         categories: Vec::new(),
         findings: Vec::new(),
         changes: Vec::new(),
+        patterns: Vec::new(),
     };
     for operation in Operation::ALL {
         let cases = Cases::of(history, *operation);

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use doorward_engine::{Operation, Policy, Rule, Stage, Thresholds, Verdict};
 use doorward_ledger::{Hash, StateKey};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::Review;
+use crate::from_history;
 use crate::places::Places;
 use crate::replay::Replayed;
 use crate::setup::write;
@@ -45,6 +46,26 @@ pub struct KeptRule {
     pub why: String,
 }
 
+/// A pattern whose past should count in layer 2.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternChange {
+    pub pattern: String,
+    pub project: String,
+    /// So often a person let such calls run.
+    pub let_run: u32,
+    pub why: String,
+}
+
+impl PatternChange {
+    /// What a person accepts with it.
+    pub fn accepted(&self) -> from_history::Item {
+        let PatternChange { pattern, project, let_run, .. } = self.clone();
+        let id = from_history::id_of(&pattern, Some(&project));
+        from_history::Item { id, pattern, project: Some(project), let_run, ..from_history::Item::default() }
+    }
+}
+
 /// What a review would change.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,17 +85,19 @@ pub struct Proposal {
     pub rule: Vec<RuleChange>,
     #[serde(default)]
     pub kept: Vec<KeptRule>,
+    #[serde(default)]
+    pub pattern: Vec<PatternChange>,
 }
 
 impl Proposal {
     pub fn new(review: Review, made: String, policy: &Policy, (sequence, ledger): (u64, String)) -> Proposal {
         let policy = fingerprint(policy);
-        let (threshold, rule, kept) = (Vec::new(), Vec::new(), Vec::new());
-        Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold, rule, kept }
+        let (threshold, rule, kept, pattern) = Default::default();
+        Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold, rule, kept, pattern }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.threshold.is_empty() && self.rule.is_empty()
+        self.threshold.is_empty() && self.rule.is_empty() && self.pattern.is_empty()
     }
 
     /// Says of each allow rule that is to be retired what comes of it, by the replay of the whole proposal.
@@ -129,7 +152,16 @@ impl Proposal {
         let rules: ArrayOfTables = self.rule.iter().map(rule).collect();
         let kept = |one: &KeptRule| table([("id", value(&one.id)), ("why", value(&one.why))]);
         let kept: ArrayOfTables = self.kept.iter().map(kept).collect();
-        for (key, tables) in [("threshold", thresholds), ("rule", rules), ("kept", kept)] {
+        let pattern = |one: &PatternChange| {
+            table([
+                ("pattern", value(&one.pattern)),
+                ("project", value(&one.project)),
+                ("let_run", value(i64::from(one.let_run))),
+                ("why", value(&one.why)),
+            ])
+        };
+        let patterns: ArrayOfTables = self.pattern.iter().map(pattern).collect();
+        for (key, tables) in [("threshold", thresholds), ("rule", rules), ("kept", kept), ("pattern", patterns)] {
             if !tables.is_empty() {
                 document.insert(key, Item::ArrayOfTables(tables));
             }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
-    Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings, Shell, Tally,
-    Tracking, World,
+    AcceptedHistory, Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings,
+    Shell, Tally, Tracking, World,
 };
 
 use super::arrived::Arrived;
@@ -18,8 +18,10 @@ use super::objects::Id;
 use super::program::{self, Known, SystemDirectories};
 use super::repository::Repository;
 use super::{bounds, files, folding, mounts, session, temporary};
+use crate::from_history::{self, FromHistory};
 use crate::loading::Loaded;
 use crate::places::Places;
+use crate::screen::time::now_ms;
 use crate::session::Session;
 use crate::trust::inventory::Inventory;
 use crate::trust::{Trust, mcp};
@@ -55,6 +57,8 @@ pub struct DiskWorld {
     /// Mounts that may hang and that nobody works on.
     distant: OnceCell<Vec<PathBuf>>,
     pub(super) session: Option<Rc<Session>>,
+    /// What a person accepted out of history.
+    history: FromHistory,
     /// What came into the project since it was trusted.
     pub(super) arrivals: OnceCell<Arrived>,
     /// What files hold that the call may replace.
@@ -112,6 +116,7 @@ impl DiskWorld {
             changed: OnceCell::new(),
             distant: OnceCell::new(),
             session: None,
+            history: loaded.history.clone(),
             arrivals: OnceCell::new(),
             replaced: RefCell::default(),
             parted: RefCell::default(),
@@ -424,10 +429,14 @@ impl World for DiskWorld {
         self.changed.get_or_init(walk).clone()
     }
 
-    fn override_rate(&self, _pattern: &str) -> Option<f64> {
-        // Only a pattern that a person accepted, by a ticket or a monthly proposal, has a rate that counts; nothing keeps a list
-        // of these yet. Live counts must not: a yes would make doorward ask more.
-        None
+    fn override_rate(&self, pattern: &str) -> Option<f64> {
+        self.accepted_history(pattern).map(|past| past.rate())
+    }
+
+    fn accepted_history(&self, pattern: &str) -> Option<AcceptedHistory> {
+        // Only a pattern that a person accepted has a past that counts; live counts by themselves change nothing.
+        let item = self.history.weighs(pattern, self.project.as_deref(), now_ms())?;
+        from_history::weighed(item, self.session.as_ref()?.month(pattern)?)
     }
 
     fn observed_overrides(&self, pattern: &str) -> Option<f64> {

@@ -122,7 +122,7 @@ pub fn features() -> String {
         .iter()
         .filter(|weight| weight.ask != 0.0 || weight.block != 0.0)
         .map(|weight| {
-            let may = if weight.is_risk { "raises" } else { "may lower" };
+            let may = weight.way();
             let number = |value: f64| format!("{value:+.3}");
             vec![
                 weight.feature.to_owned(),

@@ -137,7 +137,7 @@ const BLOCKED: &[&str] = &[
 ];
 
 /// The threshold of [`LAX`] where it was raised.
-pub const RAISED: f64 = 0.93;
+pub const RAISED: f64 = 0.92;
 
 /// All templates; each is what its list says it is. A raised threshold asks about what layer 2 is not very sure of.
 pub fn all(is_raised: bool) -> Vec<Template> {

@@ -56,7 +56,8 @@ pub(super) fn features_but(facts: &Facts, others: Verdict, waived: &Waived) -> V
 /// What counts for every effect of the call.
 fn shared(facts: &Facts) -> Features {
     let mut shared = Features::default();
-    if let Some(rate) = facts.counts.override_rate {
+    // After a secret was read, or anything else that makes the call riskier, the past says nothing about it.
+    if let Some(rate) = facts.counts.override_rate.filter(|_| !taint::is_void(facts)) {
         shared.overridden(rate);
     }
     shared.effects(facts.effects.len());

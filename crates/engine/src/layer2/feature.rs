@@ -1,7 +1,8 @@
 //! The features that layer 2 weighs: each a yes or no about one effect and its call, all of them named.
 //!
 //! Dimensions with an order are steps: `reach shared+` holds for everything that reaches at least so far, and no step
-//! weighs less than nothing. So more risk never lowers a score.
+//! weighs less than nothing. So more risk never lowers a score. What a person accepted out of history points the other way:
+//! no step of it weighs more than nothing, so that a yes never raises a score.
 
 use crate::coverage::Degree;
 use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
@@ -119,6 +120,7 @@ impl Features {
         self.steps(DEGREES, degree as usize);
     }
 
+    /// How often people let such calls run, where a person accepted that this counts.
     pub fn overridden(&mut self, rate: f64) {
         let reached = OVERRIDDEN.iter().filter(|percent| rate * 100.0 >= f64::from(**percent)).count();
         self.steps(OVERRIDES, reached);
@@ -160,6 +162,15 @@ impl Features {
         self.add(MARKS + mark as usize);
     }
 
+    /// The same without what a person accepted out of history.
+    #[must_use]
+    pub fn without_history(mut self) -> Features {
+        for number in OVERRIDES..TAINT {
+            self.0.get_mut(number / 64).into_iter().for_each(|word| *word &= !(1 << (number % 64)));
+        }
+        self
+    }
+
     fn steps(&mut self, start: usize, reached: usize) {
         (start..start + reached).for_each(|number| self.add(number));
     }
@@ -195,17 +206,20 @@ pub struct Named {
     pub is_step: bool,
     /// It may only raise a score.
     pub is_risk: bool,
+    /// It may only lower a score.
+    pub is_calm: bool,
 }
 
 /// The feature with this number.
 pub fn named(number: usize) -> Option<Named> {
     const SHARES: [&str; OVERRIDDEN.len()] = ["1%", "25%", "50%", "75%"];
     const COUNTS: [&str; MANY.len()] = ["6", "12"];
-    let risk = |group, word, is_step| Some(Named { group, word, is_step, is_risk: true });
+    let risk = |group, word, is_step| Some(Named { group, word, is_step, is_risk: true, is_calm: false });
     let at = |start: usize| number.checked_sub(start);
     if let Some(place) = at(MARKS) {
         let mark = Mark::ALL.get(place)?;
-        return Some(Named { group: "mark", word: mark.as_str(), is_step: false, is_risk: !SETTLING.contains(mark) });
+        let is_risk = !SETTLING.contains(mark);
+        return Some(Named { group: "mark", word: mark.as_str(), is_step: false, is_risk, is_calm: false });
     }
     if let Some(place) = at(STAGES) {
         return risk("stages", Verdict::ALL.get(place + 1)?.as_str(), true);
@@ -229,7 +243,8 @@ pub fn named(number: usize) -> Option<Named> {
         return risk("session", "taint", false);
     }
     if let Some(place) = at(OVERRIDES) {
-        return risk("overridden", SHARES.get(place)?, true);
+        let word = SHARES.get(place)?;
+        return Some(Named { group: "overridden", word, is_step: true, is_risk: false, is_calm: true });
     }
     if let Some(place) = at(DEGREES) {
         return risk("coverage", Degree::ALL.get(place + 1)?.as_str(), true);

@@ -2,6 +2,7 @@
 
 mod extract;
 pub mod feature;
+mod history;
 mod scorer;
 pub mod table;
 
@@ -46,12 +47,14 @@ pub(crate) fn opinion(
     let sure = Confidence::new(score.sure()).unwrap_or(Confidence::HALF);
     let classes = Some(Classes { approve, confirm: score.ask - score.block, block: score.block });
     let top = describe(&table.contributions(score, facts));
-    if approve >= wanted {
-        return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top})")), sure, classes);
+    let past = history::sentence(facts, (&table, score), wanted);
+    // INVARIANT: history lowers no firm question. Whether it is one is asked as if nobody had accepted anything.
+    let refused = scores.iter().any(|score| table.without_history(score)[1].max(score.block) >= REFUSED);
+    if approve >= wanted && !(refused && history::is_weighed(score)) {
+        return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top}){past}")), sure, classes);
     }
-    let refused = scores.iter().any(|score| score.block >= REFUSED);
     let clearance = if refused { Clearance::Firm } else { Clearance::Soft };
-    let because = format!("only {approve:.2} sure that it is safe, {wanted:.2} is wanted ({top})");
+    let because = format!("only {approve:.2} sure that it is safe, {wanted:.2} is wanted ({top}){past}");
     (Opinion::confirm(Source::Score, clearance, because), sure, classes)
 }
 

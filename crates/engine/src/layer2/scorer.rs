@@ -65,6 +65,19 @@ pub struct Weight {
     pub block: f64,
     /// It may only raise a score.
     pub is_risk: bool,
+    /// It may only lower a score.
+    pub is_calm: bool,
+}
+
+impl Weight {
+    /// Which way it may point, in words.
+    pub fn way(&self) -> &'static str {
+        match (self.is_risk, self.is_calm) {
+            (true, _) => "raises",
+            (false, true) => "only lowers",
+            (false, false) => "may lower",
+        }
+    }
 }
 
 impl Scorer {
@@ -91,8 +104,8 @@ impl Scorer {
     pub fn parse(text: &str) -> Result<Scorer, String> {
         let names = feature::names();
         let table = Table::parse(text, &names)?;
-        let may_lower = |number: usize| feature::named(number).is_some_and(|named| !named.is_risk);
-        match table.lowers(&names, may_lower) {
+        match table.wrong_way(&names) {
+            Some(name) if name.starts_with("overridden") => Err(format!("it lets `{name}` raise a risk")),
             Some(name) => Err(format!("it lets `{name}` lower a risk")),
             None => Ok(Scorer::Own(Arc::new(table))),
         }
@@ -128,6 +141,11 @@ impl<'a> Numbers<'a> {
         [ask, block.min(ask)]
     }
 
+    /// The same scores as if nobody had accepted anything out of history.
+    pub fn without_history(&self, score: &Score) -> [f64; 2] {
+        self.chances(&score.features.without_history())
+    }
+
     /// One score for each effect; a call without effects is scored by how well it was understood.
     pub fn scores(&self, facts: &Facts, others: Verdict) -> Vec<Score> {
         self.scores_but(facts, others, &Waived::default())
@@ -153,22 +171,24 @@ impl<'a> Numbers<'a> {
 
     /// All weights with their names, the base and the calibration first.
     pub fn scorecard(&self) -> Vec<Weight> {
-        let row = |feature, value: &str, heads: Heads, is_risk| Weight {
+        let row = |feature, value: &str, heads: Heads, (is_risk, is_calm)| Weight {
             feature,
             value: value.to_owned(),
             ask: odds(i64::from(heads[0])),
             block: odds(i64::from(heads[1])),
             is_risk,
+            is_calm,
         };
+        let either = (false, false);
         let mut list = vec![
-            row("base", "every call", self.base, false),
-            row("calibration", "slope", self.slope, false),
-            row("calibration", "offset", self.offset, false),
+            row("base", "every call", self.base, either),
+            row("calibration", "slope", self.slope, either),
+            row("calibration", "offset", self.offset, either),
         ];
         let all = feature::all().zip(feature::names()).zip(self.weights);
         list.extend(all.map(|((named, name), heads)| {
             let value = name.strip_prefix(named.group).unwrap_or(&name).trim_start().to_owned();
-            row(named.group, &value, *heads, named.is_risk)
+            row(named.group, &value, *heads, (named.is_risk, named.is_calm))
         }));
         list
     }
@@ -202,7 +222,7 @@ fn worded(named: Named, effect: Option<&Effect>) -> String {
         ("sensitivity", Some(effect)) => effect.sensitivity.to_string(),
         ("coverage", _) if named.word == "delegated" => "delegated".to_owned(),
         ("coverage", _) => "partly unknown".to_owned(),
-        ("overridden", _) => "overridden before".to_owned(),
+        ("overridden", _) => "let run before".to_owned(),
         ("session", _) => "what happened before in the session".to_owned(),
         ("effects", _) => "many effects at once".to_owned(),
         ("purpose", _) => "nothing says what it runs for".to_owned(),

@@ -1,5 +1,7 @@
 //! The numbers of a scorer: weights of all features for both heads, and how sums become probabilities.
 
+use super::feature;
+
 /// A log-odds of one is so much.
 pub const ONE: i64 = 1000;
 
@@ -65,10 +67,13 @@ impl Table {
         Ok(table)
     }
 
-    /// The model never takes a risk for the opposite of one: every weight that must not be negative is not.
-    pub fn lowers<'n>(&self, names: &'n [String], may_lower: impl Fn(usize) -> bool) -> Option<&'n str> {
-        let is_wrong =
-            |(number, heads): &(usize, &Heads)| !may_lower(*number) && heads.iter().any(|weight| *weight < 0);
+    /// A feature whose weight points the wrong way: a risk that lowers a score, or a person's yes that raises one.
+    pub fn wrong_way<'n>(&self, names: &'n [String]) -> Option<&'n str> {
+        let is_wrong = |(number, heads): &(usize, &Heads)| {
+            feature::named(*number).is_none_or(|named| {
+                heads.iter().any(|weight| (named.is_risk && *weight < 0) || (named.is_calm && *weight > 0))
+            })
+        };
         let (number, _) = self.weights.iter().enumerate().find(is_wrong)?;
         names.get(number).map(String::as_str)
     }

@@ -76,6 +76,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
             denials: history.denials,
             restorable: history.restorable,
             override_rate: world.override_rate(&pattern),
+            accepted: world.accepted_history(&pattern),
             observed_overrides: world.observed_overrides(&pattern),
         },
         pattern,

@@ -1,5 +1,6 @@
 //! Patterns of the configuration that deny, ask or allow: `bash(git push --force*)`, `write(src/**)`.
 
+mod accepted;
 mod pattern;
 
 use crate::effect::{Operation, Target};
@@ -7,6 +8,7 @@ use crate::facts::Facts;
 use crate::verdict::{Clearance, Opinion, Source};
 use pattern::FILE_TOOLS;
 
+pub use accepted::{AcceptedCall, is_plain_word, kind, question, texts_of};
 pub use pattern::{Pattern, wildcard};
 
 /// The three lists.
@@ -16,6 +18,8 @@ pub struct Permissions {
     pub ask: Vec<Pattern>,
     /// Only from trusted sources.
     pub allow: Vec<Pattern>,
+    /// What a person accepted out of history, in the project at hand.
+    pub accepted: Vec<AcceptedCall>,
 }
 
 impl Permissions {

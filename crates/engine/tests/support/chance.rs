@@ -150,6 +150,7 @@ impl Chance {
             restorable: u32::from(self.one_in(8)) * 70,
             denials: 4,
             override_rate: self.one_in(3).then(|| self.below(1000) as f64 / 1000.0),
+            accepted: None,
             observed_overrides: None,
         }
     }

@@ -95,7 +95,7 @@ fn importance(weights: &[Weight]) -> Part {
         .collect();
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
     let all = weights.iter().map(|weight| {
-        let kind = if weight.is_risk { "raises" } else { "may lower" };
+        let kind = weight.way();
         vec![
             Text::plain(weight.feature),
             Text::plain(weight.value.clone()),
