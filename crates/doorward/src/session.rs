@@ -335,6 +335,8 @@ impl Session {
                     state.read(self.limit, self.now_ms);
                 }
             }
+            // Nobody is asked before the agent, so that its running is nobody's yes, and its not running nobody's no.
+            (Verdict::Confirm, _) if considered.left_to.is_some() => state.passed_on(),
             (Verdict::Confirm, _) => {
                 state.asked(id, if may_be_overridden(considered, mode) { &facts.pattern } else { "" });
                 state.asks_for(id, contacts(facts));

@@ -77,7 +77,10 @@ impl Door<'_> {
         if let Found::Cleared(cleared) = found {
             return Decision::Allow(visible(&cleared.text).into_owned());
         }
-        let way = self.put_down(considered, id);
+        if decision == Decision::Silent {
+            return decision;
+        }
+        let way = self.put_down(considered, id, matches!(decision, Decision::Ask(_)));
         let why = match found {
             Found::Nothing(why) => why.clone(),
             Found::Cleared(_) => None,
@@ -189,14 +192,16 @@ impl Door<'_> {
     }
 
     /// Puts the call down for a person; yields the words that name the way to an answer.
-    fn put_down(&self, considered: &Considered, decision: &str) -> Option<String> {
+    ///
+    /// Where the agent itself asks, whoever sits there sees it; a note on the desktop only tells them if they want it.
+    fn put_down(&self, considered: &Considered, decision: &str, is_asked_there: bool) -> Option<String> {
         if !self.is_shut(considered) || self.call.session.starts_with(TRIAL) {
             return None;
         }
         let subject = self.subject(considered);
         let pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
         let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
-        if is_new {
+        if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {
             crate::notify::start(&self.loaded.config.notify, &id);
         }
         Some(format!(
@@ -229,6 +234,11 @@ impl Door<'_> {
             clears: Some(grant.clears.to_string()),
         }
     }
+}
+
+/// A question that a reviewer or a rule may answer in the person's place.
+pub fn is_soft(judgement: &Judgement) -> bool {
+    judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft
 }
 
 /// A question that one key or a native yes may answer; anything harder wants the explicit command.

@@ -1,10 +1,13 @@
 //! From a judgement to what the agent is told.
 
-use doorward_engine::{Judgement, Mode, Opinion, Source, Verdict};
+use doorward_engine::{Effect, Facts, Judgement, Mark, Mode, Opinion, Source, Verdict};
 
 use super::waiting::{self, Asking};
 use crate::agents::Decision;
 use crate::screen::visible;
+
+/// What is said of a project that is not trusted, where it is the reason for a doubt.
+const UNTRUSTED: &str = "nobody has trusted";
 
 /// More reasons than an agent or a person reads.
 const REASONS: usize = 3;
@@ -17,6 +20,17 @@ pub struct Terms<'a> {
     pub asking: Asking,
     /// What is wrong with the configuration.
     pub problems: &'a [String],
+    /// It is asked about because nobody has trusted the project.
+    pub wants_trust: bool,
+}
+
+/// The call runs something of a project that nobody has trusted: to trust it is the way out.
+pub fn wants_trust(facts: &Facts) -> bool {
+    let runs_it = |effect: &Effect| effect.marks.has(Mark::UntrustedProject);
+    let is_why = |because: &String| because.contains(UNTRUSTED);
+    !facts.project_trusted
+        && facts.project.is_some()
+        && (facts.effects.iter().any(runs_it) || facts.coverage.because.iter().any(is_why))
 }
 
 /// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
@@ -32,8 +46,9 @@ pub fn settle(judgement: &Judgement, terms: Terms<'_>) -> Decision {
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::grants::is_for_one_key(judgement) => {
             Decision::Deny(format!("doorward needs more than a key: {why}"))
         }
+        (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Decision::Silent,
         (Verdict::Confirm, Asking::Here) => Decision::Ask(format!("doorward asks: {why}")),
-        (Verdict::Confirm, Asking::Perhaps | Asking::Elsewhere | Asking::Nobody) => {
+        (Verdict::Confirm, Asking::Perhaps | Asking::Classifier | Asking::Elsewhere | Asking::Nobody) => {
             waiting::unanswered(&why, terms.asking)
         }
         (Verdict::Block, _) => Decision::Deny(format!("doorward blocks: {why}")),
@@ -61,6 +76,9 @@ fn why(judgement: &Judgement, terms: Terms<'_>) -> String {
         judgement.reasons().partition(|opinion| opinion.source == Source::Review);
     reasons.extend(reviewed.into_iter().chain(others.into_iter().take(REASONS)).map(reason));
     reasons.dedup();
+    if terms.wants_trust && judgement.verdict == Verdict::Confirm {
+        reasons.push("if you trust this project, run `doorward trust`".to_owned());
+    }
     visible(&reasons.join("; ")).into_owned()
 }
 
@@ -93,7 +111,10 @@ mod tests {
 
     #[test]
     fn what_the_agent_is_told_depends_on_mode_and_on_whether_somebody_can_answer() {
-        let said = |verdict, mode, asking| match settle(&judged(verdict), Terms { mode, asking, problems: &[] }) {
+        let said = |verdict, mode, asking| match settle(
+            &judged(verdict),
+            Terms { mode, asking, problems: &[], wants_trust: false },
+        ) {
             Decision::Allow(_) => "allow",
             Decision::Ask(_) => "ask",
             Decision::Deny(_) => "deny",
@@ -108,6 +129,9 @@ mod tests {
             (Verdict::Confirm, Mode::Auto, Asking::Nobody, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Elsewhere, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Perhaps, "ask"),
+            (Verdict::Confirm, Mode::Auto, Asking::Classifier, "silent"),
+            (Verdict::Confirm, Mode::ConfirmAll, Asking::Classifier, "deny"),
+            (Verdict::Block, Mode::Auto, Asking::Classifier, "deny"),
             (Verdict::Block, Mode::Auto, Asking::Here, "deny"),
             (Verdict::Block, Mode::ConfirmAll, Asking::Here, "deny"),
             (Verdict::Block, Mode::Shadow, Asking::Here, "silent"),

@@ -18,6 +18,8 @@ pub enum Asking {
     Here,
     /// Nobody seems to attend the session; the agent asks whoever does, and refuses by itself what nobody answers.
     Perhaps,
+    /// The agent's own classifier answers, as the user wants it for soft questions.
+    Classifier,
     /// Somebody may be there, but the agent has no way to ask before a call.
     Elsewhere,
     /// Nobody attends the session.
@@ -47,7 +49,7 @@ pub fn unanswered(why: &str, asking: Asking) -> Decision {
         Asking::Here | Asking::Perhaps => {
             Decision::Ask(format!("doorward asks: {why}. if nobody answers, the call does not run; {HOW}"))
         }
-        Asking::Elsewhere => refused("this agent cannot ask anybody before a call"),
+        Asking::Elsewhere | Asking::Classifier => refused("this agent cannot ask anybody before a call"),
         Asking::Nobody => refused("nobody can answer in this session"),
     }
 }

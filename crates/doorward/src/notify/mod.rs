@@ -1,4 +1,4 @@
-//! Tells a person that a call waits: on the desktop, through a command, at a web address. Off unless the user sets it.
+//! Tells a person that a call waits: on the desktop, through a command, at a web address. The desktop unless the user switches it off, the others if they are set.
 //!
 //! The hook only starts `doorward notify` and goes on: whatever becomes of the notification, the answer does not wait for
 //! it and does not change. What is told is what `doorward pending` shows, with secrets replaced.
@@ -61,7 +61,7 @@ pub struct Message {
 
 /// Starts the program that tells, and leaves it alone. Nothing is said if it cannot be started: the call waits all the same.
 pub fn start(notify: &Notify, id: &str) {
-    if !notify.is_set() {
+    if !notify.is_wanted() && !send::has_desktop(notify) {
         return;
     }
     let Ok(program) = std::env::current_exe() else { return };
@@ -78,7 +78,10 @@ pub fn run(id: &str) -> Result<ExitCode> {
     let Some((pending, waiting)) = due(&places, id)? else { return Ok(ExitCode::SUCCESS) };
     let message = Message::of(&pending, waiting);
     for (name, outcome) in send::all(&notify, &message) {
-        note(&places, name, outcome)?;
+        // Nobody asked for the desktop unless it is set: a machine without one is no fault.
+        if name != send::DESKTOP || notify.desktop == Some(true) {
+            note(&places, name, outcome)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

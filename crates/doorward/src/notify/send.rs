@@ -14,11 +14,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Where the programs of the system lie: a search path that an agent has set does not count.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
+/// The name of the first way.
+pub const DESKTOP: &str = "desktop";
+
+/// Nobody switched the desktop off, and there is one.
+pub fn has_desktop(notify: &Notify) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    notify.desktop.is_none() && (cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY"))
+}
+
 /// Tells in every way that is set; yields how each went.
 pub fn all(notify: &Notify, message: &Message) -> Vec<(&'static str, Result<(), String>)> {
     let mut outcomes = Vec::new();
-    if notify.desktop {
-        outcomes.push(("desktop", desktop(message)));
+    if notify.desktop == Some(true) || has_desktop(notify) {
+        outcomes.push((DESKTOP, desktop(message)));
     }
     if let Some((program, arguments)) = notify.command.split_first() {
         outcomes.push(("command", fed(Command::new(program).args(arguments), &message.json())));
