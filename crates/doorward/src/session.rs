@@ -353,6 +353,10 @@ impl Session {
 
     /// Only a denial can be one too many, so only then is anything looked at.
     fn look_at_denials(&self, state: &mut SessionState) {
+        // A trial call of `doorward setup` is denied because that is to be seen.
+        if self.id.starts_with(crate::grants::TRIAL) {
+            return;
+        }
         let (row, all, limits) = (state.denials_in_a_row(), state.denials(), Thresholds::default());
         let mut alerts = self.alerts.borrow_mut();
         if row == limits.denials_in_a_row || all == limits.denials {

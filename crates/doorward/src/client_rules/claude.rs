@@ -183,7 +183,7 @@ fn lax(rule: &str) -> Result<Vec<String>, &'static str> {
         (Named::Ours(["read", ..]), None) => Ok(vec!["read".to_owned()]),
         (Named::Ours(tools @ (["read", ..] | ["edit", ..])), Some(path)) => {
             let path = exact_path(path).ok_or("its path means different files in different folders")?;
-            let tools = if matches!(tools, ["read", ..]) { &tools[..1] } else { tools };
+            let tools: &[&str] = if matches!(tools, ["read", ..]) { &["read"] } else { tools };
             Ok(tools.iter().map(|tool| format!("{tool}({path})")).collect())
         }
         (Named::Server(pattern), None) => Ok(vec![pattern]),

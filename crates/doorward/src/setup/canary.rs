@@ -56,9 +56,9 @@ fn refused(stdout: &str, stderr: &str, code: Option<i32>) -> Option<String> {
 /// The trial call in the words of an agent.
 fn payload(agent: Agent) -> Value {
     let command = json!({ "command": "rm -rf /" });
-    // One session for each trial: many blocks in one are an alert.
+    // Whose trial it is; sessions of this name raise no alert.
     let whose = if agent == Agent::Claude { String::new() } else { format!("-{}", agent.name()) };
-    let session = format!("doorward-setup{whose}-{}", std::process::id());
+    let session = format!("doorward-setup{whose}");
     let dialect = |tool: &str| {
         json!({
             "hook_event_name": "PreToolUse", "session_id": session, "cwd": "/", "has_ui": true,
@@ -91,7 +91,7 @@ pub fn through_plugin(node: &Path, plugin: &Path) -> Result<String> {
     const OPENCODE: &str = "\
         const plugin = await import(process.argv[1]); \
         const hooks = await Object.values(plugin)[0]({ client: {}, directory: '/', worktree: '/' }); \
-        const call = { tool: 'bash', sessionID: 'doorward-setup-opencode-' + process.pid, callID: 'doorward-setup' }; \
+        const call = { tool: 'bash', sessionID: 'doorward-setup-opencode', callID: 'doorward-setup' }; \
         let said = {}; \
         try { await hooks['tool.execute.before'](call, { args: { command: 'rm -rf /' } }); } \
         catch (error) { said = { block: true, reason: error.message }; } \
@@ -105,7 +105,7 @@ pub fn through_extension(node: &Path, extension: &Path) -> Result<String> {
         const handlers = {}; \
         const pi = { on: (name, handler) => { handlers[name] = handler; }, registerCommand() {}, appendEntry() {} }; \
         (await import(process.argv[1])).default(pi); \
-        const ctx = { cwd: '/', hasUI: false, sessionManager: { getSessionId: () => 'doorward-setup-pi-' + process.pid, getSessionFile: () => undefined } }; \
+        const ctx = { cwd: '/', hasUI: false, sessionManager: { getSessionId: () => 'doorward-setup-pi', getSessionFile: () => undefined } }; \
         const call = { toolName: 'bash', toolCallId: 'doorward-setup', input: { command: 'rm -rf /' } }; \
         console.log(JSON.stringify((await handlers.tool_call(call, ctx)) ?? {}));";
     in_node(node, PI, extension)
