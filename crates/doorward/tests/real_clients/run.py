@@ -276,9 +276,9 @@ def asking_mode(mode):
             asked.append(question)
             return False
 
-        scene.play(scene.shell("sh tool.sh"), scene.shell(scene.delete()), person=person)
+        scene.play(scene.shell("sh tool.sh"), scene.shell("rm -rf %s" % scene.home), person=person)
         scene.expect("the person was asked about the script", any("tool.sh" in question for question in asked))
-        scene.expect("nobody was asked about what is blocked", not any("precious" in question for question in asked))
+        scene.expect("nobody was asked about what is blocked", not any("rm -rf" in question for question in asked))
         scene.ran("first.txt", False), scene.is_safe()
 
     scenario.__doc__ = "In Claude Code's mode `%s` its own prompt asks at once, and a no counts." % mode
