@@ -9,6 +9,11 @@ const TIMEOUT_SECONDS = 60;
 /** More output than any answer has. */
 const LONGEST = 4 * 1024 * 1024;
 
+/** Milliseconds after which a person is told that a call waits for them. */
+const SOON = 700;
+/** As much of a reason as a note on the screen shows. */
+const SHOWN = 200;
+
 /** Approved calls whose permission OpenCode has not asked for yet. */
 const REMEMBERED = 256;
 /** More subagents below each other than anybody starts. */
@@ -111,6 +116,13 @@ export const Doorward = async ({ client, directory }) => {
     const first = await root(session);
     return { hook_event_name: event, session_id: first, cwd: directory, ...(first === session ? {} : { agent_id: session }) };
   };
+  // A note on OpenCode's screen: the model reads the reason, the person would otherwise see nothing. Nothing waits for it.
+  const note = (/** @type {string} */ message, /** @type {string} */ variant) => {
+    const text = message.length > SHOWN ? `${message.slice(0, SHOWN - 1)}…` : message;
+    const body = { title: "doorward", message: text, variant, duration: 10000 };
+    // Without a screen there is nobody to tell.
+    Promise.resolve().then(() => client.tui?.showToast?.({ body })).catch(() => {});
+  };
   // What is only recorded never holds a session up.
   const tell = (/** @type {object} */ payload) => run(["hook", "opencode"], payload, 10).catch(() => "");
 
@@ -118,13 +130,21 @@ export const Doorward = async ({ client, directory }) => {
     "tool.execute.before": async (/** @type {any} */ input, /** @type {any} */ output) => {
       const call = { ...(await about("PreToolUse", input.sessionID)), tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID };
       let said;
+      const waits = setTimeout(() => note("a call waits for your answer: doorward review", "warning"), SOON);
       try {
         said = answer(await run(["hook", "opencode", "--timeout", String(TIMEOUT_SECONDS)], call, TIMEOUT_SECONDS));
       } catch (error) {
-        throw new Error(`doorward failed, so the call is blocked: ${/** @type {Error} */ (error).message}`);
+        const why = `doorward failed, so the call is blocked: ${/** @type {Error} */ (error).message}`;
+        note(why, "error");
+        throw new Error(why);
+      } finally {
+        clearTimeout(waits);
       }
       // INVARIANT: only these two words let a call go on.
-      if (said.decision !== "allow" && said.decision !== "none") throw new Error(said.reason);
+      if (said.decision !== "allow" && said.decision !== "none") {
+        note(said.reason, "warning");
+        throw new Error(said.reason);
+      }
       if (said.decision === "allow") {
         approved.add(input.callID);
         if (approved.size > REMEMBERED) approved.delete(approved.values().next().value ?? "");

@@ -174,7 +174,10 @@ pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Re
 pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[String]) -> Result<()> {
     let change = |accepted: &mut Accepted| {
         let file = accepted.files.entry(USER.to_owned()).or_default();
-        file.agents.insert(agent.to_owned(), choice.clone());
+        // Who changes the mode leaves open who answers questions.
+        let asked = file.agents.get(agent).and_then(|known| known.questions);
+        let choice = Agent { questions: choice.questions.or(asked), ..choice.clone() };
+        file.agents.insert(agent.to_owned(), choice);
         accepted.at_ms = Some(now_ms());
         for directory in directories {
             if !file.programs.directories.contains(directory) {

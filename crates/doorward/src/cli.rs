@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use doorward_engine::Mode;
 
 use crate::agents::Agent;
+use crate::config::Questions;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
@@ -216,9 +217,15 @@ pub struct SetupArguments {
     /// Show the change and make none
     #[arg(long)]
     pub dry_run: bool,
+    /// Show the change to each file as well
+    #[arg(long)]
+    pub diff: bool,
     /// Take the hooks out
     #[arg(long)]
     pub uninstall: bool,
+    /// With --uninstall: delete the configuration, the record and all copies too
+    #[arg(long, requires = "uninstall")]
+    pub purge: bool,
     /// Only set the mode and begin the record: the hooks come from managed settings or a plugin
     #[arg(long, conflicts_with_all = ["uninstall", "dry_run"])]
     pub without_hooks: bool,
@@ -228,6 +235,36 @@ pub struct SetupArguments {
     /// How it starts; without it and with --yes: as before, or confirm-all
     #[arg(long, value_enum)]
     pub mode: Option<StartingMode>,
+    /// Who answers questions where the agent's own mode would let nobody ask
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub questions: Option<WhoAnswers>,
+    /// Take over the allow rules of the agents' own settings, as narrow as they are; needs your own terminal
+    #[arg(long)]
+    pub import_rules: bool,
+    /// Trust the project in this directory; needs your own terminal
+    #[arg(long)]
+    pub trust: bool,
+}
+
+/// Who answers a question.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum WhoAnswers {
+    /// You, in the agent's own prompt: Claude Code starts in mode `default`
+    Client,
+    /// You, later: the call is refused at once and waits in `doorward review`
+    Queue,
+    /// The agent's classifier, if the question is soft; everything else is refused and waits
+    Classifier,
+}
+
+impl From<WhoAnswers> for Questions {
+    fn from(who: WhoAnswers) -> Questions {
+        match who {
+            WhoAnswers::Client => Questions::Client,
+            WhoAnswers::Queue => Questions::Queue,
+            WhoAnswers::Classifier => Questions::Classifier,
+        }
+    }
 }
 
 /// The agents that can be set up.

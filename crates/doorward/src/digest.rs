@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use doorward_engine::{Facts, Operation, Reversibility, Target};
+use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row};
 use serde_json::json;
 
@@ -14,6 +14,7 @@ use crate::audit::Room;
 use crate::hook::entry;
 use crate::places::Places;
 use crate::screen::visible;
+use crate::snapshots;
 
 /// Files and hosts that are shown; JSON has all.
 const SHOWN: usize = 10;
@@ -37,7 +38,7 @@ pub struct Digest {
     pub blocked: u64,
     /// Hosts that calls which ran were to reach.
     pub hosts: BTreeSet<String>,
-    /// Files that such calls were to change, and whether each change can be undone.
+    /// Files that such calls were to change, and whether `doorward undo` can bring each back.
     pub files: BTreeMap<String, bool>,
 }
 
@@ -49,6 +50,9 @@ pub fn run(arguments: &DigestArguments) -> Result<ExitCode> {
         None => last_session(&index)?,
     };
     let digest = of(&room, &index, &session)?;
+    if digest.calls == 0 {
+        bail!("no session `{session}` is on record; `doorward audit list` shows which are");
+    }
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{:#}", digest.to_json())?;
@@ -72,6 +76,7 @@ pub fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
             digest.take(facts(room, &row));
         }
     }
+    digest.look_at_copies(&room.places);
     Ok(digest)
 }
 
@@ -104,12 +109,21 @@ impl Digest {
                     self.hosts.insert(host);
                 }
                 Target::Path(path) if changes => {
-                    let can_be_undone = effect.reversibility != Reversibility::Irreversible;
-                    let known = self.files.entry(path).or_insert(true);
-                    *known = *known && can_be_undone;
+                    self.files.insert(path, false);
                 }
                 Target::Path(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => {}
             }
+        }
+    }
+
+    /// Only what was copied can be undone here; git may have more, but that is not ours to promise.
+    fn look_at_copies(&mut self, places: &Places) {
+        if self.files.is_empty() {
+            return;
+        }
+        let copied = snapshots::undoable(places, &self.session);
+        for (file, can_be_undone) in &mut self.files {
+            *can_be_undone = copied.iter().any(|copy| copy.starts_with(file));
         }
     }
 
@@ -117,7 +131,7 @@ impl Digest {
     pub fn line(&self) -> String {
         let undone = self.files.values().filter(|can| **can).count();
         format!(
-            "doorward: {} calls, {} asked about, {} blocked; {} files changed, {undone} of them can be undone; {} hosts",
+            "doorward: {} calls, {} asked about, {} blocked; {} files changed, `doorward undo` can bring back {undone}; {} hosts",
             self.calls,
             self.asked,
             self.blocked,

@@ -25,6 +25,8 @@ pub struct Considered {
     pub granted: bool,
     /// Who demanded that it is stopped, where doorward itself would have let it pass.
     pub demanded: Option<&'static str>,
+    /// Who answers the question in place of whoever sits before the agent: `queue` or `classifier`.
+    pub left_to: Option<&'static str>,
     /// The copy of what it would change, if one was made.
     pub snapshot: Option<SnapshotTaken>,
     /// What the files that it changes held before, where that may be wanted later.
@@ -86,6 +88,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         scoring,
         granted: false,
         demanded: None,
+        left_to: None,
         snapshot: None,
         before: Seen::new(),
         if_copied: None,

@@ -10,6 +10,7 @@ mod arrivals;
 mod audit;
 mod check;
 mod cli;
+mod client_rules;
 mod config;
 mod demo;
 mod digest;

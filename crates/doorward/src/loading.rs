@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::accepted::{Accepted, USER};
+use crate::client_rules::{self, RuleFile};
 use crate::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
 use crate::from_history::FromHistory;
 use crate::own::{self, Own};
@@ -321,6 +322,9 @@ pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead
     if agent == "pi" {
         tightening = tightening.tightened_by(reader.pi_inline());
     }
+    for file in client_rules::files(agent, places.home(), project) {
+        tightening = tightening.tightened_by(reader.rules_of_client(&file));
+    }
     let folder = places.config_directory();
     let added = own::load(&folder, places.may_loosen(project), &mut reader.problems);
     let rollout = reader.rollout(places, own);
@@ -406,6 +410,12 @@ impl Reader {
         self.source("Pi, inline", PI_INLINE.to_owned(), Rights::TightenOnly, read, pi::parse)
     }
 
+    /// What an agent's own settings deny or ask about. If they cannot be read, what they deny is not known.
+    fn rules_of_client(&mut self, file: &RuleFile) -> Config {
+        let place = file.path.display().to_string();
+        self.source(file.name, place, Rights::TightenOnly, file.read(), |text| file.tightening(text))
+    }
+
     fn trust(&mut self, places: &Places, rights: Rights) -> Trust {
         match (Trust::load(places), rights) {
             (Ok(trust), Rights::Full) => trust,
@@ -458,60 +468,5 @@ impl Reader {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
-    fn written(places: &Places, text: &str) -> PathBuf {
-        let file = places.config_file();
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, text).unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
-        file
-    }
-
-    fn accept(places: &Places) {
-        let loaded = load(places, None, "pi");
-        crate::accepted::accept(places, &loaded, &mut crate::record::Ledger::of(places)).unwrap();
-    }
-
-    #[test]
-    fn an_unreadable_configuration_trusts_nobody() {
-        let directory = tempfile::tempdir().unwrap();
-        let places = Places::at(directory.path().to_str().unwrap());
-        crate::record::begin(&places).unwrap();
-        let file = written(&places, "[agents.claude]\nmode = \"auto\"\n");
-        accept(&places);
-        assert_eq!(load(&places, None, "claude").mode("claude"), Mode::Auto);
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
-        let loaded = load(&places, None, "claude");
-        assert_eq!((loaded.mode("claude"), loaded.config.strict, loaded.problems.len()), (Mode::ConfirmAll, true, 1));
-    }
-
-    #[test]
-    fn the_files_of_pi_have_the_rights_of_where_they_lie() {
-        let directory = tempfile::tempdir().unwrap();
-        let home = directory.path().join("home");
-        let project = directory.path().join("project");
-        let put = |path: PathBuf, text: &str| {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-        };
-        put(home.join(".pi/agent/automode.json"), r#"{"permissions":{"allow":["bash(make test)"]}}"#);
-        put(
-            project.join(".pi/automode.json"),
-            r#"{"permissions":{"allow":["bash(make *)"],"deny":["bash(git push*)"]}}"#,
-        );
-        put(project.join(".pi/automode.local.json"), r#"{"permissions":{"allow":["fetch"],"ask":["fetch"]}}"#);
-        let places = Places::at(home.to_str().unwrap());
-        assert!(load(&places, project.to_str(), "pi").config.permissions.allow.is_empty(), "nobody accepted it");
-        accept(&places);
-        let loaded = load(&places, project.to_str(), "pi");
-        assert_eq!(loaded.problems, Vec::<String>::new());
-        let permissions = &loaded.config.permissions;
-        assert_eq!(permissions.allow, ["bash(make test)"]);
-        assert_eq!((permissions.deny.len(), permissions.ask.len()), (1, 1));
-        assert!(load(&places, project.to_str(), "claude").config.permissions.allow.is_empty());
-    }
-}
+#[path = "loading_tests.rs"]
+mod tests;

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
+    let is_help = std::env::args_os().skip(2).any(|word| word == "--help" || word == "-h");
     // The hook runs before every call of an agent: it answers before the command line parser is even set up.
-    if arguments.next().is_some_and(|first| first == "hook") {
+    if arguments.next().is_some_and(|first| first == "hook") && !is_help {
         return doorward::hook(arguments);
     }
     doorward::command_line()

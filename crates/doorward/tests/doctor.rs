@@ -166,7 +166,6 @@ const DEFECTS: &[(&str, &str, Plant)] = &[
         std::fs::write(&log, bytes).unwrap();
     }),
     ("claude", "record-missing", |home| std::fs::remove_dir_all(home.path(".local/state/doorward/log")).unwrap()),
-    ("claude", "review-overdue", overridden),
     ("claude", "unguarded", |home| planted(home, "claude")),
     ("claude", "key-exposed", |home| {
         let end = json!({ "hook_event_name": "SessionEnd", "session_id": "s", "cwd": "/" });
@@ -191,6 +190,40 @@ fn each_planted_defect_is_found_and_no_other() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     let distinct: std::collections::BTreeSet<&str> = DEFECTS.iter().map(|(_, kind, _)| *kind).collect();
     assert!(distinct.len() >= 20, "{distinct:?}");
+}
+
+#[test]
+fn on_the_first_day_nothing_is_overdue() {
+    let home = Home::new();
+    set_up(&home, "claude");
+    overridden(&home);
+    for _ in 0..5 {
+        set_up(&home, "claude");
+    }
+    assert_eq!(kinds(&home), Vec::<String>::new());
+    let status = home.run(&["status"], b"").stdout;
+    for word in ["due", "alert", "user ", "· no"] {
+        assert!(!status.contains(word), "{word}: {status}");
+    }
+    assert!(status.lines().count() <= 6, "{status}");
+}
+
+#[test]
+fn after_an_uninstall_the_doctor_is_content() {
+    let home = Home::new();
+    for agent in ["claude", "gemini", "opencode"] {
+        set_up(&home, agent);
+    }
+    let ran = home.run(&["setup", "--uninstall", "--yes"], b"");
+    assert_eq!(ran.code, 0, "{} {}", ran.stdout, ran.stderr);
+    assert_eq!(kinds(&home), Vec::<String>::new());
+    assert!(home.run(&["doctor"], b"").stdout.contains("no agent is set up"));
+    assert!(home.path(".local/state/doorward/log").is_dir(), "the record stays");
+    let ran = home.run(&["setup", "--uninstall", "--purge", "--yes"], b"");
+    assert_eq!(ran.code, 0, "{} {}", ran.stdout, ran.stderr);
+    assert!(!home.path(".local/state/doorward").exists() && !home.path(".config/doorward").exists());
+    assert_eq!(kinds(&home), Vec::<String>::new());
+    assert_eq!(home.run(&["status"], b"").code, 0);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn of(tool: &str, effects: &[Effect]) -> String {
     let gravest = effects.iter().max_by_key(|effect| {
         (effect.reversibility == Reversibility::Irreversible, effect.reach, effect.operation, effect.scope)
     });
-    let Some(effect) = gravest else { return format!("{tool} · nothing") };
+    let Some(effect) = gravest else { return format!("{tool} · no effect") };
     let mut text = format!("{tool} · {}", effect.operation);
     if !effect.by.is_empty() {
         text.push_str(" · ");

@@ -15,6 +15,16 @@ words! {
     }
 }
 
+impl Mode {
+    /// A call may be asked about or blocked.
+    pub const fn stops(self) -> bool {
+        match self {
+            Mode::Auto | Mode::ConfirmAll => true,
+            Mode::Shadow | Mode::Off => false,
+        }
+    }
+}
+
 mod built_in {
     //! Written by the build from `thresholds.toml`.
     include!(concat!(env!("OUT_DIR"), "/thresholds.rs"));

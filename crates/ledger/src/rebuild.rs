@@ -121,6 +121,7 @@ impl Rebuilt {
             }
             match body.verdict {
                 Verdict::Approve => state.approved(),
+                Verdict::Confirm if body.left_to.is_some() => state.passed_on(),
                 Verdict::Confirm => {
                     let pattern = body.pattern.as_deref().filter(|_| may_be_overridden);
                     state.asked(&body.id, pattern.unwrap_or_default());

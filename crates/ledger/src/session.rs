@@ -90,6 +90,11 @@ impl SessionState {
         }
     }
 
+    /// A call was refused until somebody answers, or left to the agent's classifier: no person was asked yet.
+    pub fn passed_on(&mut self) {
+        self.decisions = self.decisions.saturating_add(1);
+    }
+
     /// The call that was put to a person makes these requests.
     pub fn asks_for(&mut self, decision: &str, contacts: Vec<String>) {
         if contacts.is_empty() {

@@ -16,11 +16,13 @@ async function plugged(lines) {
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   writeFileSync(join(folder, "doorward.json"), JSON.stringify({ program }));
   const replies = [];
-  const client = { postSessionIdPermissionsPermissionId: async (reply) => replies.push(reply) };
+  const notes = [];
+  const tui = { showToast: async ({ body }) => notes.push(body) };
+  const client = { tui, postSessionIdPermissionsPermissionId: async (reply) => replies.push(reply) };
   const { Doorward } = await import(pathToFileURL(join(folder, "doorward.js")).href);
   const hooks = await Doorward({ client, directory: folder });
   const told = () => (existsSync(`${program}.told`) ? readFileSync(`${program}.told`, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []);
-  return { hooks, replies, told, folder };
+  return { hooks, replies, notes, told, folder };
 }
 
 const saying = (decision, reason = "because") =>
@@ -53,9 +55,29 @@ test("a permission of a call that was not approved is left to the person", async
 
 test("what is blocked or asked about does not run, and the reason is told", async () => {
   for (const decision of ["deny", "ask"]) {
-    const { hooks } = await plugged(saying(decision, "no such thing"));
+    const { hooks, notes } = await plugged(saying(decision, "no such thing"));
     await assert.rejects(before(hooks), /no such thing/);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(notes.map((note) => [note.message, note.variant]), [["no such thing", "warning"]]);
   }
+});
+
+test("whoever sits there is told that a call waits, and nothing if it does not", async () => {
+  const { hooks, notes } = await plugged(`sleep 2\n${saying("allow")}`);
+  await before(hooks);
+  assert.match(notes.map((note) => note.message).join(), /doorward review/);
+  const quick = await plugged(saying("none"));
+  await before(quick.hooks);
+  assert.deepEqual(quick.notes, []);
+});
+
+test("a screen that fails changes no answer", async () => {
+  const { hooks } = await plugged(saying("deny", "no such thing"));
+  const broken = { tui: { showToast: () => { throw new Error("no screen"); } } };
+  const { Doorward } = await import(pathToFileURL(join((await plugged(saying("deny", "never"))).folder, "doorward.js")).href);
+  const other = await Doorward({ client: broken, directory: "/" });
+  await assert.rejects(before(other), /never/);
+  await assert.rejects(before(hooks), /no such thing/);
 });
 
 test("whatever goes wrong blocks", async () => {

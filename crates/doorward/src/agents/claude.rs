@@ -10,17 +10,20 @@ use super::{Agent, Asked, Ended, Event, Proof};
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false, denied: Ended::Declined };
 
-/// The modes in which a question is known to reach a person, or to be refused where there is none. In `auto` a classifier
-/// answers it, and of a mode that is new nobody knows.
-const ASKING: &[&str] = &["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
+/// The mode in which a classifier answers questions.
+pub const AUTO: &str = "auto";
+
+/// The modes in which a question is known to reach a person, or to be refused where there is none. Of a mode that is new
+/// nobody knows.
+pub const ASKING: &[&str] = &["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
 
 /// Reads one payload.
 pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     let mut event = dialect::translate(payload, attended, SPEAKER)?;
     if let Event::Proposed(proposed) = &mut event
-        && Fields::of(payload)?.may("permission_mode")?.is_some_and(|mode| !ASKING.contains(&mode))
+        && let Some(mode) = Fields::of(payload)?.may("permission_mode")?.filter(|mode| !ASKING.contains(mode))
     {
-        proposed.asked = Asked::Unheard;
+        proposed.asked = if mode == AUTO { Asked::Classified } else { Asked::Unheard };
     }
     Ok(event)
 }
@@ -227,7 +230,7 @@ mod tests {
             (json!("default"), Asked::Call),
             (json!("bypassPermissions"), Asked::Call),
             (json!(null), Asked::Call),
-            (json!("auto"), Asked::Unheard),
+            (json!("auto"), Asked::Classified),
             (json!("unheard-of"), Asked::Unheard),
         ] {
             let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash",

@@ -24,9 +24,11 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 /// counts as a failure, and the call runs.
 pub fn reply(asked: Asked, decision: &Decision) -> Reply {
     match (asked, decision) {
-        (Asked::Call | Asked::Unheard, Decision::Deny(reason) | Decision::Ask(reason)) => dialect::output(&json!({
-            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": said(reason),
-        })),
+        (Asked::Call | Asked::Classified | Asked::Unheard, Decision::Deny(reason) | Decision::Ask(reason)) => {
+            dialect::output(&json!({
+                "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": said(reason),
+            }))
+        }
         (Asked::Permission, Decision::Allow(_)) => dialect::output(&json!({
             "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" },
         })),
@@ -34,7 +36,7 @@ pub fn reply(asked: Asked, decision: &Decision) -> Reply {
             "hookEventName": "PermissionRequest", "decision": { "behavior": "deny", "message": said(reason) },
         })),
         // Silence lets the call go on, and lets Codex ask the person about a permission.
-        (Asked::Call | Asked::Unheard, Decision::Allow(_) | Decision::Silent)
+        (Asked::Call | Asked::Classified | Asked::Unheard, Decision::Allow(_) | Decision::Silent)
         | (Asked::Permission, Decision::Ask(_) | Decision::Silent) => Reply::default(),
     }
 }

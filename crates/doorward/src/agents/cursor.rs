@@ -47,7 +47,9 @@ pub fn reply(asked: Asked, decision: &Decision) -> Reply {
     let (word, reason) = match (decision, asked) {
         (Decision::Allow(reason), _) => ("allow", reason),
         (Decision::Ask(reason), Asked::Permission) => ("ask", reason),
-        (Decision::Ask(reason), Asked::Call | Asked::Unheard) | (Decision::Deny(reason), _) => ("deny", reason),
+        (Decision::Ask(reason), Asked::Call | Asked::Classified | Asked::Unheard) | (Decision::Deny(reason), _) => {
+            ("deny", reason)
+        }
         (Decision::Silent, _) => return Reply::default(),
     };
     let answer = json!({ "permission": word, "user_message": reason, "agent_message": reason });

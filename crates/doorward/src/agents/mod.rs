@@ -1,6 +1,6 @@
 //! One file per agent: its JSON into events and calls, our judgement into its JSON. Pure: nothing here touches the machine.
 
-mod claude;
+pub mod claude;
 mod codex;
 mod copilot;
 mod cursor;
@@ -166,7 +166,7 @@ impl Agent {
     pub const fn can_ask(self, asked: Asked) -> bool {
         match (self, asked) {
             (_, Asked::Permission) => true,
-            (_, Asked::Unheard) => false,
+            (_, Asked::Classified | Asked::Unheard) => false,
             (Agent::Claude | Agent::Pi | Agent::Generic, Asked::Call) => true,
             // Gemini CLI waits for ever where there is no terminal; `attended` tells.
             (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Vscode, Asked::Call) => true,
@@ -278,7 +278,9 @@ impl std::fmt::Debug for Handed {
 pub enum Asked {
     /// Whether it may run.
     Call,
-    /// The same, where the agent answers questions itself instead of putting them to a person.
+    /// The same, where a classifier of the agent's own answers questions instead of a person.
+    Classified,
+    /// The same, where nobody knows who answers a question.
     Unheard,
     /// Whether it may have a permission that the agent would otherwise ask a person for.
     Permission,

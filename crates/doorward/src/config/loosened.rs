@@ -9,8 +9,8 @@ pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
         let settings = config.settings();
         (settings.allowed_hosts, settings.only_allowed_hosts)
     };
-    let differs =
-        |agent: &String| (said.mode(agent), said.is_staged(agent)) != (counts.mode(agent), counts.is_staged(agent));
+    let choice = |config: &Config, agent: &str| (config.mode(agent), config.is_staged(agent), config.questions(agent));
+    let differs = |agent: &String| choice(said, agent) != choice(counts, agent);
     let modes = counts.agents.keys().any(differs);
     let (said_numbers, counted_numbers) = (said.numbers(), counts.numbers());
     let rows = [

@@ -58,13 +58,14 @@ pub struct Config {
     pub profile: Profile,
 }
 
-/// How a person is told that a call waits or an alert went off; nothing is told unless it is set. A repository cannot set it.
+/// How a person is told that a call waits or an alert went off: of calls on the desktop unless that is switched off, and as is
+/// set here. A repository cannot set it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {
-    /// On the desktop, with `notify-send` or `osascript`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub desktop: bool,
+    /// On the desktop, with `notify-send` or `osascript`. Unless set: where there is a desktop, and the agent cannot ask by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub desktop: Option<bool>,
     /// A program by its absolute path, and its arguments; it reads JSON on standard input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
@@ -75,7 +76,12 @@ pub struct Notify {
 
 impl Notify {
     pub fn is_set(&self) -> bool {
-        self.desktop || !self.command.is_empty() || self.webhook.is_some()
+        self.desktop.is_some() || !self.command.is_empty() || self.webhook.is_some()
+    }
+
+    /// Somebody is told, even of what the agent asks about by itself.
+    pub fn is_wanted(&self) -> bool {
+        self.desktop == Some(true) || !self.command.is_empty() || self.webhook.is_some()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -119,17 +125,43 @@ pub struct Agent {
     /// `doorward rollout` says how far the agent is trusted, instead of the mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub staged: bool,
+    /// Who answers questions where the agent's own mode would let nobody ask; `doorward setup` asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub questions: Option<Questions>,
+}
+
+impl Questions {
+    /// The word in the configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Questions::Client => "client",
+            Questions::Queue => "queue",
+            Questions::Classifier => "classifier",
+        }
+    }
+}
+
+/// Who answers a question of doorward's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Questions {
+    /// The agent asks in its own prompt; setup has set its mode so that it can.
+    Client,
+    /// The call is refused at once and waits in `doorward pending`.
+    Queue,
+    /// Soft questions are left to the agent's own classifier, where its mode has one; all others wait in the queue.
+    Classifier,
 }
 
 impl Agent {
     /// A mode of the user's choice.
     pub fn fixed(mode: Mode) -> Agent {
-        Agent { mode: Some(mode), staged: false }
+        Agent { mode: Some(mode), ..Agent::default() }
     }
 
     /// Rolled out in stages; whatever goes wrong with these trusts it with nothing.
     pub fn rolled_out() -> Agent {
-        Agent { mode: Some(Mode::ConfirmAll), staged: true }
+        Agent { mode: Some(Mode::ConfirmAll), staged: true, ..Agent::default() }
     }
 }
 
@@ -214,6 +246,11 @@ impl Config {
     /// The mode that the user chose for an agent.
     pub fn mode(&self, agent: &str) -> Mode {
         self.agents.get(agent).and_then(|agent| agent.mode).unwrap_or(Mode::ConfirmAll)
+    }
+
+    /// Who answers questions of an agent, if a person chose.
+    pub fn questions(&self, agent: &str) -> Option<Questions> {
+        self.agents.get(agent).and_then(|agent| agent.questions)
     }
 
     /// The agent is rolled out in stages.

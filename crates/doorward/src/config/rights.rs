@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::Mode;
 
-use super::{Agent, Config, DEFAULTS, Notify, Profile, Reviewer, stages};
+use super::{Agent, Config, DEFAULTS, Notify, Profile, Questions, Reviewer, stages};
 use crate::snapshots::Snapshots;
 
 /// What a source may do.
@@ -100,6 +100,10 @@ impl Config {
         let both = |agent: &String| Agent {
             mode: Some(stricter(self.mode(agent), held.mode(agent))),
             staged: self.is_staged(agent) && held.is_staged(agent),
+            // A classifier's yes counts only where a person chose it in both.
+            questions: self.questions(agent).filter(|wanted| {
+                *wanted != Questions::Classifier || held.questions(agent) == Some(Questions::Classifier)
+            }),
         };
         self.agents = names.iter().map(|agent| (agent.clone(), both(agent))).collect();
         self.permissions.allow.retain(|pattern| held.permissions.allow.contains(pattern));

@@ -43,7 +43,7 @@ pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
 
 /// No hook of ours: because the settings cannot be read, or because there is none.
 fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
-    let parts = setup::parts(agent, patient.places, "/doorward").unwrap_or_default();
+    let parts = setup::parts(agent, patient.places, "/doorward", None).unwrap_or_default();
     let unread = parts.iter().find_map(|part| Some((part, part.fit().problem()?)));
     Some(match unread {
         Some((part, problem)) => unreadable(agent, part, &problem),
@@ -92,7 +92,7 @@ fn same_bytes(one: &Path, other: &Path) -> bool {
 /// The files that setup wrote, held against what it would write now.
 fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
     let mut found = Vec::new();
-    let Ok(parts) = setup::parts(agent, patient.places, program) else { return found };
+    let Ok(parts) = setup::parts(agent, patient.places, program, None) else { return found };
     for part in &parts {
         if let Some(problem) = exposed(&part.file) {
             let what = format!("`{}` {problem}", part.file.display());

@@ -20,6 +20,7 @@ use crate::loading::{self, Loaded};
 use crate::places::Places;
 use crate::screen::visible;
 use crate::setup;
+use crate::world::project_root;
 
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
@@ -85,6 +86,20 @@ impl Patient<'_> {
         Agent::ALL.into_iter().filter(is_ours).collect()
     }
 
+    /// The project that the doctor was called in.
+    fn project(&self) -> Option<String> {
+        project_root(self.here.as_deref()?)
+    }
+
+    /// What becomes of questions to this agent.
+    fn questions(&self, agent: Agent) -> String {
+        setup::questions_of(agent, self.places, self.project().as_deref(), &self.loaded.config)
+    }
+
+    fn client_mode(&self, agent: Agent) -> Option<String> {
+        setup::client_mode(agent, self.places.home(), self.project().as_deref()).map(|mode| mode.name)
+    }
+
     fn mode(&self, agent: Agent) -> Mode {
         self.loaded.mode(agent.name())
     }
@@ -108,6 +123,9 @@ impl Patient<'_> {
             let wrong = defects.iter().filter(|defect| defect.agent == Some(*agent)).count();
             let told = if wrong == 0 { "nothing is wrong".to_owned() } else { format!("{wrong} wrong") };
             writeln!(out, "{:<12} {}; {told}", agent.title(), self.level(*agent, defects))?;
+            if self.mode(*agent).stops() {
+                writeln!(out, "{:<12} {}", "", visible(&self.questions(*agent)))?;
+            }
         }
         if agents.is_empty() {
             writeln!(out, "no agent is set up; `doorward setup` does it")?;
@@ -125,7 +143,10 @@ impl Patient<'_> {
         let told: Vec<Value> = agents
             .iter()
             .map(|agent| {
-                json!({ "agent": agent.name(), "mode": self.mode(*agent).as_str(), "level": self.level(*agent, defects) })
+                json!({
+                    "agent": agent.name(), "mode": self.mode(*agent).as_str(), "level": self.level(*agent, defects),
+                    "client_mode": self.client_mode(*agent), "questions": self.questions(*agent),
+                })
             })
             .collect();
         let found: Vec<Value> = defects

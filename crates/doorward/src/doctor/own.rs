@@ -14,7 +14,7 @@ use crate::reconcile;
 use crate::record;
 use crate::replay::upgrade;
 use crate::screen::{self, time};
-use crate::status::open_tickets;
+use crate::status::overdue_tickets;
 
 /// Transcripts are looked at so far back.
 const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
@@ -26,6 +26,8 @@ pub fn defects(patient: &Patient<'_>) -> Vec<Defect> {
     let mut found = configuration(patient);
     found.extend(state(patient));
     match Log::open(&record::directory(patient.places)) {
+        // Nobody is guarded, so nothing is missing.
+        Err(LogError::Missing { .. }) if patient.agents().is_empty() => {}
         Err(LogError::Missing { .. }) => found.push(Defect::new(
             "record-missing",
             None,
@@ -105,8 +107,8 @@ fn record_defects(patient: &Patient<'_>) -> Result<Vec<Defect>> {
 /// What waits for a person.
 fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
     let mut found = Vec::new();
-    for ticket in open_tickets(index)? {
-        let what = format!("`{}` was overridden {} times and wants a review", ticket.pattern, ticket.overrides);
+    for ticket in overdue_tickets(index)? {
+        let what = format!("you let `{}` run {} times in a week", ticket.pattern, ticket.overrides);
         found.push(Defect::new("review-overdue", None, what, "`doorward tickets` shows it"));
     }
     let now_ms = time::now_ms();
@@ -125,7 +127,7 @@ fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
     for alert in alerts::standing(index, now_ms)? {
         // These two are told above.
         if alert.kind != AlertKind::Unguarded {
-            let what = format!("alert {}: {}", alert.kind.word(), alert.text);
+            let what = format!("{}: {}", alert.kind.word(), alert.text);
             found.push(Defect::new("alert", None, what, "`doorward alerts` shows it"));
         }
     }

@@ -18,7 +18,7 @@ pub use answer::{APART_MS, Step, Yes, to_type};
 pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending as list_pending, refuse};
 pub use desk::Desk;
 pub use pending::{Pending, Status};
-pub use settle::{Door, TRIAL, is_for_one_key};
+pub use settle::{Door, TRIAL, is_for_one_key, is_soft};
 pub use since::changed_since;
 pub use sweep::sweep;
 

@@ -77,8 +77,11 @@ impl Door<'_> {
         if let Found::Cleared(cleared) = found {
             return Decision::Allow(visible(&cleared.text).into_owned());
         }
+        if decision == Decision::Silent {
+            return decision;
+        }
         let hint = crate::offers::hint(self.places, self.loaded, (considered, self.mode), self.project);
-        let way = self.put_down(considered, id, hint.as_deref());
+        let way = self.put_down(considered, (id, matches!(decision, Decision::Ask(_))), hint.as_deref());
         let why = match found {
             Found::Nothing(why) => why.clone(),
             Found::Cleared(_) => None,
@@ -190,7 +193,14 @@ impl Door<'_> {
     }
 
     /// Puts the call down for a person; yields the words that name the way to an answer.
-    fn put_down(&self, considered: &Considered, decision: &str, hint: Option<&str>) -> Option<String> {
+    ///
+    /// Where the agent itself asks, whoever sits there sees it; a note on the desktop only tells them if they want it.
+    fn put_down(
+        &self,
+        considered: &Considered,
+        (decision, is_asked_there): (&str, bool),
+        hint: Option<&str>,
+    ) -> Option<String> {
         if !self.is_shut(considered) || self.call.session.starts_with(TRIAL) {
             return None;
         }
@@ -198,7 +208,7 @@ impl Door<'_> {
         let mut pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
         pending.reasons.extend(hint.map(str::to_owned));
         let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
-        if is_new {
+        if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {
             crate::notify::start(&self.loaded.config.notify, &id);
         }
         Some(format!("`doorward approve {id}` in a terminal lets exactly this call run; then make it again"))
@@ -228,6 +238,11 @@ impl Door<'_> {
             clears: Some(grant.clears.to_string()),
         }
     }
+}
+
+/// A question that a reviewer or a rule may answer in the person's place.
+pub fn is_soft(judgement: &Judgement) -> bool {
+    judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft
 }
 
 /// A question that one key or a native yes may answer; anything harder wants the explicit command.

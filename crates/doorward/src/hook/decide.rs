@@ -12,9 +12,11 @@ use super::waiting::{self, Asking, Came};
 use super::{Surroundings, deadline, entry, settle};
 use crate::accepted;
 use crate::agents::shells::Here;
-use crate::agents::{Agent, Decision, Proposed, Reply};
+use crate::agents::{Asked, Decision, Proposed, Reply};
 use crate::alerts;
-use crate::grants::Door;
+use crate::client_rules;
+use crate::config::Questions;
+use crate::grants::{Door, is_soft};
 use crate::held;
 use crate::judging::{self, Considered};
 use crate::loading::{self, Loaded};
@@ -126,8 +128,7 @@ fn settled(
     if considered.granted {
         note = keeper.before_grant(&mut considered);
     }
-    let is_for_reviewer = reviewer::is_for_it(&considered, &loaded.config.reviewer, &policy);
-    if mode == Mode::Auto && !considered.granted && is_for_reviewer {
+    if mode == Mode::Auto && !considered.granted && reviewer::is_for_it(&considered, &loaded.config.reviewer, &policy) {
         let scene = scene(places, &loaded, (proposed, project.as_deref()), patience);
         considered = reviewer::consult(considered, &scene, &policy, &world);
         if considered.judgement.verdict == Verdict::AutoApprove {
@@ -137,9 +138,10 @@ fn settled(
     if session::may_run(&considered, mode) {
         considered.before = session.seen(&seen::changed(&considered.facts, project.as_deref()));
     }
+    let asking = asking(proposed, surroundings, &loaded, (&considered, project.as_deref()));
     considered.demanded = judging::demanded(&considered, &policy);
-    let terms = settle::Terms { mode, asking: asking(proposed, *agent), problems: &loaded.problems };
-    let decision = settle::settle(&considered.judgement, &considered.facts, terms);
+    let terms = settle::Terms { mode, asking, problems: &loaded.problems };
+    let decision = settled_with(&mut considered, terms);
     note_question(&session, (id, &considered), &decision, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
     let entry = entry::decision(id, proposed, &considered, placed)?;
@@ -191,8 +193,10 @@ fn note_question(
     decision: &Decision,
     terms: settle::Terms<'_>,
 ) {
-    let is_open =
-        considered.granted || matches!(decision, Decision::Ask(_)) || settle::may_wait(&considered.judgement, terms);
+    let is_open = considered.granted
+        || matches!(decision, Decision::Ask(_))
+        || terms.asking == Asking::Classifier
+        || settle::may_wait(&considered.judgement, terms);
     if terms.mode == Mode::Auto && considered.judgement.verdict == Verdict::Confirm && is_open {
         Course::asked(id, &considered.facts, considered.granted)
             .into_iter()
@@ -248,8 +252,36 @@ fn recipes(project: Option<&str>) -> Vec<String> {
     found.into_iter().map(|path| path.display().to_string()).collect()
 }
 
+/// What the agent is told, and a note of who answers a question that it does not put to anybody.
+fn settled_with(considered: &mut Considered, terms: settle::Terms<'_>) -> Decision {
+    let decision = settle::settle(&considered.judgement, &considered.facts, terms);
+    let is_question = considered.judgement.verdict <= Verdict::Confirm && !considered.granted;
+    considered.left_to = match (&decision, terms.mode) {
+        (Decision::Silent, Mode::Auto) => Some("classifier"),
+        (Decision::Deny(_), Mode::Auto | Mode::ConfirmAll) if is_question => Some("queue"),
+        _ => None,
+    };
+    decision
+}
+
 /// Who can answer a question about a call.
-fn asking(proposed: &Proposed, agent: Agent) -> Asking {
+fn asking(
+    proposed: &Proposed,
+    surroundings: &Surroundings,
+    loaded: &Loaded,
+    (considered, project): (&Considered, Option<&str>),
+) -> Asking {
+    let Surroundings { agent, places, .. } = surroundings;
+    let is_chosen = loaded.config.questions(agent.name()) == Some(Questions::Classifier);
+    let is_left = is_chosen
+        && proposed.asked == Asked::Classified
+        && loaded.problems.is_empty()
+        && !considered.granted
+        && is_soft(&considered.judgement)
+        && !client_rules::project_allows(agent.name(), places.home(), project, &considered.facts);
+    if is_left {
+        return Asking::Classifier;
+    }
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
         (false, true) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
         (false, _) => Asking::Nobody,

@@ -64,6 +64,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         mode: Some(mode.as_str().to_owned()),
         demanded: considered.demanded.map(str::to_owned),
         attended: Some(call.attended),
+        left_to: considered.left_to.map(str::to_owned),
         sensitive: is_sensitive(considered),
     };
     Entry::new(&body)

@@ -31,8 +31,11 @@ pub fn settle(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Decisio
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::grants::is_for_one_key(judgement) => {
             Decision::Deny(say("doorward needs more than a key because"))
         }
+        (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Decision::Silent,
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) => Decision::Ask(say("doorward asks because")),
-        (Verdict::Confirm, Asking::Elsewhere | Asking::Nobody) => Decision::Deny(say(waiting::NEEDED)),
+        (Verdict::Confirm, Asking::Classifier | Asking::Elsewhere | Asking::Nobody) => {
+            Decision::Deny(say(waiting::NEEDED))
+        }
         (Verdict::Block, _) => Decision::Deny(say("doorward blocks this because")),
     }
 }
@@ -99,6 +102,9 @@ mod tests {
             (Verdict::Confirm, Mode::Auto, Asking::Nobody, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Elsewhere, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Perhaps, "ask"),
+            (Verdict::Confirm, Mode::Auto, Asking::Classifier, "silent"),
+            (Verdict::Confirm, Mode::ConfirmAll, Asking::Classifier, "deny"),
+            (Verdict::Block, Mode::Auto, Asking::Classifier, "deny"),
             (Verdict::Block, Mode::Auto, Asking::Here, "deny"),
             (Verdict::Block, Mode::ConfirmAll, Asking::Here, "deny"),
             (Verdict::Block, Mode::Shadow, Asking::Here, "silent"),

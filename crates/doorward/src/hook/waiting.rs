@@ -17,6 +17,8 @@ pub enum Asking {
     Here,
     /// Nobody seems to attend the session; the agent asks whoever does, and refuses by itself what nobody answers.
     Perhaps,
+    /// The agent's own classifier answers, as the user wants it for soft questions.
+    Classifier,
     /// Somebody may be there, but the agent has no way to ask before a call.
     Elsewhere,
     /// Nobody attends the session.

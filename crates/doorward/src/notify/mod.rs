@@ -1,5 +1,5 @@
-//! Tells a person that a call waits or that an alert went off: on the desktop, through a command, at a web address. Off
-//! unless the user sets it.
+//! Tells a person that a call waits or that an alert went off: on the desktop, through a command, at a web address. Of calls
+//! on the desktop unless the user switches it off, of everything as it is set.
 //!
 //! The hook only starts `doorward notify` and goes on: whatever becomes of the notification, the answer does not wait for
 //! it and does not change. What is told is what `doorward pending` shows, with secrets replaced.
@@ -69,7 +69,7 @@ pub struct Message {
 
 /// Starts the program that tells, and leaves it alone. Nothing is said if it cannot be started: the call waits all the same.
 pub fn start(notify: &Notify, id: &str) {
-    if !notify.is_set() {
+    if !notify.is_wanted() && !send::has_desktop(notify) {
         return;
     }
     let _ = spawned(&["notify", id]);
@@ -95,8 +95,12 @@ fn of_call(places: Places, id: &str) -> Result<ExitCode> {
     let notify = loading::load(&places, None, "").config.notify;
     let Some((pending, waiting)) = due(&places, id)? else { return Ok(ExitCode::SUCCESS) };
     let told = Message::of(&pending, waiting).note();
-    for way in Way::all(&notify) {
-        note(&places, way, way.tell(&notify, &told))?;
+    for way in Way::of_calls(&notify) {
+        let outcome = way.tell(&notify, &told);
+        // Nobody asked for the desktop unless it is set: a machine without one is no fault.
+        if way != Way::Desktop || notify.desktop == Some(true) {
+            note(&places, way, outcome)?;
+        }
     }
     // A way that fails is an alert itself, which the others may carry.
     if record::is_look_due() { pushed::run(&places, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }

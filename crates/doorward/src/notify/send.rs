@@ -13,6 +13,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Where the programs of the system lie: a search path that an agent has set does not count.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
+/// Nobody switched the desktop off, and there is one.
+pub fn has_desktop(notify: &Notify) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    notify.desktop.is_none() && (cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY"))
+}
+
 /// A way to tell somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -41,11 +47,17 @@ impl Way {
     /// The ways that are set.
     pub fn all(notify: &Notify) -> Vec<Way> {
         let is_set = [
-            (Way::Desktop, notify.desktop),
+            (Way::Desktop, notify.desktop == Some(true)),
             (Way::Command, !notify.command.is_empty()),
             (Way::Webhook, notify.webhook.is_some()),
         ];
         is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
+    }
+
+    /// The ways that are set, and the desktop where there is one: somebody waits.
+    pub fn of_calls(notify: &Notify) -> Vec<Way> {
+        let desktop = Some(Way::Desktop).filter(|_| has_desktop(notify));
+        desktop.into_iter().chain(Way::all(notify)).collect()
     }
 
     /// Tells in this way, if it is set.

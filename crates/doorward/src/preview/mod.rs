@@ -33,6 +33,11 @@ pub struct PreviewArguments {
     pub json: bool,
 }
 
+const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Kinds of calls that rules are tried on at most.
+const TRIED: usize = 2000;
+
 /// A call of the past, judged as if it were made now.
 #[derive(Clone, Debug)]
 pub struct Judged {
@@ -78,11 +83,50 @@ pub fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     let groups = groups::of(&seen, &mut judge);
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        writeln!(out, "{:#}", show::json(&seen, &groups))?;
+        writeln!(out, "{:#}", show::json(&seen, &groups, &transcripts::folders(&places)))?;
     } else {
         show::text(&mut out, &seen, &groups, &arguments.since)?;
+        show::places(&mut out, &sources, &transcripts::folders(&places), places.home())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What allow patterns would have done to calls of the past.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Silenced {
+    calls: u64,
+    asked: u64,
+    silent: u64,
+}
+
+impl Silenced {
+    pub fn sentence(self) -> String {
+        let Silenced { calls, asked, silent } = self;
+        match calls {
+            0 => "your agents' transcripts of the last 30 days hold no call to try them on".to_owned(),
+            _ => format!(
+                "of {calls} calls in your transcripts of 30 days, doorward would ask about {asked}; these rules silence {silent}"
+            ),
+        }
+    }
+}
+
+/// Tries allow patterns on the transcripts of the last 30 days.
+pub fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
+    let since = time::now_ms().saturating_sub(MONTH_MS);
+    let mut judge = Judge::new(places);
+    transcripts::sources(places, since).iter().for_each(|source| judge.read(source, since));
+    let seen = judge.seen();
+    let asked: Vec<&Judged> =
+        seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).take(TRIED).collect();
+    let mut silenced = Silenced { calls: seen.judged.iter().map(|judged| judged.times).sum(), ..Silenced::default() };
+    for judged in asked {
+        let allow = |loaded: &mut Loaded| loaded.config.permissions.allow.extend(patterns.iter().cloned());
+        let is_silent = judge.would_be(judged, allow) == Verdict::AutoApprove;
+        silenced.asked += judged.times;
+        silenced.silent += if is_silent { judged.times } else { 0 };
+    }
+    silenced
 }
 
 /// A configuration and the policy that follows from it.

@@ -1,13 +1,16 @@
 //! A preview on screen and as JSON.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anstyle::Style;
 use doorward_engine::Verdict;
 use serde_json::{Value, json};
 
 use super::{Group, Seen};
+use crate::agents::Agent;
 use crate::screen::visible;
+use crate::transcripts::Source;
 
 /// Groups that are shown on a screen; JSON has all.
 const SHOWN: usize = 12;
@@ -54,7 +57,21 @@ pub fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &str) -> 
     writeln!(out, "{FAINT}judged as of now, on this machine, in mode auto; nothing was installed or recorded{FAINT:#}")
 }
 
-pub fn json(seen: &Seen, groups: &[Group]) -> Value {
+/// Where transcripts were looked for, and how many there were.
+pub fn places(out: &mut dyn Write, sources: &[Source], folders: &[(Agent, PathBuf)], home: &str) -> io::Result<()> {
+    let short = |folder: &PathBuf| {
+        let below = folder.strip_prefix(home).map(|rest| format!("~/{}", rest.display()));
+        below.unwrap_or_else(|_| folder.display().to_string())
+    };
+    let line = |(agent, folder): &(Agent, PathBuf)| {
+        let count = sources.iter().filter(|source| source.agent == *agent).count();
+        format!("{} {} ({count} read)", agent.title(), short(folder))
+    };
+    let looked: Vec<String> = folders.iter().map(line).collect();
+    writeln!(out, "{FAINT}looked in {}{FAINT:#}", visible(&looked.join(", ")))
+}
+
+pub fn json(seen: &Seen, groups: &[Group], folders: &[(Agent, PathBuf)]) -> Value {
     let (silent, asked, blocked) = counts(seen);
     let listed: Vec<Value> = groups
         .iter()
@@ -72,6 +89,7 @@ pub fn json(seen: &Seen, groups: &[Group]) -> Value {
     json!({
         "sessions": seen.sessions, "silent": silent, "asked": asked, "blocked": blocked, "malformed": seen.malformed,
         "unjudged": seen.unjudged, "groups": listed,
+        "looked_in": folders.iter().map(|(agent, folder)| json!({ "agent": agent.name(), "folder": folder })).collect::<Vec<_>>(),
     })
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::{Mode, Stage};
 use doorward_ledger::PolicyBody;
 
-use super::arguments::{Offering, Over, What};
+use super::arguments::{List, Offering, Over, What};
 use super::change::Change;
 use crate::accepted::{self, Accepted};
 use crate::audit::Room;
@@ -63,6 +63,25 @@ fn offer(offering: &Offering) -> Result<ExitCode> {
         Offering::Accepted { json } => offers::accepted(*json),
         Offering::Withdraw { id } => offers::withdraw(id),
     }
+}
+
+/// Takes over what an agent's own settings allow. A person has agreed; the record of it comes first.
+pub fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()> {
+    for pattern in patterns {
+        let change = Change::pattern(List::Allow, pattern)?;
+        let body = PolicyBody {
+            what: change.what(),
+            before: None,
+            after: Some(format!("taken over from the settings of {whose}")),
+            user: Some(rustix::process::geteuid().as_raw().to_string()),
+            project: None,
+        };
+        let _receipt = Ledger::of(places)
+            .append(Entry::new(&body)?)
+            .context("the change cannot be recorded, so nothing was changed")?;
+        change.apply(places)?;
+    }
+    Ok(())
 }
 
 /// What a change would have done to recorded decisions.

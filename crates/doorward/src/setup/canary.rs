@@ -56,7 +56,7 @@ fn refused(stdout: &str, stderr: &str, code: Option<i32>) -> Option<String> {
 /// The trial call in the words of an agent.
 fn payload(agent: Agent) -> Value {
     let command = json!({ "command": "rm -rf /" });
-    // One session for each agent: many blocks in one are an alert.
+    // Whose trial it is; sessions of this name raise no alert.
     let whose = if agent == Agent::Claude { String::new() } else { format!("-{}", agent.name()) };
     let session = format!("doorward-setup{whose}");
     let dialect = |tool: &str| {

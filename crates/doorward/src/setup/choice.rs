@@ -6,7 +6,8 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use crate::config::Agent;
+use crate::agents::Agent as AgentKind;
+use crate::config::{Agent, Questions};
 use crate::trust::person;
 
 /// Asks a person how to start.
@@ -17,6 +18,25 @@ pub fn ask(out: &mut dyn Write) -> Result<Mode> {
     writeln!(out, "  a  auto: trust its judgement from now on")?;
     out.flush()?;
     chosen(&person::asked("choice [c/s/a]: ")?.unwrap_or_default())
+}
+
+/// Asks a person who answers questions of an agent that would ask nobody in its own mode.
+pub fn questions(out: &mut dyn Write, agent: AgentKind) -> Result<Questions> {
+    let title = agent.title();
+    writeln!(
+        out,
+        "\n{title} starts in its own `auto` mode, where you would not see doorward's questions. Who answers them?"
+    )?;
+    writeln!(out, "  1  you, in its own prompt: {title} starts in mode `default` instead (recommended)")?;
+    writeln!(out, "  2  you, later: the call is refused at once and waits in `doorward review`")?;
+    writeln!(out, "  3  its classifier, if the question is soft; everything else is refused and waits")?;
+    out.flush()?;
+    match person::asked("choice [1/2/3]: ")?.unwrap_or_default().trim() {
+        "" | "1" => Ok(Questions::Client),
+        "2" => Ok(Questions::Queue),
+        "3" => Ok(Questions::Classifier),
+        other => bail!("`{other}` is none of the choices; nothing was changed"),
+    }
 }
 
 fn chosen(line: &str) -> Result<Mode> {
@@ -37,6 +57,9 @@ pub fn configured(text: &str, agent: &str, choice: &Agent, directories: &[String
         entry.insert("staged", value(true));
     } else {
         entry.remove("staged");
+    }
+    if let Some(questions) = choice.questions {
+        entry.insert("questions", value(questions.as_str()));
     }
     let programs = table(document.as_table_mut(), "programs")?;
     if !programs.contains_key("directories") {

@@ -16,6 +16,7 @@ mod show;
 mod store;
 mod take;
 mod undo;
+mod undoable;
 
 #[cfg(test)]
 pub mod tests;
@@ -23,3 +24,4 @@ pub mod tests;
 pub use before::{Keeper, ended, ran};
 pub use command::{SnapshotsArguments, UndoArguments, snapshots, undo};
 pub use limits::Snapshots;
+pub use undoable::undoable;

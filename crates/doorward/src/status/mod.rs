@@ -1,6 +1,7 @@
 //! How things stand: `doorward status`, `denials`, `reset` and `tickets`.
 
 mod cover;
+mod glance;
 mod reset;
 mod ticket;
 
@@ -12,17 +13,21 @@ use clap::Args;
 use doorward_ledger::{Alert, DecisionBody, Filter, Index, Kind, Row, Share, Verdict};
 use serde_json::{Value, json};
 
+use crate::agents::Agent;
 use crate::audit::{Room, list};
 use crate::grants::Desk;
 use crate::loading::{self, Loaded};
 use crate::offers::Offer;
 use crate::places::Places;
+use crate::record;
 use crate::replay::upgrade;
 use crate::screen::{self, time, visible};
+use crate::setup;
 use crate::world::project_root;
+use glance::Glance;
 
 pub use reset::{ResetArguments, reset};
-pub use ticket::{Ticket, TicketsArguments, open as open_tickets, tickets};
+pub use ticket::{Ticket, TicketsArguments, open as open_tickets, overdue as overdue_tickets, tickets};
 
 /// Overrides are shown for so long.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -75,12 +80,19 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let project = here.as_deref().and_then(project_root);
     let loaded = loading::load(&places, project.as_deref(), "");
     let pending = Desk::of(&places).map(|desk| desk.open().len()).unwrap_or_default();
+    if !record::directory(&places).exists() && !arguments.json {
+        writeln!(
+            anstream::stdout(),
+            "doorward is not set up yet: `doorward setup` does it, `doorward preview` shows what it would do"
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let room = Room::open(places)?;
     let index = room.index()?;
     let counts = Counts::of(&index)?;
     let last = last(&room, &index)?;
     let recent = index.list(&blocked(RECENT))?;
-    let overdue = ticket::open(&index)?;
+    let overdue = ticket::overdue(&index)?;
     let offers = crate::offers::open(&room, &index)?;
     let reviews = crate::tune::overdue(&index, time::now_ms())?;
     let figures = Figures::of(&index, &room.places)?;
@@ -88,8 +100,11 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
+        let asked = |agent: Agent| setup::questions_of(agent, &room.places, project.as_deref(), &loaded.config);
+        let named = loaded.config.agents.keys().filter_map(|name| Agent::named(name));
+        let questions: Value = named.map(|agent| (agent.name().to_owned(), Value::from(asked(agent)))).collect();
         let shown = json!({
-            "agents": agents, "problems": loaded.problems, "unaccepted": loaded.unaccepted_sentences(), "strict": loaded.config.strict,
+            "agents": agents, "questions": questions, "problems": loaded.problems, "unaccepted": loaded.unaccepted_sentences(), "strict": loaded.config.strict,
             "trusted": { "projects": loaded.config.projects.trusted, "binaries": loaded.trust.binaries.len(),
                 "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
             "checkedActions": counts.checked, "blockedActions": counts.blocked, "confirmedActions": counts.confirmed,
@@ -108,56 +123,21 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         writeln!(out, "{shown:#}")?;
         return Ok(ExitCode::SUCCESS);
     }
-    configured(&mut out, &loaded)?;
-    writeln!(
-        out,
-        "{} actions checked, {} asked about, {} blocked, {} let run by a person",
-        counts.checked, counts.confirmed, counts.blocked, counts.overridden
-    )?;
-    figures.print(&mut out)?;
-    if let Some(body) = &last {
-        let reason = body.reasons.first().map(String::as_str).unwrap_or_default();
-        writeln!(out, "last decision: {} {}", said(body.verdict), visible(reason))?;
-    }
-    writeln!(out, "{pending} calls wait for an answer{}", if pending > 0 { ": `doorward pending`" } else { "" })?;
-    recent.iter().take(3).try_for_each(|row| list::line(&mut out, row))?;
-    if let Some(sentence) = &upgraded {
-        writeln!(out, "{}; `doorward replay --upgrade` lists them", visible(sentence))?;
-    }
-    for offer in &offers {
-        writeln!(out, "offer {}: {}", offer.id, visible(&offer.sentence()))?;
-    }
-    for ticket in &overdue {
-        writeln!(out, "review due: {} was overridden {} times", visible(&ticket.pattern), ticket.overrides)?;
-    }
-    for review in &reviews {
-        writeln!(out, "review due: {}", review.sentence())?;
-    }
+    let glance = Glance {
+        places: &room.places,
+        loaded: &loaded,
+        project: project.as_deref(),
+        counts: &counts,
+        figures: &figures,
+        last: last.as_ref(),
+        pending,
+        tickets: &overdue,
+        reviews: &reviews,
+        upgraded: upgraded.as_deref(),
+        offers: &offers,
+    };
+    glance.print(&mut out)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What the configuration comes down to.
-fn configured(out: &mut dyn Write, loaded: &Loaded) -> Result<()> {
-    for problem in &loaded.problems {
-        writeln!(out, "problem: {}", visible(problem))?;
-    }
-    for sentence in loaded.unaccepted_sentences() {
-        writeln!(out, "without effect: {}", visible(&sentence))?;
-    }
-    for (name, mode) in modes(loaded) {
-        let stage = loaded.stage(&name).map(|stage| format!("  ({stage})")).unwrap_or_default();
-        writeln!(out, "agent {:<12} {mode}{stage}", visible(&name))?;
-    }
-    writeln!(out, "agents not named: confirm-all")?;
-    writeln!(
-        out,
-        "trusted: {} projects, {} programs, {} domains, {} tool servers",
-        loaded.config.projects.trusted.len(),
-        loaded.trust.binaries.len(),
-        loaded.trust.domains.len(),
-        loaded.trust.servers.len()
-    )?;
-    Ok(())
 }
 
 /// What the last thirty days say.
@@ -204,15 +184,11 @@ impl Figures {
             )?;
         }
         for user in &self.overrides {
-            let (name, rate) = (visible(&user.name), user.override_rate * 100.0);
-            writeln!(
-                out,
-                "user {name} let {} of {} calls run in 30 days ({rate:.0} %)",
-                user.overridden, user.decisions
-            )?;
-        }
-        for alert in &self.alerts {
-            writeln!(out, "alert {} {}: {}", alert.id, alert.kind.word(), visible(&alert.text))?;
+            // Most machines have one person, whose number says nothing.
+            let is_me = user.name == rustix::process::geteuid().as_raw().to_string();
+            let who = if is_me { "you".to_owned() } else { format!("user {}", visible(&user.name)) };
+            let (ran, all, rate) = (user.overridden, user.decisions, user.override_rate * 100.0);
+            writeln!(out, "{who} let {ran} of {all} calls run in 30 days ({rate:.0} %)")?;
         }
         for sentence in &self.undelivered {
             writeln!(out, "{}", visible(sentence))?;

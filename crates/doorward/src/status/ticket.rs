@@ -97,6 +97,15 @@ pub fn open(index: &Index) -> Result<Vec<Ticket>> {
     Ok(enough.map(ticket).collect())
 }
 
+/// The same once the record is as old as what a ticket looks back on: in the first days everything is asked for the first
+/// time, and nothing is overdue.
+pub fn overdue(index: &Index) -> Result<Vec<Ticket>> {
+    let first = Filter { kind: Some(Kind::Decision), oldest_first: true, limit: Some(1), ..Filter::default() };
+    let began_ms = index.list(&first)?.first().map(|row| row.time_ms);
+    let is_young = began_ms.is_none_or(|began| time::now_ms().saturating_sub(began) < WINDOW_MS);
+    if is_young { Ok(Vec::new()) } else { open(index) }
+}
+
 /// When reviews were closed, by ticket; the last one counts.
 fn closings(index: &Index) -> Result<BTreeMap<String, u64>> {
     let filter = Filter { kind: Some(Kind::Policy), oldest_first: true, ..Filter::default() };

@@ -92,6 +92,11 @@ pub fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
     found
 }
 
+/// Where each agent writes its sessions down.
+pub fn folders(places: &Places) -> Vec<(Agent, PathBuf)> {
+    AGENTS.into_iter().map(|agent| (agent, place(agent, places.home()).0)).collect()
+}
+
 /// Reads one file.
 pub fn read(source: &Source, since_ms: u64) -> Found {
     let mut found = match source.agent {

@@ -16,11 +16,18 @@ use crate::places::Places;
 use crate::record::Ledger;
 use crate::world::project_root;
 
-/// What to trust; without anything: what is trusted, and what changed since.
+/// What to trust; without anything: the project around this directory.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct TrustArguments {
     #[command(subcommand)]
     pub what: Option<What>,
+    /// A project, by its directory
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+    /// List what is trusted, and what changed since
+    #[arg(long)]
+    pub list: bool,
 }
 
 /// What to trust no longer.
@@ -52,10 +59,45 @@ pub enum What {
 
 /// Trusts something, or lists what is trusted.
 pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
+    let path = arguments.path.clone();
     match &arguments.what {
         Some(what) => decide(what, true),
+        None if arguments.list => list(&mut anstream::stdout().lock()),
+        None if path.is_some() || (here().is_some() && person::required().is_ok()) => {
+            decide(&What::Project { path }, true)
+        }
+        // There is no project here, or nobody to decide about it.
         None => list(&mut anstream::stdout().lock()),
     }
+}
+
+/// Trusts a project for `setup`: asked for, unless the person said so before. What harms is named, and then only a typed
+/// yes counts.
+pub fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()> {
+    let change = Change::project(root, true, now())?;
+    let is_harmful = warn(&change, places)?;
+    let recipes = match &change {
+        Change::Project { pinned: Some(pinned), .. } => pinned.files.len(),
+        Change::Project { pinned: None, .. } | Change::Binary { .. } | Change::Domain { .. } => 0,
+        Change::Server { .. } | Change::Agent { .. } | Change::Tools { .. } => 0,
+    };
+    let question = format!(
+        "Trust this project, `{}`? Agents may then run its tests and builds ({recipes} recipe files, as they are now)",
+        root.display()
+    );
+    let agrees = match (is_wanted, is_harmful) {
+        (true, _) => true,
+        (false, true) => person::agrees(&question)?,
+        (false, false) => person::agrees_unless_no(&question)?,
+    };
+    let mut out = anstream::stdout();
+    if agrees {
+        change.apply(places, &mut Ledger::of(places))?;
+        writeln!(out, "✓ this project is trusted; `doorward untrust project` takes it back")?;
+    } else {
+        writeln!(out, "this project is not trusted; `doorward trust` does it later")?;
+    }
+    Ok(())
 }
 
 /// Takes trust back.
@@ -112,7 +154,7 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let changes = changes(what, trusts, &places)?;
     for change in &changes {
-        warn(change, &places)?;
+        let _is_harmful = warn(change, &places)?;
     }
     let question = match changes.as_slice() {
         [one] => one.question(),
@@ -128,19 +170,19 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says which recipes of a project doorward stops although the project is trusted.
-fn warn(change: &Change, places: &Places) -> Result<()> {
-    let Change::Project { root, pinned: Some(_) } = change else { return Ok(()) };
+/// Says which recipes of a project doorward stops although the project is trusted, and whether there are any.
+fn warn(change: &Change, places: &Places) -> Result<bool> {
+    let Change::Project { root, pinned: Some(_) } = change else { return Ok(false) };
     let harmful = recipes::harmful(root, places);
     if harmful.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let mut out = anstream::stdout().lock();
     writeln!(out, "Look at these recipes first. doorward blocks them even in a trusted project:")?;
     for line in harmful {
         writeln!(out, "  {}", crate::screen::visible(&line))?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// One change; one for each program of a directory.

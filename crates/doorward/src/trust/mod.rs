@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, DEFAULTS};
 use crate::places::Places;
 
-pub use command::{TrustArguments, UntrustArguments, reload, tools, trust, untrust};
+pub use command::{TrustArguments, UntrustArguments, reload, this_project, tools, trust, untrust};
 pub use pin::{PinnedFile, PinnedProject};
 
 /// Everything trusted by name.

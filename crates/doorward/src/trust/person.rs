@@ -78,6 +78,12 @@ pub fn agrees(question: &str) -> Result<bool> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
+/// The same for what is usually wanted: Enter is a yes, and a terminal that went away is none.
+pub fn agrees_unless_no(question: &str) -> Result<bool> {
+    let line = asked(&format!("{question} [Y/n]: "))?;
+    Ok(line.is_some_and(|line| matches!(line.trim(), "" | "y" | "Y" | "yes")))
+}
+
 /// What the person types at the terminal itself, whatever standard input is.
 pub fn types(question: &str) -> Result<String> {
     asked(&format!("{question}: ")).map(Option::unwrap_or_default)

@@ -32,7 +32,7 @@ use crate::replay;
 use crate::screen::{self, time, visible};
 use crate::trust::person;
 
-pub use due::overdue;
+pub use due::{Overdue, overdue};
 use finding::Finding;
 use history::History;
 use proposal::Proposal;

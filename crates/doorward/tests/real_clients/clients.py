@@ -1,5 +1,5 @@
 """The real clients: how they are installed, set up with doorward, started, and answered by a person."""
-import json, os, pty, re, shutil, subprocess, sys, tempfile, threading
+import json, os, pty, re, shutil, subprocess, sys, tempfile, threading, time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -78,7 +78,9 @@ class Room:
         getattr(self, "configure_" + client)()
         code, said = self.at_terminal("setup", client, "--yes", "--mode", "auto")
         assert code == 0, said
-        self.proof = [line for line in said.splitlines() if "trial call" in line or "trusts all" in line]
+        self.proof = [line for line in said.splitlines() if line.startswith("✓")]
+        # The mode that Claude Code runs in; the other clients have no such choice.
+        self.permission_mode = "bypassPermissions"
 
     def put(self, name, content):
         file = self.base / name
@@ -157,7 +159,7 @@ class Room:
     def run(self, person=None, timeout=170):
         """Runs the client through its script, with a person who answers its questions, or without one."""
         command = {
-            "claude": [*self.words, "-p", "--verbose", "--output-format", "stream-json", "--permission-mode", "bypassPermissions", "--mcp-config", str(self.base / "mcp.json")],
+            "claude": [*self.words, "-p", "--verbose", "--output-format", "stream-json", "--permission-mode", self.permission_mode, "--mcp-config", str(self.base / "mcp.json")],
             "codex": [*self.words, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", PROMPT],
             "pi": [*self.words, "--provider", "fake", "--model", "m"],
             "gemini": ["node", *self.words, "-m", "gemini-2.5-flash", "-p", PROMPT, "-o", "stream-json", "--approval-mode", "yolo"],
@@ -225,11 +227,15 @@ class Room:
         pid, terminal = pty.fork()
         if pid == 0:
             os.execve(self.program, [str(self.program), *words], self.env)
-        os.write(terminal, (typed + "\n").encode())
-        shown = b""
+        shown, answered = b"", 0
         try:
             while part := os.read(terminal, 4096):
                 shown += part
+                # What is typed before a question is on the screen does not answer it.
+                if shown.endswith(b": ") and len(shown) > answered:
+                    answered = len(shown) + len(typed) + 2
+                    time.sleep(0.3)
+                    os.write(terminal, (typed + "\n").encode())
         except OSError:
             pass
         os.close(terminal)

@@ -250,6 +250,40 @@ def waited_for(scene):
     scene.ran("first.txt")
 
 
+def quiet_mode(scene):
+    """In Claude Code's own `auto` mode a question is refused at once, says what to type, and is nobody's no."""
+    scene.room.permission_mode = "auto"
+    script(scene, "first")
+    scene.play(scene.shell("echo ok > safe.txt"), scene.shell("sh tool.sh"), scene.shell(scene.delete()), scene.shell("echo on > after.txt"))
+    scene.ran("safe.txt"), scene.ran("after.txt"), scene.ran("first.txt", False), scene.is_safe()
+    told = [result for result in scene.model.results if "doorward approve" in str(result)[:200]]
+    scene.expect("the refusal begins with the way out", bool(told))
+    waiting = [call for call in scene.room.waiting() if "tool.sh" in call["call"]]
+    scene.expect("the call waits for an answer", len(waiting) == 1)
+    scene.expect("nobody said no to it", "declined" not in scene.room.records("--kind", "answer"))
+    # A yes is bound to the session that asked, and each run is one of its own.
+    scene.expect("a person can approve it", scene.room.approve(waiting[0]["id"])[1] == 0)
+
+
+def asking_mode(mode):
+    def scenario(scene):
+        scene.room.permission_mode = mode
+        script(scene, "first")
+        asked = []
+
+        def person(_room, question):
+            asked.append(question)
+            return False
+
+        scene.play(scene.shell("sh tool.sh"), scene.shell("rm -rf %s" % scene.home), person=person)
+        scene.expect("the person was asked about the script", any("tool.sh" in question for question in asked))
+        scene.expect("nobody was asked about what is blocked", not any("rm -rf" in question for question in asked))
+        scene.ran("first.txt", False), scene.is_safe()
+
+    scenario.__doc__ = "In Claude Code's mode `%s` its own prompt asks at once, and a no counts." % mode
+    return scenario
+
+
 def broken(how):
     def scenario(scene):
         program = scene.room.program
@@ -274,6 +308,7 @@ SCENARIOS = {
     "compound": (compound, EVERYWHERE), "switch": (switch, EVERYWHERE), "disarmed": (disarmed, ("claude", "gemini")), "subagent": (subagent, ("claude", "codex", "gemini", "opencode")), "mcp": (mcp, EVERYWHERE), "parallel": (parallel, EVERYWHERE), "race": (race, FIRST),
     "background": (background, EVERYWHERE), "exchanged-natively": (exchanged_natively, ("claude", "pi")), "answers": (answers, ("claude", "pi")),
     "exchanged-before-grant": (exchanged_before_grant, FIRST), "granted": (granted, FIRST + ("gemini", "opencode")), "waited-for": (waited_for, ("codex", "pi", "gemini", "opencode")),
+    "mode-auto": (quiet_mode, ("claude",)), "mode-default": (asking_mode("default"), ("claude",)), "mode-accept-edits": (asking_mode("acceptEdits"), ("claude",)), "mode-plan": (asking_mode("plan"), ("claude",)),
     "missing": (broken("missing"), EVERYWHERE), "crashing": (broken("crashing"), EVERYWHERE), "failing": (broken("failing"), EVERYWHERE),
     "garbage": (broken("garbage"), EVERYWHERE), "hanging": (broken("hanging"), ("pi",)),
 }

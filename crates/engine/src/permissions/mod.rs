@@ -23,8 +23,12 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// What the deny and ask lists say: they fire if the raw text or any normalised form matches.
+    /// What the deny and ask lists say: they fire if the raw text or any normalised form matches, and a pattern for a file
+    /// fires however the call reads or changes that file.
     pub fn opinions(&self, facts: &Facts) -> Vec<Opinion> {
+        if self.deny.is_empty() && self.ask.is_empty() {
+            return Vec::new();
+        }
         let arguments = Arguments::of(facts);
         let hit = |list: &[Pattern]| {
             list.iter().find(|pattern| arguments.touched_by(pattern, &facts.tool)).map(|pattern| pattern.text.clone())
@@ -72,6 +76,8 @@ struct Arguments<'f> {
     raw: &'f str,
     /// One entry for each command or file, with all spellings of it that mean the same.
     normalised: Vec<Vec<String>>,
+    /// Files that a command reads or changes, with the tools that would do the same.
+    files: Vec<(&'static [&'static str], Vec<String>)>,
 }
 
 impl Arguments<'_> {
@@ -81,12 +87,17 @@ impl Arguments<'_> {
         } else {
             facts.commands.iter().map(|command| vec![command.clone()]).collect()
         };
-        Arguments { raw: &facts.subject, normalised }
+        let files = if FILE_TOOLS.contains(&facts.tool.as_str()) { Vec::new() } else { touched_files(facts) };
+        Arguments { raw: &facts.subject, normalised, files }
     }
 
     fn touched_by(&self, pattern: &Pattern, tool: &str) -> bool {
         pattern.matches(tool, self.raw)
             || self.normalised.iter().flatten().any(|spelling| pattern.matches(tool, spelling))
+            || self.files.iter().any(|(tools, spellings)| {
+                pattern.names_files()
+                    && tools.iter().any(|tool| spellings.iter().any(|spelling| pattern.matches(tool, spelling)))
+            })
     }
 
     /// INVARIANT: an allow pattern never sees a path as the agent spelt it, only as it was resolved.
@@ -96,6 +107,19 @@ impl Arguments<'_> {
             all => all.iter().all(|spellings| spellings.iter().any(|spelling| covered(spelling))),
         }
     }
+}
+
+/// Every file that the call touches, under the names of the tools that would touch it in the same way.
+fn touched_files(facts: &Facts) -> Vec<(&'static [&'static str], Vec<String>)> {
+    let tools = |operation: Operation| -> &'static [&'static str] {
+        match operation {
+            Operation::Read => &["read", "search"],
+            Operation::Write | Operation::Delete | Operation::Mutate => &["edit", "write"],
+            Operation::Execute | Operation::Network => &[],
+        }
+    };
+    let touched = facts.effects.iter().map(|effect| (tools(effect.operation), path_spellings(&effect.target, facts)));
+    touched.filter(|(tools, _)| !tools.is_empty()).filter_map(|(tools, path)| Some((tools, path?))).collect()
 }
 
 /// A resolved path: absolute, below the home directory, relative to the project.

@@ -169,6 +169,12 @@ impl Pattern {
         (self.tool == "bash" && is_spaced).then_some("commands are compared with single spaces between their words")
     }
 
+    /// The pattern names files, and not just a tool for them.
+    pub(super) fn names_files(&self) -> bool {
+        let is_named = |argument: &str| argument.chars().any(|sign| !matches!(sign, '*' | ' '));
+        FILE_TOOLS.contains(&self.tool.as_str()) && self.argument.as_deref().is_some_and(is_named)
+    }
+
     /// The pattern has no wildcard and is this call.
     pub(super) fn is_exactly(&self, tool: &str, argument: &str) -> bool {
         self.tool == tool && self.argument.as_deref() == Some(argument) && !argument.contains('*')
