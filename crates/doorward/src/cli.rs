@@ -18,7 +18,10 @@ pub struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Judge a call without running it
+    /// Judge a call without running it: what the hook would answer here and now
+    ///
+    /// Counts the agent's mode, its session, your earlier answers and what can be copied first, and says which of them made the
+    /// difference; --bare, --world and --jsonl leave them out. Writes nothing.
     ///
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
     Check(CheckArguments),
@@ -168,6 +171,18 @@ pub struct CheckArguments {
     /// The directory that the call would run in
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<String>,
+    /// As for this agent; without it, the one that is set up here
+    #[arg(long, value_enum, value_name = "AGENT", conflicts_with = "jsonl")]
+    pub agent: Option<AgentName>,
+    /// As in this mode; without it, the agent's own
+    #[arg(long, value_enum, conflicts_with = "jsonl")]
+    pub mode: Option<StartingMode>,
+    /// As in this session of the agent; without it, a new one
+    #[arg(long, value_name = "ID", conflicts_with_all = ["jsonl", "world", "bare"])]
+    pub session: Option<String>,
+    /// The call alone: without the agent's mode, history, session and snapshots
+    #[arg(long, conflicts_with = "jsonl")]
+    pub bare: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -1,7 +1,8 @@
 //! A call that waits for a person's answer, as the person gets to see it.
 
 use doorward_engine::{
-    Change, ChangeKind, Clearance, Coverage, Effect, Judgement, Opinion, Tool, ToolCall, Verdict, pattern_of, redact,
+    Change, ChangeKind, Clearance, Coverage, Effect, Judgement, Opinion, Source, Tool, ToolCall, Verdict, pattern_of,
+    redact,
 };
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
@@ -164,7 +165,9 @@ pub fn needed(judgement: &Judgement) -> Clearance {
 fn reasons(judgement: &Judgement) -> Vec<String> {
     let mut objections: Vec<&Opinion> =
         judgement.opinions.iter().filter(|opinion| opinion.verdict > Verdict::AutoApprove).collect();
-    objections.sort_by_key(|opinion| std::cmp::Reverse((opinion.cleared_by, opinion.verdict)));
+    // A limit of the session says nothing about the call, and would hide what does.
+    let rank = |opinion: &&Opinion| (opinion.source != Source::Limit, opinion.cleared_by, opinion.verdict);
+    objections.sort_by_key(|opinion| std::cmp::Reverse(rank(opinion)));
     let line = |opinion: &&Opinion| match &opinion.rule {
         Some(rule) => format!("{} (rule {rule})", opinion.because),
         None => opinion.because.clone(),

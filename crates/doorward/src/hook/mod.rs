@@ -1,6 +1,7 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
 mod attended;
+pub mod beside;
 mod deadline;
 mod decide;
 mod delivery;

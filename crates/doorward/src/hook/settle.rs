@@ -58,7 +58,7 @@ fn why(judgement: &Judgement, terms: Terms<'_>) -> String {
     }
     // What a reviewer said comes first: it is about this very call.
     let (reviewed, others): (Vec<&Opinion>, Vec<&Opinion>) =
-        judgement.reasons().partition(|opinion| opinion.source == Source::Review);
+        judgement.reasons_to_read().partition(|opinion| opinion.source == Source::Review);
     reasons.extend(reviewed.into_iter().chain(others.into_iter().take(REASONS)).map(reason));
     reasons.dedup();
     visible(&reasons.join("; ")).into_owned()
@@ -115,5 +115,15 @@ mod tests {
         ] {
             assert_eq!(said(verdict, mode, asking), expected, "{verdict} {mode} {asking:?}");
         }
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_call_comes_before_how_often_others_were_denied() {
+        let mut judgement = judged(Verdict::Confirm);
+        let limit = Opinion::confirm(Source::Limit, doorward_engine::Clearance::Firm, "9 calls were denied in a row");
+        judgement.opinions.insert(0, limit);
+        let terms = Terms { mode: Mode::Auto, asking: Asking::Here, problems: &[] };
+        let Decision::Ask(said) = settle(&judgement, terms) else { panic!("a question") };
+        assert!(said.find("because").unwrap() < said.find("9 calls").unwrap(), "{said}");
     }
 }
