@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use doorward_engine::Mode;
 
 use crate::agents::Agent;
@@ -26,7 +26,7 @@ enum Command {
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
     Check(CheckArguments),
     /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
-    Demo,
+    Demo(crate::demo::DemoArguments),
     /// List the rules, show one, or change what counts
     Rules(crate::rules::RulesArguments),
     /// Print what counts while nothing is configured
@@ -147,8 +147,8 @@ enum Command {
     Rollout(crate::rollout::RolloutArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or install all of them
+    Man(crate::manual::ManArguments),
 }
 
 /// What to check, and where.
@@ -311,9 +311,14 @@ pub fn command_line() -> ExitCode {
         report(error);
         ExitCode::from(code)
     };
-    match CommandLine::parse().command {
+    let matches = crate::manual::grouped(CommandLine::command()).get_matches();
+    let command = match CommandLine::from_arg_matches(&matches) {
+        Ok(parsed) => parsed.command,
+        Err(error) => error.exit(),
+    };
+    match command {
         Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Demo => crate::demo::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Demo(arguments) => crate::demo::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Defaults => crate::rules::defaults().unwrap_or_else(|error| failure(1, &error)),
         Command::Test(arguments) => crate::literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
@@ -361,12 +366,10 @@ pub fn command_line() -> ExitCode {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS
         }
-        Command::Man => manual().map_or_else(|error| failure(1, &error), |()| ExitCode::SUCCESS),
+        Command::Man(arguments) => {
+            crate::manual::run(&arguments, CommandLine::command()).unwrap_or_else(|error| failure(1, &error))
+        }
     }
-}
-
-fn manual() -> anyhow::Result<()> {
-    Ok(clap_mangen::Man::new(CommandLine::command()).render(&mut std::io::stdout())?)
 }
 
 fn report(error: &anyhow::Error) {

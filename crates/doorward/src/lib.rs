@@ -22,6 +22,7 @@ mod judging;
 mod key;
 mod literate;
 mod loading;
+mod manual;
 mod metrics;
 mod model;
 mod naming;

@@ -53,6 +53,17 @@ pub struct Pending {
     pub shape: Option<Shape>,
     pub bound: Bound,
     pub asked_ms: u64,
+    /// How often the agent has made it.
+    pub times: u32,
+    /// The agent asks about it in its own prompt.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_prompt: bool,
+    /// Until then the call waits for an answer from here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_until_ms: Option<u64>,
+    /// Its session is over, so that nobody is left to repeat it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_left: bool,
     pub status: Status,
     /// When the first of two steps was typed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +80,7 @@ impl State for Pending {
 pub struct Before {
     pub bound: Bound,
     pub asked_ms: u64,
+    pub times: u32,
     pub status: Status,
     pub first_step_ms: Option<u64>,
 }

@@ -77,7 +77,7 @@ impl Door<'_> {
         if let Found::Cleared(cleared) = found {
             return Decision::Allow(visible(&cleared.text).into_owned());
         }
-        let way = self.put_down(considered, id);
+        let way = self.put_down(considered, id, matches!(decision, Decision::Ask(_)));
         let why = match found {
             Found::Nothing(why) => why.clone(),
             Found::Cleared(_) => None,
@@ -206,12 +206,12 @@ impl Door<'_> {
     }
 
     /// Puts the call down for a person; yields the words that name the way to an answer.
-    fn put_down(&self, considered: &Considered, decision: &str) -> Option<String> {
+    fn put_down(&self, considered: &Considered, decision: &str, in_prompt: bool) -> Option<String> {
         if !self.is_shut(considered) || self.call.session.starts_with(TRIAL) {
             return None;
         }
         let subject = self.subject(considered);
-        let pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
+        let pending = Pending { in_prompt, ..Pending::new(subject, Bound::of(subject)?, decision, &self.key)? };
         let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
         if is_new {
             crate::notify::start(&self.loaded.config.notify, &id);

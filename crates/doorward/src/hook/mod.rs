@@ -211,6 +211,9 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
             }
+            if let Ok(desk) = Desk::of(places) {
+                desk.left(&session);
+            }
             snapshots::ended(places, || loading::load(places, None, agent.name()).config.snapshots.limits());
             ledger.sign(places)?;
             // What fails here is found again with the next session, or by whoever asks.

@@ -18,6 +18,7 @@ use crate::places::Places;
 use crate::screen::verdict_style;
 pub use arguments::{List, RulesArguments};
 pub use change::Change;
+pub use decide::made;
 
 /// Lists the rules, or shows one.
 pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {

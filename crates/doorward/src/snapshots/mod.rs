@@ -21,5 +21,5 @@ mod undo;
 pub mod tests;
 
 pub use before::{Keeper, ended, ran};
-pub use command::{SnapshotsArguments, UndoArguments, snapshots, undo};
+pub use command::{SnapshotsArguments, UndoArguments, snapshots, take_back, undo};
 pub use limits::Snapshots;
