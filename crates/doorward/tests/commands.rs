@@ -96,7 +96,10 @@ fn the_report_of_the_demonstration_is_kept_if_somebody_asks() {
     let shown = demonstrated(&home, &["demo", "--keep"], "/usr/bin:/bin");
     let (_, report) = shown.split_once("the report of this session: ").unwrap();
     let page = std::fs::read_to_string(report.lines().next().unwrap()).unwrap();
-    assert!(page.contains("<h2>8. Migration Path</h2>") && page.contains("<svg"), "the report can be opened");
+    assert!(
+        page.contains("<h2>8. Migration Path</h2>") && page.contains("class=\"opening\""),
+        "the report can be opened"
+    );
     let left: Vec<_> = std::fs::read_dir(home.path("scratch")).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing but the report is left: {left:?}");
 }
