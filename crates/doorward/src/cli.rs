@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use doorward_engine::Mode;
 
 use crate::agents::Agent;
@@ -19,12 +19,15 @@ pub struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Judge a call without running it
+    /// Judge a call without running it: what the hook would answer here and now
+    ///
+    /// Counts the agent's mode, its session, your earlier answers and what can be copied first, and says which of them made the
+    /// difference; --bare, --world and --jsonl leave them out. Writes nothing.
     ///
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
     Check(CheckArguments),
     /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
-    Demo,
+    Demo(crate::demo::DemoArguments),
     /// List the rules, show one, or change what counts
     Rules(crate::rules::RulesArguments),
     /// Print what counts while nothing is configured
@@ -154,8 +157,8 @@ enum Command {
     Rollout(crate::rollout::RolloutArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or install all of them
+    Man(crate::manual::ManArguments),
 }
 
 /// What to check, and where.
@@ -178,6 +181,18 @@ pub struct CheckArguments {
     /// The directory that the call would run in
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<String>,
+    /// As for this agent; without it, the one that is set up here
+    #[arg(long, value_enum, value_name = "AGENT", conflicts_with = "jsonl")]
+    pub agent: Option<AgentName>,
+    /// As in this mode; without it, the agent's own
+    #[arg(long, value_enum, conflicts_with = "jsonl")]
+    pub mode: Option<StartingMode>,
+    /// As in this session of the agent; without it, a new one
+    #[arg(long, value_name = "ID", conflicts_with_all = ["jsonl", "world", "bare"])]
+    pub session: Option<String>,
+    /// The call alone: without the agent's mode, history, session and snapshots
+    #[arg(long, conflicts_with = "jsonl")]
+    pub bare: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -342,11 +357,15 @@ pub fn command_line() -> ExitCode {
         report(error);
         ExitCode::from(code)
     };
-    let command = CommandLine::parse().command;
+    let matches = crate::manual::grouped(CommandLine::command()).get_matches();
+    let command = match CommandLine::from_arg_matches(&matches) {
+        Ok(parsed) => parsed.command,
+        Err(error) => error.exit(),
+    };
     let is_notifier = matches!(command, Command::Notify { .. });
     let code = match command {
         Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Demo => crate::demo::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Demo(arguments) => crate::demo::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Defaults => crate::rules::defaults().unwrap_or_else(|error| failure(1, &error)),
         Command::Test(arguments) => crate::literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
@@ -396,17 +415,15 @@ pub fn command_line() -> ExitCode {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS
         }
-        Command::Man => manual().map_or_else(|error| failure(1, &error), |()| ExitCode::SUCCESS),
+        Command::Man(arguments) => {
+            crate::manual::run(&arguments, CommandLine::command()).unwrap_or_else(|error| failure(1, &error))
+        }
     };
     if let (false, Ok(places)) = (is_notifier, crate::places::Places::find()) {
         // What a person's command put on record may be an alert.
         drop(crate::notify::look(&places));
     }
     code
-}
-
-fn manual() -> anyhow::Result<()> {
-    Ok(clap_mangen::Man::new(CommandLine::command()).render(&mut std::io::stdout())?)
 }
 
 fn report(error: &anyhow::Error) {

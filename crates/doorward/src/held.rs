@@ -25,9 +25,13 @@ pub fn hold(places: &Places, session: &str, loaded: &mut Loaded) {
         return;
     }
     if let Err(problem) = held(places, session, loaded) {
-        let shown = directory(places).display().to_string();
-        loaded.distrust(format!("`{shown}` cannot be trusted: {problem}; remove it, or run `doorward reload`"));
+        loaded.distrust(distrust(places, &problem));
     }
+}
+
+fn distrust(places: &Places, problem: &str) -> String {
+    let shown = directory(places).display().to_string();
+    format!("`{shown}` cannot be trusted: {problem}; remove it, or run `doorward reload`")
 }
 
 fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), String> {
@@ -43,6 +47,19 @@ fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), Strin
         states.update(session, |held: &mut Held| *held = now).map_err(|error| said(&error))?;
     }
     Ok(())
+}
+
+/// The same for somebody who only looks: what a session began with is not noted.
+pub fn look(places: &Places, session: &str, loaded: &mut Loaded) {
+    if session.is_empty() || !directory(places).exists() {
+        return;
+    }
+    let key = StateKey::load(&places.state().join("held.key")).unwrap_or_else(|_| StateKey::passing());
+    match States::at(&directory(places), key).load::<Held>(session) {
+        Ok(Held { config: Some(config) }) => loaded.hold(&config),
+        Ok(Held { config: None }) => {}
+        Err(problem) => loaded.distrust(distrust(places, &problem.to_string())),
+    }
 }
 
 /// Forgets what sessions began with: what the files say now counts at once.

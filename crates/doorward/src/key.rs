@@ -12,6 +12,11 @@ pub fn redaction(state: &Path) -> [u8; 16] {
     kept(&path).or_else(|| make(&path)).or_else(random).unwrap_or_default()
 }
 
+/// The key of this installation if it has one, for whoever must leave nothing behind.
+pub fn kept_or_passing(state: &Path) -> [u8; 16] {
+    kept(&state.join("redaction.key")).unwrap_or_else(passing)
+}
+
 /// A key that nobody keeps.
 pub fn passing() -> [u8; 16] {
     random().unwrap_or_default()

@@ -24,6 +24,7 @@ mod judging;
 mod key;
 mod literate;
 mod loading;
+mod manual;
 mod metrics;
 mod model;
 mod naming;

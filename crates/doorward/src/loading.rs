@@ -309,7 +309,9 @@ pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead
         files = files.joined_with(reader.cover(global));
     }
     let trust = reader.trust(places, own);
-    files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
+    if !crate::places::is_stage() {
+        files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
+    }
     let mut tightening = Config::default();
     if let Some(project) = project.map(Path::new) {
         tightening = reader.toml("project", project.join(PROJECT), Rights::TightenOnly);

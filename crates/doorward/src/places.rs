@@ -4,6 +4,20 @@
 //! not honoured: whatever can set an environment variable could otherwise bring its own, laxer configuration.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set where a demonstration plays: what the machine is configured to do is not looked at.
+static IS_STAGE: AtomicBool = AtomicBool::new(false);
+
+/// From here on this process sees no configuration of the machine. No variable and no file can do this.
+pub fn leave_the_machine() {
+    IS_STAGE.store(true, Ordering::Relaxed);
+}
+
+/// This process plays a demonstration.
+pub fn is_stage() -> bool {
+    IS_STAGE.load(Ordering::Relaxed)
+}
 
 /// The directories of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]

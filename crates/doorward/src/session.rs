@@ -64,10 +64,15 @@ enum Found {
 
 impl Session {
     pub fn of(places: &Places, id: &str) -> Session {
+        let states = key(&places.state()).map(|key| States::at(&places.state().join("sessions"), key));
+        Session { states, ..Session::without_states(places, id) }
+    }
+
+    fn without_states(places: &Places, id: &str) -> Session {
         let thresholds = Thresholds::default();
         Session {
             id: id.to_owned(),
-            states: key(&places.state()).map(|key| States::at(&places.state().join("sessions"), key)),
+            states: Err(String::new()),
             log: record::directory(places),
             now_ms: now_ms(),
             limit: Limit { per_minute: thresholds.reads_per_minute, burst: thresholds.read_burst },
@@ -75,6 +80,17 @@ impl Session {
             created: OnceCell::new(),
             alerts: RefCell::default(),
         }
+    }
+
+    /// The session for somebody who only looks: nothing is made, and only methods that read may be called.
+    pub fn looked_at(places: &Places, id: &str) -> Session {
+        let path = places.state().join("state.key");
+        let key = match StateKey::load(&path) {
+            Err(_) if path.symlink_metadata().is_err() => Ok(StateKey::passing()),
+            found => found.map_err(|error| format!("the state of sessions cannot be read: {error}")),
+        };
+        let states = key.map(|key| States::at(&places.state().join("sessions"), key));
+        Session { states, ..Session::without_states(places, id) }
     }
 
     pub fn id(&self) -> &str {
@@ -210,6 +226,14 @@ impl Session {
             states.forget::<UnderWay>(id);
             Some("a file of this session".to_owned())
         })
+    }
+
+    /// The file in doubt if a call began now; unlike `crosses`, nothing is noted.
+    pub fn would_cross(&self, call: Course) -> Option<String> {
+        match self.states.as_ref().ok()?.find::<UnderWay>(&self.id) {
+            Ok(state) => state.unwrap_or_default().begin(call, self.now_ms),
+            Err(_) => Some("a file of this session".to_owned()),
+        }
     }
 
     /// Takes note of a call that may begin once a person has answered.

@@ -54,6 +54,11 @@ pub fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<Str
     (!spoken.is_unproved).then_some(spoken.words)
 }
 
+/// The words in force for whoever only looks: without the agent's transcript no proof is looked for.
+pub fn proved(session: &Session) -> Option<String> {
+    session.spoken().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
+}
+
 /// The line of a transcript that says: a person typed exactly these words in this turn.
 fn is_proof(line: &str, spoken: &SpokenState, key: &[u8; 16]) -> bool {
     if !line.contains("\"human\"") {

@@ -49,24 +49,79 @@ fn expectations_are_compared_row_by_row() {
     assert_eq!(test("none.md").code, 2);
 }
 
-#[test]
-fn the_demonstration_judges_and_records_every_call() {
-    let home = Home::new();
-    let started = std::time::Instant::now();
+/// The demonstration, in a surrounding that would show if it were looked at.
+fn demonstrated(home: &Home, arguments: &[&str], path: &str) -> String {
     let scratch = home.path("scratch");
-    std::fs::create_dir(&scratch).unwrap();
-    let ran = support::feed(home.command(&["demo"]).env("TMPDIR", &scratch), b"");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(started.elapsed().as_secs() < 5);
-    assert!(ran.stdout.contains("40 calls: "), "{}", ran.stdout);
-    assert!(ran.stdout.contains("the record holds: 53 records\nanchored: "), "{}", ran.stdout);
-    let (_, report) = ran.stdout.split_once("to be opened in a browser: ").unwrap();
+    let _ = std::fs::create_dir(&scratch);
+    home.write(".gitconfig", "[core]\n\tfsmonitor = ./watch\n[credential]\n\thelper = !mine\n");
+    let mut command = home.command(arguments);
+    command
+        .env("TMPDIR", &scratch)
+        .env("PATH", path)
+        .env("GIT_DIR", "/nowhere")
+        .env("COLUMNS", "40")
+        .env("NO_COLOR", "1");
+    let ran = support::feed(&mut command, b"");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(home.read(".local").is_none() && !home.path(".local").exists(), "the real home is not touched");
+    ran.stdout
+}
+
+#[test]
+fn the_demonstration_tells_its_stories_and_shows_nothing_of_the_machine() {
+    let home = Home::new();
+    let shown = demonstrated(&home, &["demo"], "/usr/bin:/bin");
+    assert!(shown.lines().count() <= 40, "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    for part in [
+        "block    T=~; $(echo rm) -rf \"$T\"",
+        "deletes the root or the home directory: ~",
+        "writes something shaped like a secret",
+        "approve  git reset --hard && git clean -fdx",
+        "3 paths are back, byte for byte",
+        "the record holds: ",
+    ] {
+        assert!(shown.contains(part), "`{part}`:\n{shown}");
+    }
+    assert!(!shown.contains("in a row") && !shown.contains("/tmp") && !shown.contains("not understood"), "{shown}");
+    let left: Vec<_> = std::fs::read_dir(home.path("scratch")).unwrap().collect();
+    assert!(left.is_empty(), "nothing is left: {left:?}");
+    let steady = |shown: String| shown.lines().filter(|line| !line.contains(" ms: ")).collect::<Vec<_>>().join("\n");
+    assert_eq!(steady(shown), steady(demonstrated(&Home::new(), &["demo"], "")), "whatever the machine has");
+}
+
+#[test]
+fn the_report_of_the_demonstration_is_kept_if_somebody_asks() {
+    let home = Home::new();
+    let shown = demonstrated(&home, &["demo", "--keep"], "/usr/bin:/bin");
+    let (_, report) = shown.split_once("the report of this session: ").unwrap();
     let page = std::fs::read_to_string(report.lines().next().unwrap()).unwrap();
     assert!(
         page.contains("<h2>8. Migration Path</h2>") && page.contains("class=\"opening\""),
         "the report can be opened"
     );
-    let left: Vec<_> = std::fs::read_dir(&scratch).unwrap().collect();
+    let left: Vec<_> = std::fs::read_dir(home.path("scratch")).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing but the report is left: {left:?}");
-    assert!(home.read(".local").is_none() && !home.path(".local").exists(), "the real home is not touched");
+}
+
+#[test]
+fn help_is_in_groups_and_every_page_of_the_manual_that_is_listed_is_there() {
+    let home = Home::new();
+    let help = home.run(&["--help"], b"").stdout;
+    for title in ["Every day:", "Answering:", "Record:", "Tuning:", "Administration:", "Options:"] {
+        assert!(help.contains(title), "{help}");
+    }
+    assert!(help.lines().skip(1).all(|line| line.chars().count() <= 100), "{help}");
+    let to = home.path("pages");
+    assert_eq!(home.run(&["man", "--install", to.to_str().unwrap()], b"").code, 0);
+    let main = home.run(&["man"], b"").stdout;
+    let listed: Vec<&str> = main.split_whitespace().filter_map(|word| word.strip_suffix("(1)")).collect();
+    assert!(listed.len() > 20, "{listed:?}");
+    for page in listed {
+        let name = page.replace("\\-", "-");
+        assert!(to.join("man1").join(format!("{name}.1")).exists(), "{name}");
+        let words: Vec<&str> = ["man"].into_iter().chain(name.split('-').skip(1)).collect();
+        assert!(name == "doorward-help" || home.run(&words, b"").stdout.contains(".TH"), "{words:?}");
+    }
+    assert_eq!(home.run(&["man", "nonsense"], b"").code, 1);
 }

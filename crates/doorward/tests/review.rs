@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use support::Home;
 use support::terminal::{Terminal, is_there};
 
-/// A key counts for a call that was on the screen for so long.
-const SHOWN: Duration = Duration::from_millis(400);
+/// A key counts for a call that was on the screen for 0.3 seconds; a machine that does a lot else is slower to notice.
+const SHOWN: Duration = Duration::from_millis(1500);
 
 /// A question that is soft on every machine.
 const PAGE: &str = "wiki.unlisted.example.org";
@@ -73,12 +73,10 @@ fn calls_appear_by_themselves_and_keys_do_what_they_say() {
     terminal.run_at(&home, "doorward review", (80, 24));
     terminal.shows("nothing waits for an answer");
     assert_eq!(fetch(&home, PAGE), "ask");
-    let shown = terminal.shows("1 call waits");
-    assert!(shown.contains(PAGE) && shown.contains("y approve once"), "{shown}");
+    terminal.shows_all(&["1 call waits", PAGE, "y approve once", "asked in the agent's own prompt"]);
     std::thread::sleep(SHOWN);
     terminal.press("y");
-    terminal.shows("approved `");
-    terminal.shows("nothing waits for an answer");
+    terminal.shows_all(&["approved `", "nothing waits", "approved; runs once when the agent repeats it"]);
     assert_eq!((fetch(&home, PAGE), grants(&home)), ("allow".to_owned(), vec!["used".to_owned(), "stored".to_owned()]));
     assert_eq!(fetch(&home, PAGE), "ask", "once is once");
     terminal.shows("1 call waits");
@@ -104,9 +102,9 @@ fn a_key_pressed_twice_answers_one_call_and_pasted_text_none() {
     terminal.shows("3 calls wait");
     std::thread::sleep(SHOWN);
     terminal.press("yyy");
-    terminal.shows("2 calls wait");
-    terminal.shows("too soon");
-    assert_eq!(grants(&home), ["stored"]);
+    terminal.shows_all(&["2 calls wait", "approved `"]);
+    std::thread::sleep(SHOWN);
+    assert_eq!(grants(&home), ["stored"], "what was typed ahead answers nothing");
     terminal.tmux(&["set-buffer", "yyyyy"]);
     std::thread::sleep(SHOWN);
     terminal.tmux(&["paste-buffer", "-p", "-t", "person"]);
@@ -124,8 +122,12 @@ fn what_a_rule_blocks_wants_words_and_the_gravest_half_a_minute() {
     assert_eq!(bash(&home, KEYS), "deny");
     let target = pending(&home, KEYS)["target"].as_str().unwrap().to_owned();
     terminal.run_at(&home, "doorward review", (120, 40));
-    let shown = terminal.shows("a key is not enough");
-    assert!(shown.contains("BLOCK, dual") && shown.contains("30 seconds apart"), "{shown}");
+    terminal.shows_all(&[
+        "a key is not enough",
+        "BLOCK, dual",
+        "30 seconds apart",
+        "refused; a yes lets the agent repeat it",
+    ]);
     std::thread::sleep(SHOWN);
     terminal.press("y");
     terminal.shows("and Enter to let it run once");
@@ -174,63 +176,84 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     assert_eq!(fetch(&home, PAGE), "ask");
     let mut page = String::from(
         "<!-- generated: UPDATE=1 cargo test -p doorward --test review -->\n\n# `doorward review`\n\n\
-         The calls that wait, live. A new call appears by itself; the selection stays with its call. The screens below are captured \
-         from a terminal by the test that drives it.\n\n\
+         The calls that wait, live: first those whose agent stands still, with the seconds left; apart from them what was refused and \
+         what was approved and has not run yet, repeats in one line. They go with their session. The screens below are captured from a \
+         terminal by the test that drives it.\n\n\
          | key | does |\n|---|---|\n| `y` | approves once what one key may approve (soft, firm); otherwise begins the typing |\n\
-         | `n` | refuses |\n| `↑` `↓`, `k` `j` | choose a call |\n| space, `b` | one screen of the call down, up |\n\
+         | `n` | refuses, repeats included |\n| `t` | trusts the project: shows harmful recipes, then its name is typed |\n\
+         | `a` | allows exactly this call for good: shows the rule and its effect on the last 30 days, then `always` is typed |\n\
+         | `e` | explains: scope, reach and reversibility of each effect, session, decision, pattern |\n\
+         | `/` | lists only calls that contain a text; Esc lists all again |\n\
+         | `↑` `↓`, `k` `j` | choose a call |\n| space, `b` | one screen of the call down, up |\n| `?` | the keys |\n\
          | `q`, Ctrl-C | leave |\n\n\
-         A key counts only for a call that has been on the screen for 0.3 seconds, so that a key pressed for one call does not answer the \
-         next; and a call is approved only after it was shown to its end. Pasted text never counts. What a rule blocks wants its target typed \
-         and a reason; the gravest want it typed twice, at least 30 seconds apart. A person overrides at most five calls an hour that a rule \
-         blocks.\n",
+         A key counts only for a call that has been on the screen for 0.3 seconds, and what was typed ahead is thrown away, so that a key \
+         pressed for one call does not answer the next; and a call is approved only after it was shown to its end. The selection stays with its \
+         call; only after five seconds without a key does it go from a call that is over to one that waits. Pasted text never counts. \
+         What a rule blocks wants its target typed and a reason; the gravest want it typed twice, at least 30 seconds apart. A person \
+         overrides at most five calls an hour that a rule blocks.\n",
     );
-    terminal.run_at(&home, "doorward review", (120, 30));
-    terminal.shows("3 calls wait");
-    std::thread::sleep(SHOWN);
-    screen(&mut page, &home, "120 columns", &terminal.screen());
+    terminal.run_at(&home, "doorward review", (140, 40));
+    let shown = terminal.shows_all(&["2 calls wait · 1 not waiting", "refused; a yes", "? help"]);
+    screen(&mut page, &home, "140 columns", &shown);
     terminal.key("Down");
-    let shown = terminal.shows("+ on: pull_request_target");
+    let shown = terminal.shows_all(&["+ on: pull_request_target", "? help"]);
     screen(&mut page, &home, "an edit, with what it changes", &shown);
+    terminal.press("e");
+    let shown = terminal.shows_all(&["· reach", ", pattern ", "? help"]);
+    screen(&mut page, &home, "explained", &shown);
+    terminal.press("e");
+    terminal.loses(", pattern ");
+    terminal.press("?");
+    let shown = terminal.shows_all(&["any key goes back", "trust this project", "leave"]);
+    screen(&mut page, &home, "the keys", &shown);
+    terminal.key("Escape");
+    terminal.loses("any key goes back");
     terminal.key("Down");
     terminal.shows("u{202e}");
     terminal.resize(80, 24);
-    std::thread::sleep(SHOWN);
-    let shown = terminal.shows("u{202e}");
+    let shown = terminal.wait("80 columns", |screen| {
+        let is_narrow = screen.lines().all(|line| line.chars().count() <= 80);
+        is_narrow && screen.contains("u{202e}") && screen.contains("a key is not enough") && screen.contains("? help")
+    });
     assert!(!shown.contains('\u{202e}'), "{shown}");
     screen(&mut page, &home, "80 columns, hidden characters made visible", &shown);
     terminal.resize(40, 20);
-    std::thread::sleep(SHOWN);
-    let shown = terminal.shows("more line");
-    assert!(shown.lines().all(|line| line.chars().count() <= 40) && shown.contains("BLOCK"), "{shown}");
+    let shown = terminal.wait("40 columns", |screen| {
+        let is_narrow = screen.lines().all(|line| line.chars().count() <= 40);
+        is_narrow && screen.contains("more line") && screen.contains("BLOCK") && screen.contains("? help")
+    });
     screen(&mut page, &home, "40 columns", &shown);
+    // Begun again, it has not been read at another size.
     terminal.run_at(&home, "doorward review", (40, 20));
-    terminal.shows("3 calls wait");
+    terminal.shows("2 calls wait");
     terminal.key("Down");
     terminal.key("Down");
     terminal.shows("BLOCK");
     std::thread::sleep(SHOWN);
     terminal.press("y");
-    let shown = terminal.shows("there is more of this call below");
+    let shown = terminal.shows_all(&["there is more of this call below", "before you approve"]);
     screen(&mut page, &home, "what was not read is not approved", &shown);
     terminal.key("End");
     terminal.shows("── end ──");
     terminal.resize(20, 5);
-    let shown = terminal.shows("window larger");
+    let shown = terminal.shows_all(&["window larger", "leaves"]);
     screen(&mut page, &home, "too small to show a call", &shown);
     terminal.press("y");
     terminal.resize(100, 30);
-    terminal.shows("3 calls wait");
+    terminal.shows_all(&["2 calls wait · 1 not waiting", "? help"]);
     assert!(grants(&home).is_empty());
     assert_eq!(bash(&home, KEYS), "deny");
-    terminal.shows("4 calls wait");
-    (0..3).for_each(|_| terminal.key("Up"));
-    terminal.shows("BLOCK, dual");
+    terminal.shows("2 calls wait · 2 not waiting");
+    terminal.press("/");
+    terminal.shows("Enter keeps");
+    terminal.types(".ssh");
+    terminal.shows_all(&["only `.ssh`", "BLOCK, dual"]);
     std::thread::sleep(SHOWN);
     terminal.press("y");
     let shown = terminal.shows("and Enter to let it run once");
     screen(&mut page, &home, "the gravest: the first of two steps", &shown);
     terminal.types(pending(&home, KEYS)["target"].as_str().unwrap());
-    let shown = terminal.shows("the second can be made in");
+    let shown = terminal.shows_all(&["the second can be made in", "? help"]);
     screen(&mut page, &home, "the gravest: half a minute to think it over", &shown);
     terminal.press("q");
     terminal.shows("ended with 0");
@@ -238,6 +261,115 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/review.md");
         std::fs::write(file, page).unwrap();
     }
+}
+
+/// Codex cannot ask: its hook waits while somebody looks.
+fn codex(home: &Home, id: &str, command: &str) -> std::process::Child {
+    use std::io::Write;
+    let mut payload = home.payload("Bash", json!({ "command": command }));
+    payload["tool_use_id"] = id.into();
+    let mut child = home
+        .command(&["hook", "codex", "--timeout", "600"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    child
+}
+
+#[test]
+fn a_call_that_waits_comes_first_with_its_seconds_and_goes_on_at_once() {
+    if !is_there("no call waited for an answer") {
+        return;
+    }
+    let home = trusting();
+    assert_eq!(home.run(&["setup", "codex", "--yes", "--mode", "auto"], b"").code, 0);
+    let config = home.read(".config/doorward/config.toml").unwrap();
+    home.write(".config/doorward/config.toml", &format!("wait_seconds = 500\n{config}"));
+    for _ in 0..3 {
+        assert_eq!(bash(&home, KEYS), "deny");
+    }
+    let terminal = Terminal::new(&home);
+    terminal.run_at(&home, "doorward review", (140, 40));
+    terminal.shows_all(&["nothing waits · 1 not waiting", "×3"]);
+    let child = codex(&home, "one", "git push origin main");
+    let shown = terminal.shows_all(&["1 call waits · 1 not waiting", "s left", "git push origin main", "×3"]);
+    let place = |text: &str| shown.find(text).unwrap();
+    assert!(place("s left") < place("refused; a yes lets the agent repeat it"), "{shown}");
+    // Whoever has pressed nothing for a while is shown the one that waits.
+    terminal.shows_all(&[">", "the call (bash)", "  git push origin main"]);
+    let waiting = home.run(&["pending", "--json"], b"").json();
+    let first = waiting.as_array().unwrap().iter().find(|call| call["stand"] == "waiting").unwrap();
+    assert!(first["seconds_left"].as_u64().is_some_and(|left| left > 0 && left <= 500), "{first}");
+    let listed = home.run(&["pending"], b"").stdout;
+    assert!(listed.starts_with("waiting for your answer\n") && listed.contains("×3"), "{listed}");
+    std::thread::sleep(2 * SHOWN);
+    terminal.press("y");
+    terminal.shows("approved `");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "silence lets Codex run the call");
+    let over =
+        json!({ "session_id": "0c1d", "hook_event_name": "SessionEnd", "cwd": home.project(), "reason": "exit" });
+    assert_eq!(home.run(&["hook", "claude"], over.to_string().as_bytes()).code, 0);
+    terminal.shows("nothing waits for an answer");
+    assert_eq!(home.run(&["pending", "--json"], b"").json(), json!([]));
+    assert_eq!(home.run(&["pending", "--json", "--all"], b"").json()[0]["session_over"], true);
+}
+
+#[test]
+fn a_project_is_trusted_and_a_call_allowed_for_good_only_for_a_word() {
+    if !is_there("nothing was trusted in `doorward review`") {
+        return;
+    }
+    let home = trusting();
+    std::fs::write(home.project().join("Makefile"), "test:\n\techo ok\nwipe:\n\trm -rf ~\n").unwrap();
+    assert_eq!(bash(&home, "make test"), "ask");
+    let terminal = Terminal::new(&home);
+    terminal.run_at(&home, "doorward review", (100, 30));
+    terminal.shows_all(&["1 call waits", "make test", "? help"]);
+    std::thread::sleep(SHOWN);
+    terminal.press("t");
+    terminal.shows_all(&["make wipe: ", "type `project` and Enter to trust this project"]);
+    terminal.types("yes");
+    terminal.shows("nothing was changed");
+    let trusted = || home.run(&["trust"], b"").stdout;
+    assert!(!trusted().contains("project  "), "{}", trusted());
+    std::thread::sleep(SHOWN);
+    terminal.press("t");
+    terminal.shows("type `project` and Enter");
+    terminal.types("project");
+    terminal.shows("is trusted from the next call on");
+    assert!(trusted().contains("project  "), "{}", trusted());
+    assert_eq!(bash(&home, "make test"), "allow");
+
+    assert_eq!(fetch(&home, PAGE), "ask");
+    terminal.press("/");
+    terminal.shows("Enter keeps");
+    terminal.types(PAGE);
+    terminal.shows_all(&["only `", "the call (fetch)"]);
+    std::thread::sleep(SHOWN);
+    terminal.press("a");
+    terminal.shows_all(&["fetch(https://", "Of ", "type `always` and Enter"]);
+    terminal.key("Escape");
+    terminal.shows("nothing was changed");
+    let allowed = || home.read(".config/doorward/config.toml").unwrap().contains(PAGE);
+    assert!(!allowed());
+    std::thread::sleep(SHOWN);
+    terminal.press("a");
+    terminal.shows("type `always` and Enter");
+    terminal.types("always");
+    terminal.shows("is allowed from the next session on");
+    assert!(allowed());
+    assert_eq!(fetch(&home, PAGE), "allow", "approved once, under the rules as they were");
+    let mut payload = home.payload("WebFetch", json!({ "url": format!("https://{PAGE}/page"), "prompt": "read it" }));
+    payload["session_id"] = "later".into();
+    let said = home.run(&["hook", "claude"], payload.to_string().as_bytes()).json();
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "allow", "{said}");
+    assert_eq!(bash(&home, KEYS), "deny");
+    terminal.press("/");
+    terminal.key("Escape");
+    terminal.loses("only `");
 }
 
 #[test]

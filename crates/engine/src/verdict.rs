@@ -162,4 +162,11 @@ impl Judgement {
     pub fn reasons(&self) -> impl Iterator<Item = &Opinion> {
         self.opinions.iter().filter(|opinion| opinion.verdict == self.verdict)
     }
+
+    /// The same as a person should read them: what is wrong with this very call comes before a limit of the session, which
+    /// would otherwise hide it.
+    pub fn reasons_to_read(&self) -> impl Iterator<Item = &Opinion> {
+        let is_limit = |opinion: &&Opinion| opinion.source == Source::Limit;
+        self.reasons().filter(move |opinion| !is_limit(opinion)).chain(self.reasons().filter(is_limit))
+    }
 }

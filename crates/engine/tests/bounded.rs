@@ -30,7 +30,7 @@ fn verdict(command: &str, files: &[(&str, &str)]) -> Verdict {
     let began = Instant::now();
     let facts = observe(&ToolCall::bash(command, PROJECT), &DescribedWorld::new(description, PROJECT));
     let verdict = judge(&facts, &Policy::built_in()).verdict;
-    assert!(began.elapsed() < Duration::from_secs(5), "{command} took {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{command} took {:?}", began.elapsed());
     verdict
 }
 

@@ -38,7 +38,7 @@ impl Answer {
             confidence: judgement.confidence.map(|confidence| confidence.get()),
             coverage: considered.facts.coverage.degree.as_str(),
             if_copied: considered.if_copied.map(|verdict| verdict.as_str()),
-            reasons: judgement.reasons().map(|opinion| visible(&opinion.because).into_owned()).collect(),
+            reasons: judgement.reasons_to_read().map(|opinion| visible(&opinion.because).into_owned()).collect(),
             latency_us: u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
         }
     }

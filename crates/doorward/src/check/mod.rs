@@ -1,6 +1,7 @@
 //! `doorward check`: judges calls without running or recording them.
 
 mod answer;
+mod here;
 mod lines;
 mod request;
 mod stats;
@@ -16,6 +17,7 @@ use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdi
 use serde_json::{Value, json};
 
 pub use answer::Answer;
+use here::Foreseen;
 use lines::{Line, Lines};
 pub use request::Request;
 use stats::Stats;
@@ -66,22 +68,28 @@ impl Checker {
     }
 
     fn consider(&mut self, request: Request) -> Result<Considered, String> {
-        let (root, mode) = (request.root.clone(), request.mode);
         let considered = match request.world.clone().or_else(|| self.world.clone()) {
             Some(description) => self.in_description(&request, description)?,
             None => on_this_machine(&request)?,
         };
+        self.record(request, &considered)?;
+        Ok(considered)
+    }
+
+    /// Keeps the record that was asked for.
+    fn record(&mut self, request: Request, considered: &Considered) -> Result<(), String> {
+        let (root, mode) = (request.root.clone(), request.mode);
         if let Some(ledger) = &mut self.ledger {
             let situation = Situation::default();
             let proposed =
                 Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
             let placed = entry::Placed { mode, project: root.as_deref(), words: &BTreeMap::new() };
-            let entry = entry::decision(&entry::own_name(), &proposed, &considered, placed)
+            let entry = entry::decision(&entry::own_name(), &proposed, considered, placed)
                 .map_err(|error| error.to_string())?;
             let _receipt =
                 ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
         }
-        Ok(considered)
+        Ok(())
     }
 
     fn in_description(&self, request: &Request, mut description: Description) -> Result<Considered, String> {
@@ -122,23 +130,41 @@ fn on_this_machine(request: &Request) -> Result<Considered, String> {
     let shell = Agent::named(&request.call.agent).map(|agent| agent.shell(&Here)).unwrap_or_default();
     let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded)
         .with_programs(loaded.own.programs)
-        .with_shell(shell);
+        .with_shell(shell)
+        .with_key(crate::key::kept_or_passing(&places.state()));
     Ok(judged(&request.call, &world, &loaded.policy(request.mode)?))
 }
 
 fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
     let request = single(checker, arguments)?;
-    let considered = checker.consider(request).map_err(anyhow::Error::msg)?;
+    if arguments.bare || checker.world.is_some() {
+        let considered = checker.consider(request).map_err(anyhow::Error::msg)?;
+        return show(&considered, None, arguments);
+    }
+    let foreseen = here::foresee(&request, &here::Asked::new(arguments)).map_err(anyhow::Error::msg)?;
+    checker.record(request, &foreseen.considered).map_err(anyhow::Error::msg)?;
+    show(&foreseen.considered, Some(&foreseen), arguments)
+}
+
+fn show(considered: &Considered, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<ExitCode> {
+    let verdict = foreseen.map_or(considered.judgement.verdict, Foreseen::verdict);
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        writeln!(out, "{}", single_json(&considered, arguments)?)?;
-    } else {
-        screen::judgement(&mut out, &considered)?;
-        if arguments.explain {
-            screen::explanation(&mut out, &considered)?;
-        }
+        writeln!(out, "{}", single_json(considered, foreseen, arguments)?)?;
+        return Ok(ExitCode::from(exit_code(verdict)));
     }
-    Ok(ExitCode::from(exit_code(considered.judgement.verdict)))
+    if considered.granted {
+        writeln!(out, "APPROVE by your own yes; by itself it would be:")?;
+    }
+    screen::judgement(&mut out, considered)?;
+    let faint = anstyle::Style::new().dimmed();
+    for sentence in foreseen.map(Foreseen::sentences).unwrap_or_default() {
+        writeln!(out, "{faint}{}{faint:#}", screen::visible(&sentence))?;
+    }
+    if arguments.explain {
+        screen::explanation(&mut out, considered)?;
+    }
+    Ok(ExitCode::from(exit_code(verdict)))
 }
 
 /// The exit code that stands for a verdict.
@@ -159,14 +185,28 @@ fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
         (Some(_), Some(_)) => bail!("give either a command or `--input`"),
         (None, None) => bail!("there is nothing to check: give a command, `--input` or `--jsonl`"),
     };
-    let call = ToolCall::new(tool_from_json(&arguments.tool, &input), checker.cwd.clone());
-    Ok(Request { id: Value::Null, call, world: None, root: None, mode: Mode::Auto, config: None })
+    let command = input.get("command").and_then(Value::as_str);
+    if command.is_some_and(|command| command.trim().is_empty()) {
+        bail!("there is nothing to check: the command is empty");
+    }
+    let mut call = ToolCall::new(tool_from_json(&arguments.tool, &input), checker.cwd.clone());
+    call.agent = arguments.agent.map_or("", |agent| agent.agent().name()).to_owned();
+    let mode = arguments.mode.map_or(Mode::Auto, Mode::from);
+    Ok(Request { id: Value::Null, call, world: None, root: None, mode, config: None })
 }
 
-fn single_json(considered: &Considered, arguments: &CheckArguments) -> Result<Value> {
+fn single_json(considered: &Considered, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<Value> {
     let mut answer = serde_json::to_value(Answer::new(Value::Null, considered))?;
     if let Value::Object(fields) = &mut answer {
         fields.remove("id");
+        let instead = considered.judgement.reasons_to_read().find_map(|opinion| opinion.instead.as_deref());
+        fields.insert("instead".into(), json!(instead.filter(|instead| !instead.is_empty())));
+        fields.insert("rule".into(), json!(considered.judgement.rule));
+        fields.insert("effects".into(), serde_json::to_value(&considered.facts.effects)?);
+        if let Some(foreseen) = foreseen {
+            fields.insert("verdict".into(), json!(foreseen.verdict().as_str()));
+            fields.extend(foreseen.to_json().as_object().cloned().unwrap_or_default());
+        }
         if arguments.explain {
             fields.insert("facts".into(), serde_json::to_value(&considered.facts)?);
             fields.insert("judgement".into(), serde_json::to_value(&considered.judgement)?);

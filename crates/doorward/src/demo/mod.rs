@@ -1,29 +1,93 @@
-//! `doorward demo`: a recorded session of an agent through the real hook, the real record and the report, in a scratch home.
+//! `doorward demo`: a recorded session of an agent through the real hook, the real record and a real undo, on a stage of its own.
+//!
+//! The program starts itself again with an empty environment and a home, search path and project made for the occasion, so that
+//! nothing of the machine shows.
+
+mod repository;
+mod stage;
 
 use std::fs::DirBuilder;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
 use doorward_engine::Verdict;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::agents::{Agent, Reply};
-use crate::hook::{Surroundings, answer};
-use crate::places::Places;
 use crate::record;
 use crate::screen::{verdict_style, visible};
+use crate::snapshots;
+use stage::{Played, Stage, UNCOMMITTED};
 
 /// One call per line: the tool, its input, what the agent is up to, and whether a person who is asked says yes.
 const SESSION: &str = include_str!("session.jsonl");
 
+/// Lines are no longer than this.
+const WIDTH: usize = 79;
+
+/// What a terminal is told by, and nothing else, reaches the stage.
+const PASSED_ON: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
+
+/// How to play.
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// Keep the report of the session; says where
+    #[arg(long)]
+    pub keep: bool,
+    /// Play below this directory
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub stage: Option<PathBuf>,
+}
+
 /// Plays the session.
-pub fn run() -> Result<ExitCode> {
+pub fn run(arguments: &DemoArguments) -> Result<ExitCode> {
+    match &arguments.stage {
+        Some(base) => play(base, arguments.keep),
+        None => open(arguments.keep),
+    }
+}
+
+/// The directory of one demonstration; nothing stays of it but a report that was asked for.
+struct Curtain {
+    base: PathBuf,
+}
+
+impl Drop for Curtain {
+    fn drop(&mut self) {
+        for name in ["home", "project", "bin"] {
+            let _ = std::fs::remove_dir_all(self.base.join(name));
+        }
+        // Fails if a report is in it, which is meant to stay.
+        let _ = std::fs::remove_dir(&self.base);
+    }
+}
+
+/// Starts the program again where nothing of the machine is to be seen.
+fn open(keep: bool) -> Result<ExitCode> {
+    let base = std::env::temp_dir().join(format!("doorward-demo-{}", std::process::id()));
+    DirBuilder::new().mode(0o700).create(&base).with_context(|| format!("`{}` cannot be made", base.display()))?;
+    let curtain = Curtain { base };
+    let base = curtain.base.canonicalize()?;
+    let mut command = Command::new(std::env::current_exe().context("the program does not know where it lies")?);
+    command
+        .env_clear()
+        .env("HOME", base.join("home"))
+        .env("PATH", base.join("bin"))
+        .env("SHELL", base.join("bin/bash"));
+    command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.arg("demo").arg("--stage").arg(&base).args(keep.then_some("--keep"));
+    let status = command.status().context("the demonstration cannot be started")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn play(base: &Path, keep: bool) -> Result<ExitCode> {
     crate::judging::silence_panics();
-    let stage = Stage::build()?;
+    crate::places::leave_the_machine();
+    let stage = Stage::build(base)?;
     let mut out = anstream::stdout().lock();
     writeln!(out, "an agent at work in a scratch project; nothing of this is run\n")?;
     let mut counts = [0usize; 3];
@@ -35,173 +99,99 @@ pub fn run() -> Result<ExitCode> {
         }
         show(&mut out, &played)?;
     }
-    summary(&mut out, counts, start.elapsed(), &stage)?;
+    let took = start.elapsed();
+    take_back(&mut out, &stage, &mut counts)?;
+    let [approved, asked, blocked] = counts;
+    let calls = approved + asked + blocked;
+    writeln!(out, "\n{calls} calls in {} ms: {approved} ran, {asked} asked, {blocked} blocked", took.as_millis())?;
+    prove(&mut out, &stage)?;
+    if keep {
+        let report = stage.base.join("report.html");
+        crate::report::write_html(&stage.surroundings.places, &report).context("the report of the demonstration")?;
+        writeln!(out, "the report of this session: {}", report.display())?;
+    }
+    writeln!(out, "for your own agent: doorward setup")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A call with its answer.
-struct Played {
-    aim: String,
-    call: String,
-    verdict: Verdict,
-    reason: String,
-    /// A person was asked and said yes.
-    is_let_run: bool,
+/// The one that everybody has lived through: work that was never committed, lost and brought back.
+fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Result<()> {
+    let number = SESSION.lines().count() + 1;
+    let input = json!({ "command": "git reset --hard && git clean -fdx" });
+    let played = Played { aim: "throw work away".to_owned(), ..stage.propose(&json!("Bash"), &input, number)? };
+    if let Some(count) = counts.get_mut(played.verdict as usize) {
+        *count += 1;
+    }
+    show(out, &played)?;
+    ensure!(played.verdict == Verdict::AutoApprove, "what can be copied first was not approved: {}", played.reason);
+    lose(stage)?;
+    stage.ended(number)?;
+    let names: Vec<&str> = UNCOMMITTED.iter().map(|(name, _)| *name).collect();
+    writeln!(out, "         lost here as git would lose it: {}", names.join(", "))?;
+    let decision = format!("demo-{number}");
+    let paths = snapshots::take_back(&stage.surroundings.places, &decision)?;
+    for (name, text) in UNCOMMITTED {
+        let found = std::fs::read_to_string(Path::new(&stage.project()).join(name)).unwrap_or_default();
+        ensure!(found == *text, "`{name}` was not brought back");
+    }
+    writeln!(out, "         $ doorward undo: {paths} paths are back, byte for byte")?;
+    Ok(())
 }
 
-/// A home and a project that vanish when the curtain falls; only the report stays.
-struct Stage {
-    base: PathBuf,
-    surroundings: Surroundings,
-}
-
-impl Stage {
-    fn build() -> Result<Stage> {
-        let base = std::env::temp_dir().join(format!("doorward-demo-{}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&base).with_context(|| format!("`{}` cannot be made", base.display()))?;
-        let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
-        let stage = Stage { base, surroundings: Surroundings::new(Agent::Claude, Places::at(&home)) };
-        record::begin(&stage.surroundings.places)?;
-        stage.file("project/.git/HEAD", "ref: refs/heads/feature\n")?;
-        stage.file(
-            "project/.git/config",
-            "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://github.com/acme/shop.git\n",
-        )?;
-        stage.file("project/.gitignore", "node_modules/\ndist/\n.env\n")?;
-        stage.file(
-            "project/package.json",
-            "{\"name\": \"shop\", \"scripts\": {\"test\": \"vitest run\", \"build\": \"vite build\"}}\n",
-        )?;
-        stage.file(
-            "project/src/cart.ts",
-            "export const total = (items: number[]) => items.reduce((a, b) => a + b, 0);\n",
-        )?;
-        stage.file("project/README.md", "# shop\n")?;
-        // Trust comes last: what changes afterwards would count as changed.
-        stage.file(
-            "home/.config/doorward/config.toml",
-            &format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [\"{}\"]\n", stage.project()),
-        )?;
-        let places = &stage.surroundings.places;
-        let loaded = crate::loading::load(places, None, Agent::Claude.name());
-        crate::accepted::accept(places, &loaded, &mut record::Ledger::of(places))?;
-        Ok(stage)
-    }
-
-    fn project(&self) -> String {
-        self.base.join("project").display().to_string()
-    }
-
-    fn file(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.base.join(name);
-        let parent = path.parent().unwrap_or(&self.base);
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-        crate::setup::replace(&path, text)
-    }
-
-    fn play(&self, line: &str, number: usize) -> Result<Played> {
-        let line = line.replace("@PROJECT@", &self.project()).replace("@HOME@", self.surroundings.places.home());
-        let call: Value = serde_json::from_str(&line)?;
-        let field = |name: &str| call.get(name).cloned().unwrap_or(Value::Null);
-        let payload = json!({
-            "hook_event_name": "PreToolUse", "session_id": "demo", "cwd": self.project(), "tool_use_id": format!("demo-{number}"),
-            "tool_name": field("tool"), "tool_input": field("input"),
-        });
-        let reply = answer(payload.to_string().as_bytes(), &self.surroundings)?;
-        let (verdict, reason) = understood(&reply)?;
-        let is_let_run = verdict == Verdict::Confirm && field("yes") == Value::Bool(true);
-        if is_let_run {
-            self.let_run(number)?;
+/// What git would have left: nothing that was not committed.
+fn lose(stage: &Stage) -> Result<()> {
+    let project = PathBuf::from(stage.project());
+    for (name, _) in UNCOMMITTED {
+        match stage::committed(name) {
+            Some(text) => std::fs::write(project.join(name), text)?,
+            None => std::fs::remove_file(project.join(name))?,
         }
-        Ok(Played {
-            is_let_run,
-            aim: field("aim").as_str().unwrap_or_default().to_owned(),
-            call: shown(&field("tool"), &field("input")),
-            verdict,
-            reason,
-        })
     }
-}
-
-impl Stage {
-    /// What the client tells us once a person has said yes and the call has run.
-    fn let_run(&self, number: usize) -> Result<()> {
-        let payload = json!({
-            "hook_event_name": "PostToolUse", "session_id": "demo", "cwd": self.project(), "tool_use_id": format!("demo-{number}"),
-        });
-        answer(payload.to_string().as_bytes(), &self.surroundings).map(|_nothing| ())
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        // What stays behind lies in the directory for temporary files; the report is meant to.
-        for name in ["home", "project"] {
-            let _ = std::fs::remove_dir_all(self.base.join(name));
-        }
-        let _ = std::fs::remove_dir(&self.base);
-    }
-}
-
-/// What the client would make of the answer.
-fn understood(reply: &Reply) -> Result<(Verdict, String)> {
-    let answer: Value = serde_json::from_str(&reply.stdout).context("the hook gave no answer")?;
-    let said =
-        |name: &str| answer.pointer(&format!("/hookSpecificOutput/{name}")).and_then(Value::as_str).unwrap_or_default();
-    let verdict = match said("permissionDecision") {
-        "allow" => Verdict::AutoApprove,
-        "deny" => Verdict::Block,
-        _ => Verdict::Confirm,
-    };
-    let reason = said("permissionDecisionReason");
-    Ok((verdict, reason.split_once(": ").map_or(reason, |(_, reason)| reason).to_owned()))
-}
-
-fn shown(tool: &Value, input: &Value) -> String {
-    let main =
-        ["command", "file_path", "url", "query", "prompt", "pattern"].iter().find_map(|name| input.get(name)?.as_str());
-    let main = main.map_or_else(|| input.to_string(), |main| main.lines().next().unwrap_or_default().to_owned());
-    match tool.as_str() {
-        Some("Bash") => main,
-        Some(tool) => format!("{tool} {main}"),
-        None => main,
-    }
+    Ok(())
 }
 
 fn show(out: &mut dyn Write, played: &Played) -> std::io::Result<()> {
     let style = verdict_style(played.verdict);
     let faint = anstyle::Style::new().dimmed();
+    let room = WIDTH.saturating_sub(10 + played.aim.chars().count() + 1);
+    let call = cut(&visible(&played.call), room);
+    let gap = " ".repeat(room.saturating_sub(call.chars().count()) + 1);
     writeln!(
         out,
-        "{style}{:<7}{style:#} {}  {faint}{}{faint:#}",
+        "{style}{:<8}{style:#} {call}{gap}{faint}{}{faint:#}",
         played.verdict.as_str(),
-        visible(&played.call),
         visible(&played.aim)
     )?;
     if played.verdict > Verdict::AutoApprove {
-        writeln!(out, "        {}", visible(&played.reason))?;
-    }
-    if played.is_let_run {
-        writeln!(out, "        {faint}a person says yes{faint:#}")?;
+        let yes = if played.is_let_run { " (you say yes)" } else { "" };
+        let reason = cut(&visible(first_reason(&played.reason)), WIDTH - 9 - yes.len());
+        writeln!(out, "         {reason}{faint}{yes}{faint:#}")?;
     }
     Ok(())
 }
 
-fn summary(out: &mut dyn Write, counts: [usize; 3], took: Duration, stage: &Stage) -> Result<()> {
-    let [approved, asked, blocked] = counts;
-    let calls = approved + asked + blocked;
+/// The reason that decides; the rest is in the record.
+fn first_reason(reason: &str) -> &str {
+    let ends = ["; ", ". ", " (rule "].iter().filter_map(|end| reason.find(end));
+    ends.min().and_then(|end| reason.get(..end)).unwrap_or(reason)
+}
+
+fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// The record holds what was shown.
+fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
     let places = &stage.surroundings.places;
-    writeln!(out, "\n{calls} calls: {approved} ran without a question, {asked} asked, {blocked} blocked")?;
-    writeln!(out, "each was on record before its answer; {} ms in total\n", took.as_millis())?;
     let mut log = doorward_ledger::Log::open(&record::directory(places))?;
     record::checkpoint(places, &mut log, crate::screen::time::now_ms())?;
-    writeln!(out, "$ doorward audit verify")?;
     let verified = crate::audit::verified(places)?;
-    write!(out, "{verified}")?;
-    anyhow::ensure!(verified.report.holds(), "the record of the demonstration does not hold");
-    let report = stage.base.join("report.html");
-    crate::report::write_html(places, &report).context("the report of the demonstration")?;
-    writeln!(out, "\nthe report of this session, to be opened in a browser: {}", report.display())?;
-    writeln!(out, "to have this for your own agent: doorward setup claude")?;
+    ensure!(verified.report.holds(), "the record of the demonstration does not hold");
+    let said = verified.to_string();
+    let first = said.lines().next().unwrap_or_default();
+    writeln!(out, "each was on record before its answer: {first}")?;
     Ok(())
 }

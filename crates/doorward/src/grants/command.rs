@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::answer::{self, Step, Yes};
 use super::desk::Desk;
 use super::pending::Pending;
+use super::queue::{Stand, queue};
 use super::show;
 use crate::places::Places;
 use crate::record::Ledger;
@@ -24,6 +25,9 @@ const HALF: u8 = 3;
 pub struct PendingArguments {
     /// Show everything about this one
     pub id: Option<String>,
+    /// List those of sessions that are over as well
+    #[arg(long, conflicts_with = "id")]
+    pub all: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -66,19 +70,21 @@ pub fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let open = desk.open();
+    let open = if arguments.all { desk.open_and_left() } else { desk.open() };
     if arguments.json {
-        writeln!(out, "{:#}", Value::Array(open.iter().map(as_json).collect()))?;
+        let listed = open.iter().map(|pending| listed(pending, desk.now_ms)).collect();
+        writeln!(out, "{:#}", Value::Array(listed))?;
         return Ok(ExitCode::SUCCESS);
     }
-    for pending in &open {
-        show::line(&mut out, pending, desk.now_ms)?;
-    }
-    match open.len() {
-        0 => writeln!(out, "nothing waits for an answer")?,
-        _ => {
-            writeln!(out, "`doorward pending ID` shows one, `doorward approve ID` and `doorward refuse ID` answer it")?
-        }
+    let rows = queue(open.into_iter().chain(desk.approved()).collect(), desk.now_ms);
+    show::list(&mut out, &rows, desk.now_ms)?;
+    match rows.is_empty() {
+        true => writeln!(out, "nothing waits for an answer")?,
+        false => writeln!(
+            out,
+            "`doorward review` answers them with a key; `doorward pending ID` shows one, `doorward approve ID` and \
+             `doorward refuse ID` answer it"
+        )?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -173,6 +179,23 @@ fn desk() -> Result<Desk> {
 
 fn ledger() -> Result<Ledger> {
     Ok(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?))
+}
+
+/// One of the list: also where it stands.
+fn listed(pending: &Pending, now_ms: u64) -> Value {
+    let stand = Stand::of(pending, now_ms);
+    let left = match stand {
+        Stand::Waits(seconds) => Some(seconds),
+        Stand::Prompt | Stand::Refused | Stand::Approved => None,
+    };
+    let mut all = as_json(pending);
+    if let Value::Object(fields) = &mut all {
+        fields.insert("stand".into(), stand.word().into());
+        fields.insert("seconds_left".into(), json!(left));
+        fields.insert("times".into(), pending.times.max(1).into());
+        fields.insert("session_over".into(), pending.is_left.into());
+    }
+    all
 }
 
 fn as_json(pending: &Pending) -> Value {

@@ -84,6 +84,7 @@ impl Desk {
                 Ok(Some(known)) if known.bound == pending.bound => {
                     pending.first_step_ms = known.first_step_ms;
                     is_new = !known.is_open(self.now_ms);
+                    pending.times = if is_new { 0 } else { known.times };
                     break;
                 }
                 Ok(Some(_)) => {}
@@ -92,6 +93,7 @@ impl Desk {
         }
         pending.id.clone_from(&id);
         pending.asked_ms = self.now_ms;
+        pending.times = pending.times.saturating_add(1);
         self.states.replace(&id, &pending)?;
         if is_new {
             self.forget_old();
@@ -104,12 +106,38 @@ impl Desk {
         Ok(self.states.find(id)?)
     }
 
-    /// All calls that wait for an answer, the latest first.
+    /// All calls that can be answered and whose session is not over, the latest first.
     pub fn open(&self) -> Vec<Pending> {
+        self.found(|pending| pending.is_open(self.now_ms) && !pending.is_left)
+    }
+
+    /// The same, and those of sessions that are over.
+    pub fn open_and_left(&self) -> Vec<Pending> {
+        self.found(|pending| pending.is_open(self.now_ms))
+    }
+
+    /// Calls that a person has let run and that the agent has not repeated yet.
+    pub fn approved(&self) -> Vec<Pending> {
+        let is_good = |pending: &Pending| {
+            let grant = self.grants.look::<Grant>(&pending.bound.call).ok().flatten();
+            grant.is_some_and(|grant| grant.pending == pending.id && grant.is_current(self.now_ms))
+        };
+        self.found(|pending| pending.status == Status::Approved && !pending.is_left && is_good(pending))
+    }
+
+    fn found(&self, is_wanted: impl Fn(&Pending) -> bool) -> Vec<Pending> {
         let mut all = self.states.all::<Pending>();
-        all.retain(|pending| pending.is_open(self.now_ms));
+        all.retain(is_wanted);
         all.sort_by(|a, b| (b.asked_ms, &b.id).cmp(&(a.asked_ms, &a.id)));
         all
+    }
+
+    /// A session is over: what it asked for is no longer listed.
+    pub fn left(&self, session: &str) {
+        for pending in self.found(|pending| pending.session == session && !pending.is_left) {
+            // What stays listed is forgotten after a day.
+            let _ = self.change(&pending.id, |pending| pending.is_left = true);
+        }
     }
 
     /// Changes a pending call.

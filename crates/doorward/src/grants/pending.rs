@@ -1,7 +1,8 @@
 //! A call that waits for a person's answer, as the person gets to see it.
 
 use doorward_engine::{
-    Change, ChangeKind, Clearance, Coverage, Effect, Judgement, Opinion, Tool, ToolCall, Verdict, pattern_of, redact,
+    Change, ChangeKind, Clearance, Coverage, Effect, Judgement, Opinion, Source, Tool, ToolCall, Verdict, pattern_of,
+    redact,
 };
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,17 @@ pub struct Pending {
     pub shape: Option<Shape>,
     pub bound: Bound,
     pub asked_ms: u64,
+    /// How often the agent has made it.
+    pub times: u32,
+    /// The agent asks about it in its own prompt.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_prompt: bool,
+    /// Until then the call waits for an answer from here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_until_ms: Option<u64>,
+    /// Its session is over, so that nobody is left to repeat it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_left: bool,
     pub status: Status,
     /// When the first of two steps was typed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +80,7 @@ impl State for Pending {
 pub struct Before {
     pub bound: Bound,
     pub asked_ms: u64,
+    pub times: u32,
     pub status: Status,
     pub first_step_ms: Option<u64>,
 }
@@ -164,7 +177,9 @@ pub fn needed(judgement: &Judgement) -> Clearance {
 fn reasons(judgement: &Judgement) -> Vec<String> {
     let mut objections: Vec<&Opinion> =
         judgement.opinions.iter().filter(|opinion| opinion.verdict > Verdict::AutoApprove).collect();
-    objections.sort_by_key(|opinion| std::cmp::Reverse((opinion.cleared_by, opinion.verdict)));
+    // A limit of the session says nothing about the call, and would hide what does.
+    let rank = |opinion: &&Opinion| (opinion.source != Source::Limit, opinion.cleared_by, opinion.verdict);
+    objections.sort_by_key(|opinion| std::cmp::Reverse(rank(opinion)));
     let line = |opinion: &&Opinion| match &opinion.rule {
         Some(rule) => format!("{} (rule {rule})", opinion.because),
         None => opinion.because.clone(),

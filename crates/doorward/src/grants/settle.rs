@@ -163,17 +163,34 @@ impl Door<'_> {
         }))
     }
 
-    fn redeem_repeat(&self, desk: &Desk, considered: &Considered, decision: &str) -> Option<Cleared> {
+    /// A person's yes waits for this call; it is left where it is, for whoever only looks.
+    pub fn has_grant(&self, considered: &Considered) -> bool {
+        if !self.places.state().join("grants.key").exists() || !self.is_shut(considered) {
+            return false;
+        }
+        let Ok(desk) = Desk::of(self.places) else { return false };
+        let is_exact = || {
+            let seen = desk.grants.look::<Grant>(&exact_call(self.call)?).ok()??;
+            let bound = Bound::of(self.subject(considered))?;
+            Some(seen.is_current(desk.now_ms) && fits(&desk, &seen, considered, &bound).is_ok())
+        };
+        is_exact() == Some(true) || self.fitting_repeat(&desk, considered).is_some()
+    }
+
+    /// The session's grant that covers the call, if it has one.
+    fn fitting_repeat(&self, desk: &Desk, considered: &Considered) -> Option<Repeat> {
         let facts = &considered.facts;
         let shape = Shape::of(facts, &considered.judgement).filter(|_| !self.loaded.config.strict)?;
         let name = Repeat::name(&self.call.agent, (&self.call.session, &self.call.subagent), &facts.pattern);
         let seen = desk.repeat(&name).filter(|repeat| repeat.is_current(desk.now_ms))?;
         let is_same = Some(&seen.policy) == policy(self.subject(considered)).as_ref() && seen.shape.covers(&shape);
         let trail = desk.trail(&seen.grant).ok()?;
-        if !is_same || !trail.stored || trail.ended || trail.used >= USES {
-            return None;
-        }
-        let used = desk.use_repeat(&name, &seen.grant)?;
+        (is_same && trail.stored && !trail.ended && trail.used < USES).then_some(seen)
+    }
+
+    fn redeem_repeat(&self, desk: &Desk, considered: &Considered, decision: &str) -> Option<Cleared> {
+        let seen = self.fitting_repeat(desk, considered)?;
+        let used = desk.use_repeat(&seen.own_name(), &seen.grant)?;
         let left = USES.saturating_sub(used.uses);
         Some(Cleared {
             used: GrantBody {
@@ -205,7 +222,8 @@ impl Door<'_> {
             return None;
         }
         let subject = self.subject(considered);
-        let mut pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
+        let pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
+        let mut pending = Pending { in_prompt: is_asked_there, ..pending };
         pending.reasons.extend(hint.map(str::to_owned));
         let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
         if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {

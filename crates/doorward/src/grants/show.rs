@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use doorward_engine::Clearance;
+use doorward_engine::{Clearance, Effect};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::answer::to_type;
 use super::pending::{Edited, Pending};
+use super::queue::{Row, Stand};
 use crate::screen::{Changed, differing, effect_line, visible};
 
 const FAINT: Style = Style::new().dimmed();
@@ -16,8 +17,8 @@ const STRONG: Style = Style::new().bold();
 /// Where lines are broken.
 const WIDTH: usize = 96;
 
-/// What one line of a list shows of a call.
-const SHOWN: usize = 60;
+/// In less than this a list leaves out who asks and where.
+const NARROW: usize = 60;
 
 /// What a yes given here is worth.
 const UNDOABLE: &str =
@@ -85,26 +86,71 @@ pub fn style(needs: Clearance) -> Style {
     Style::new().bold().fg_color(Some(colour.into()))
 }
 
-/// One line: id, what it takes, age, agent, the start of the call.
-pub fn line(out: &mut dyn Write, pending: &Pending, now_ms: u64) -> io::Result<()> {
-    let style = style(pending.needs());
-    writeln!(
-        out,
-        "{STRONG}{}{STRONG:#}  {style}{:<4}{style:#}  {FAINT}{:>4}{FAINT:#}  {} {}",
-        pending.id,
-        pending.needs(),
-        age(pending, now_ms),
-        visible(&pending.agent),
-        start(pending, SHOWN)
-    )
+/// The list, each kind below its heading.
+pub fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
+    let width = crate::screen::width();
+    let mut above = None;
+    for row in rows {
+        let heading = row.stand.heading();
+        if above.replace(heading) != Some(heading) {
+            writeln!(out, "{FAINT}{heading}{FAINT:#}")?;
+        }
+        let style = style(row.pending.needs());
+        let (head, tail) = parts(row, now_ms, width.saturating_sub(2));
+        writeln!(out, "  {STRONG}{}{STRONG:#} {style}{head}{style:#}{tail}", row.pending.id)?;
+    }
+    Ok(())
+}
+
+/// One line of a list, so wide at most: after the id, how long it waits and what it takes; then who asks for what.
+pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
+    let call = &row.pending;
+    let when = match row.stand {
+        Stand::Waits(seconds) => format!("{seconds}s left"),
+        Stand::Prompt | Stand::Refused | Stand::Approved => format!("{} ago", age(call, now_ms)),
+    };
+    let head = format!("{when:>8} {:<4}", call.needs().to_string());
+    let times = if row.times > 1 { format!("×{} ", row.times) } else { String::new() };
+    let place = std::path::Path::new(&call.cwd).file_name().and_then(|name| name.to_str()).unwrap_or("/");
+    let tail = match width {
+        ..NARROW => format!(" {times}"),
+        _ => format!(" {} {} {times}", visible(&call.agent), visible(place)),
+    };
+    let room = width.saturating_sub(call.id.width() + 1 + head.width() + tail.width());
+    // Where the call is made is said already.
+    let near = |text: String| if call.cwd.len() > 1 { text.replace(&format!("{}/", call.cwd), "") } else { text };
+    let text = near(start(call));
+    // Where there is room for more than the call, the reason follows.
+    let text = match call.reasons.first() {
+        Some(reason) if text.width() + 12 <= room => {
+            format!("{text} · {}", near(visible(reason).replace('\n', " ")))
+        }
+        Some(_) | None => text,
+    };
+    (head, format!("{tail}{}", cut(&text, room)))
+}
+
+/// As much of a text as fits, and a mark where it was cut.
+fn cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let (mut kept, mut columns) = (String::new(), 0);
+    for character in text.chars() {
+        let wide = character.width().unwrap_or_default();
+        if columns + wide + 1 > room {
+            break;
+        }
+        kept.push(character);
+        columns += wide;
+    }
+    format!("{kept}…")
 }
 
 /// The start of the call on one line.
-pub fn start(pending: &Pending, width: usize) -> String {
-    let shown = visible(&pending.call).replace('\n', " ⏎ ");
-    let cut: String = shown.chars().take(width).collect();
-    let more = if cut.len() < shown.len() { "…" } else { "" };
-    format!("{}: {cut}{more}", visible(&pending.tool))
+fn start(pending: &Pending) -> String {
+    let call = visible(&pending.call).replace('\n', " ⏎ ");
+    if pending.tool == "bash" { call } else { format!("{}: {call}", visible(&pending.tool)) }
 }
 
 /// How long ago it was asked.
@@ -117,9 +163,18 @@ pub fn age(pending: &Pending, now_ms: u64) -> String {
     }
 }
 
+/// How much of a call is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// What one needs to decide.
+    Usual,
+    /// Also how doorward classifies each effect, and where the call comes from.
+    Explained,
+}
+
 /// Everything about it.
 pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
-    lines(pending, WIDTH).iter().try_for_each(|line| {
+    lines(pending, WIDTH, Depth::Explained).iter().try_for_each(|line| {
         let style = match line.tone {
             Tone::Plain => Style::new(),
             Tone::Heading => STRONG,
@@ -133,7 +188,7 @@ pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
 }
 
 /// Everything about it, line by line, each of them at most so wide but for the mark where it was broken.
-pub fn lines(pending: &Pending, width: usize) -> Vec<Line> {
+pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
     let mut page = Page { lines: Vec::new(), width };
     let verdict = pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_uppercase();
     page.say(
@@ -151,9 +206,10 @@ pub fn lines(pending: &Pending, width: usize) -> Vec<Line> {
         page.add(Tone::Plain, "  ", &pending.input);
     }
     pending.changes.iter().for_each(|change| page.change(change));
-    page.say(Tone::Heading, "", "it would");
-    for effect in &pending.effects {
-        page.say(Tone::Plain, "  ", &effect_line(effect));
+    let effects = effects(pending, depth);
+    if !effects.is_empty() {
+        page.say(Tone::Heading, "", "it would");
+        effects.iter().for_each(|effect| page.say(Tone::Plain, "  ", effect));
     }
     if pending.effects.iter().any(|effect| doorward_engine::snapshot::lost(effect).is_some()) {
         page.say(Tone::Plain, "  ", UNDOABLE);
@@ -165,11 +221,31 @@ pub fn lines(pending: &Pending, width: usize) -> Vec<Line> {
         page.say(Tone::Heading, "", "also");
         others.iter().for_each(|reason| page.say(Tone::Plain, "  ", reason));
     }
+    if depth == Depth::Explained {
+        page.say(Tone::Faint, "", &origin(pending));
+    }
+    page.lines
+}
+
+/// What the call would do, each thing once.
+fn effects(pending: &Pending, depth: Depth) -> Vec<String> {
+    let said = |effect: &Effect| match depth {
+        Depth::Usual => format!("{} {}", effect.operation, effect.target.shown()),
+        Depth::Explained => effect_line(effect),
+    };
+    let mut effects: Vec<String> = Vec::new();
+    for effect in pending.effects.iter().map(said) {
+        if !effects.contains(&effect) {
+            effects.push(effect);
+        }
+    }
+    effects
+}
+
+fn origin(pending: &Pending) -> String {
     let named = |what: &str, name: &str| if name.is_empty() { String::new() } else { format!(", {what} {name}") };
     let (session, subagent) = (named("session", &pending.session), named("subagent", &pending.subagent));
-    let origin = format!("{}{session}{subagent}, pattern {}", pending.agent, pending.pattern);
-    page.say(Tone::Faint, "", &origin);
-    page.lines
+    format!("{}{session}{subagent}, decision {}, pattern {}", pending.agent, pending.decision, pending.pattern)
 }
 
 /// Lines of a certain width.

@@ -587,7 +587,8 @@ fn a_yes_inside_the_sandbox_is_none_outside_it() {
     let shown =
         room.desk().open().into_iter().find(|pending| pending.reasons.iter().any(|why| why.contains("sandbox")));
     let shown = shown.unwrap();
-    let page: Vec<String> = super::show::lines(&shown, 90).into_iter().map(|line| line.text).collect();
+    let page: Vec<String> =
+        super::show::lines(&shown, 90, super::show::Depth::Usual).into_iter().map(|line| line.text).collect();
     assert!(page.iter().any(|line| line.contains("the agent's sandbox")), "{page:?}");
     assert_eq!(said_to(&room, "s", "", inside()), "allow", "the yes is still there");
     room.approve(&shown);

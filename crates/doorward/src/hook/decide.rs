@@ -1,6 +1,5 @@
 //! Decides about one call: judged, recorded, and only then answered, where needed after a person elsewhere.
 
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use doorward_engine::{Mode, Policy, Verdict, World};
 use doorward_ledger::AlertKind;
 
 use super::waiting::{self, Asking, Came};
-use super::{Surroundings, deadline, entry, settle};
+use super::{Surroundings, beside, deadline, entry, settle};
 use crate::accepted;
 use crate::agents::shells::Here;
 use crate::agents::{Asked, Decision, Proposed, Reply};
@@ -30,7 +29,6 @@ use crate::seen;
 use crate::session::{self, Session};
 use crate::snapshots::Keeper;
 use crate::spoken;
-use crate::trust::pin;
 use crate::underway::Course;
 use crate::world::{DiskWorld, project_root};
 
@@ -235,21 +233,7 @@ fn beside_others(
     policy: &Policy,
     (id, project): (&str, Option<&str>),
 ) -> Considered {
-    let recipes = || recipes(project);
-    let course = Course::of(id, &considered.facts, recipes);
-    match course.and_then(|course| session.crosses(course)) {
-        Some(file) => {
-            let doubt = format!("what `{file}` holds: another call that has not ended writes or runs it");
-            judging::doubted(considered, policy, &doubt)
-        }
-        None => considered,
-    }
-}
-
-/// The files that decide what runs in a project.
-fn recipes(project: Option<&str>) -> Vec<String> {
-    let found = project.map(|root| pin::recipes(Path::new(root))).unwrap_or_default();
-    found.into_iter().map(|path| path.display().to_string()).collect()
+    beside::others(considered, policy, (id, project), |course| session.crosses(course))
 }
 
 /// What the agent is told, and a note of who answers a question that it does not put to anybody.

@@ -1,6 +1,7 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
 mod attended;
+pub mod beside;
 mod deadline;
 mod decide;
 mod delivery;
@@ -220,6 +221,9 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             let asked = agent.can_ask(Asked::Call).then(|| Session::of(places, &session).unanswered());
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
+            }
+            if let Ok(desk) = Desk::of(places) {
+                desk.left(&session);
             }
             snapshots::ended(places, || loading::load(places, None, agent.name()).config.snapshots.limits());
             ledger.sign(places)?;

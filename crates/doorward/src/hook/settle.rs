@@ -113,4 +113,18 @@ mod tests {
             assert_eq!(said(verdict, mode, asking), expected, "{verdict} {mode} {asking:?}");
         }
     }
+
+    #[test]
+    fn what_is_wrong_with_the_call_comes_before_how_often_others_were_denied() {
+        let mut judgement = judged(Verdict::Confirm);
+        let limit = doorward_engine::Opinion::confirm(
+            Source::Limit,
+            doorward_engine::Clearance::Firm,
+            "9 calls were denied in a row",
+        );
+        judgement.opinions.insert(0, limit);
+        let terms = Terms { mode: Mode::Auto, asking: Asking::Here, problems: &[] };
+        let Decision::Ask(said) = settle(&judgement, &facts(), terms) else { panic!("a question") };
+        assert!(!said.contains("9 calls"), "{said}");
+    }
 }

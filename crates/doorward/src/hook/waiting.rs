@@ -6,6 +6,7 @@ use super::deadline;
 use crate::config::WAIT_SECONDS;
 use crate::grants::{Desk, Status};
 use crate::places::Places;
+use crate::screen::time::now_ms;
 
 /// Between two looks at what waits.
 const LOOK: Duration = Duration::from_millis(150);
@@ -59,6 +60,9 @@ pub fn wait(places: &Places, decision: &str, time: Duration) -> Came {
         return Came::Nothing;
     };
     deadline::prolong(time);
+    let until_ms = now_ms().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    // Only for whoever looks at the list: how much time is left.
+    let _ = desk.change(&waits.id, |pending| pending.waits_until_ms = Some(until_ms));
     let end = Instant::now() + time;
     while Instant::now() < end {
         match desk.pending(&waits.id).ok().flatten().map(|pending| pending.status) {
@@ -115,7 +119,7 @@ mod tests {
         fn meanwhile(&self, person: impl FnOnce(&Desk, &str) + Send) -> Reply {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    for _ in 0..200 {
+                    for _ in 0..700 {
                         std::thread::sleep(Duration::from_millis(50));
                         let desk = Desk::of(&self.places()).unwrap();
                         if let Some(waits) = desk.open().first() {

@@ -4,17 +4,14 @@ use doorward_engine::Clearance;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
+use unicode_width::UnicodeWidthStr;
 
-use super::model::{Model, Sight};
-use crate::grants::show::{self, Line, Tone};
-use crate::grants::{Pending, to_type};
+use super::keys;
+use super::model::{Line, Model, Sight, Typing};
+use super::offer::{Offer, Wish};
+use crate::grants::show::{self, Depth, Tone};
+use crate::grants::{Pending, Stand, to_type};
 use crate::screen::visible;
-
-/// From this width on the list stands beside the call.
-const BESIDE: u16 = 110;
-
-/// The list is so wide then.
-const LIST: u16 = 44;
 
 /// Less than this shows nothing that could be judged.
 const LEAST: (u16, u16) = (24, 8);
@@ -27,13 +24,13 @@ const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     let too_small = Sight { id: model.selected.clone(), is_too_small: true, ..Sight::default() };
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text = format!("{} wait. make the window larger; q leaves", model.calls.len());
+        let text = format!("{} wait. make the window larger; q leaves", model.counts().0);
         for (y, line) in (area.y..area.bottom()).zip(show::prose(&text, usize::from(area.width))) {
             put(buffer, area.x, y, area.width, &line, Style::new());
         }
         return too_small;
     }
-    title(buffer, area, model);
+    put(buffer, area.x, area.y, area.width, &title(model), STRONG);
     let foot = foot(model, area.width);
     let foot_height = u16::try_from(foot.len()).unwrap_or(1).min(area.height / 2);
     let middle = Rect { y: area.y + 1, height: area.height - 1 - foot_height, ..area };
@@ -42,68 +39,105 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     for (y, (text, style)) in (middle.bottom()..area.bottom()).zip(foot.iter().skip(hidden)) {
         put(buffer, area.x, y, area.width, text, *style);
     }
-    if model.calls.is_empty() {
-        put(buffer, middle.x, middle.y, middle.width, "nothing waits for an answer; new calls appear here", FAINT);
+    if model.helps {
+        help(buffer, middle);
         return Sight::default();
     }
-    let (list, detail) = split(middle, model.calls.len());
-    calls(buffer, list, model);
-    if list.height == detail.height {
-        (list.y..list.bottom()).for_each(|y| put(buffer, list.right(), y, 1, "│", FAINT));
+    if model.rows.is_empty() {
+        put(buffer, middle.x, middle.y, middle.width, nothing(model), FAINT);
+        return Sight::default();
     }
-    match model.call() {
-        Some(call) => pane(buffer, detail, model, call),
-        None => too_small,
+    let lines = listed(model, area.width);
+    let (list, detail) = split(middle, lines.len());
+    calls(buffer, list, &lines);
+    match (model.call(), &model.typing) {
+        (Some(_), Some(Typing { of: Line::Offered(offer), .. })) => {
+            // What an offer says is read instead of the call, so no key counts for the call meanwhile.
+            let _sight = pane(buffer, detail, model, &offer_lines(offer, detail.width));
+            Sight::default()
+        }
+        (Some(call), _) => {
+            let depth = if model.explains { Depth::Explained } else { Depth::Usual };
+            let lines = show::lines(call, usize::from(detail.width), depth);
+            Sight { id: Some(call.id.clone()), ..pane(buffer, detail, model, &lines) }
+        }
+        (None, _) => too_small,
     }
 }
 
-/// The list and the call: side by side, or one above the other.
-fn split(area: Rect, calls: usize) -> (Rect, Rect) {
-    if area.width >= BESIDE {
-        let list = Rect { width: LIST, ..area };
-        return (list, Rect { x: area.x + LIST + 2, width: area.width - LIST - 2, ..area });
-    }
-    let rows = u16::try_from(calls).unwrap_or(u16::MAX).min((area.height / 4).max(1));
+/// The list above, the call below: both use the whole width.
+fn split(area: Rect, lines: usize) -> (Rect, Rect) {
+    let rows = u16::try_from(lines).unwrap_or(u16::MAX).min((area.height / 3).max(1));
     let list = Rect { height: rows, ..area };
     let rule = u16::from(area.height > rows + 3);
     (list, Rect { y: area.y + rows + rule, height: area.height - rows - rule, ..area })
 }
 
-fn title(buffer: &mut Buffer, area: Rect, model: &Model) {
-    let waiting = match model.calls.len() {
+fn title(model: &Model) -> String {
+    let (living, over) = model.counts();
+    let waiting = match living {
+        0 => "nothing waits".to_owned(),
         1 => "1 call waits".to_owned(),
         count => format!("{count} calls wait"),
     };
-    put(buffer, area.x, area.y, area.width, &format!("doorward review · {waiting}"), STRONG);
+    let over = if over > 0 { format!(" · {over} not waiting") } else { String::new() };
+    let filter = if model.filter.is_empty() { String::new() } else { format!(" · only `{}`", visible(&model.filter)) };
+    format!("doorward review · {waiting}{over}{filter}")
 }
 
-fn calls(buffer: &mut Buffer, area: Rect, model: &Model) {
-    let chosen = model.calls.iter().position(|call| Some(&call.id) == model.selected.as_ref()).unwrap_or_default();
-    let rows = usize::from(area.height);
-    let first = chosen.saturating_sub(rows.saturating_sub(1));
-    for (y, (place, call)) in (area.y..area.bottom()).zip(model.calls.iter().enumerate().skip(first)) {
-        let mark = if place == chosen { ">" } else { " " };
-        let step = model.countdown(call).map(|left| format!(" {left}s left")).unwrap_or_default();
-        let text = format!(
-            "{mark}{} {:<4} {:>3}{step} {} {}",
-            call.id,
-            call.needs().to_string(),
-            show::age(call, model.now_ms),
-            visible(&call.agent),
-            show::start(call, usize::from(area.width))
-        );
-        let colour = painted(Tone::Risk(call.needs()));
-        put(buffer, area.x, y, area.width, &text, if place == chosen { colour.patch(CHOSEN) } else { colour });
+fn nothing(model: &Model) -> &'static str {
+    if model.filter.is_empty() {
+        "nothing waits for an answer; new calls appear here"
+    } else {
+        "no call contains that text; Esc lists all again"
     }
 }
 
-fn pane(buffer: &mut Buffer, area: Rect, model: &Model, call: &Pending) -> Sight {
-    let lines = show::lines(call, usize::from(area.width));
+/// One line of the list.
+struct Listed {
+    text: String,
+    style: Style,
+    is_chosen: bool,
+}
+
+fn listed(model: &Model, width: u16) -> Vec<Listed> {
+    let mut lines: Vec<Listed> = Vec::new();
+    let mut above = None;
+    for row in &model.rows {
+        let heading = row.stand.heading();
+        // What waits needs no heading: the seconds say it.
+        let is_headed = !matches!(row.stand, Stand::Waits(_));
+        if above.replace(heading) != Some(heading) && is_headed {
+            lines.push(Listed { text: heading.to_owned(), style: FAINT, is_chosen: false });
+        }
+        let is_chosen = Some(&row.pending.id) == model.selected.as_ref();
+        let (head, tail) = show::parts(row, model.now_ms, usize::from(width).saturating_sub(1));
+        let text = format!("{}{} {head}{tail}", if is_chosen { ">" } else { " " }, row.pending.id);
+        let colour = painted(Tone::Risk(row.pending.needs()));
+        let colour = if row.stand.is_living() { colour } else { colour.patch(FAINT) };
+        let style = if is_chosen { colour.patch(CHOSEN) } else { colour };
+        lines.push(Listed { text, style, is_chosen });
+    }
+    lines
+}
+
+fn calls(buffer: &mut Buffer, area: Rect, lines: &[Listed]) {
+    let chosen = lines.iter().position(|line| line.is_chosen).unwrap_or_default();
+    let first = chosen.saturating_sub(usize::from(area.height).saturating_sub(1));
+    for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(first)) {
+        // The bar of the chosen one goes through to the edge.
+        let gap = usize::from(area.width).saturating_sub(line.text.width());
+        let text = if line.is_chosen { format!("{}{}", line.text, " ".repeat(gap)) } else { line.text.clone() };
+        put(buffer, area.x, y, area.width, &text, line.style);
+    }
+}
+
+fn pane(buffer: &mut Buffer, area: Rect, model: &Model, lines: &[show::Line]) -> Sight {
     let is_cut = lines.len() > usize::from(area.height);
     // The last row says that there is more.
     let height = usize::from(area.height).saturating_sub(usize::from(is_cut));
     let scroll = model.scroll.min(lines.len().saturating_sub(height));
-    for (y, Line { tone, text }) in (area.y..).zip(lines.iter().skip(scroll).take(height)) {
+    for (y, show::Line { tone, text }) in (area.y..).zip(lines.iter().skip(scroll).take(height)) {
         put(buffer, area.x, y, area.width, text, painted(*tone));
     }
     if is_cut {
@@ -115,7 +149,33 @@ fn pane(buffer: &mut Buffer, area: Rect, model: &Model, call: &Pending) -> Sight
         };
         put(buffer, area.x, area.bottom().saturating_sub(1), area.width, &text, STRONG);
     }
-    Sight { id: Some(call.id.clone()), height, lines: lines.len(), is_too_small: height == 0 }
+    Sight { id: None, height, lines: lines.len(), is_too_small: height == 0 }
+}
+
+fn offer_lines(offer: &Offer, width: u16) -> Vec<show::Line> {
+    let mut lines = Vec::new();
+    for (number, text) in offer.lines.iter().enumerate() {
+        let tone = if number == 0 { Tone::Heading } else { Tone::Plain };
+        let before = if text.starts_with("  ") { "  " } else { "" };
+        let broken = show::prose(text, usize::from(width).saturating_sub(before.len()));
+        lines.extend(broken.into_iter().map(|line| show::Line { tone, text: format!("{before}{line}") }));
+    }
+    lines
+}
+
+fn help(buffer: &mut Buffer, area: Rect) {
+    let wide = keys::KEYS.iter().map(|(key, _)| key.width()).max().unwrap_or_default();
+    let mut y = area.y;
+    for (key, does) in keys::KEYS {
+        for (number, line) in show::prose(does, usize::from(area.width).saturating_sub(wide + 2)).iter().enumerate() {
+            let shown = if number == 0 { key } else { "" };
+            let gap = " ".repeat(wide.saturating_sub(shown.width()) + 2);
+            if y < area.bottom() {
+                put(buffer, area.x, y, area.width, &format!("{shown}{gap}{line}"), Style::new());
+            }
+            y = y.saturating_add(1);
+        }
+    }
 }
 
 /// What was said last, what it takes, and the keys.
@@ -128,40 +188,59 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
     if !model.message.is_empty() {
         add(&model.message, STRONG);
     }
-    let call = model.call();
     if let Some(typing) = &model.typing {
-        let target = call.map(to_type).unwrap_or_default();
-        match &typing.target {
-            None => {
-                add(&format!("a key is not enough. type `{target}` and Enter to let it run once; Esc leaves"), STRONG)
-            }
-            Some(_) => add("why? the record keeps it; Enter approves, Esc leaves", STRONG),
-        }
+        add(&wanted(model, typing), STRONG);
         // What was typed is shown as it is, spaces included.
         let typed = show::wrapped(&format!("> {}▏", typing.text), width.saturating_sub(1));
         rows.extend(typed.into_iter().map(|line| (line, Style::new())));
         return rows;
     }
-    if let Some(call) = call {
-        add(&way(model, call), painted(Tone::Risk(call.needs())));
+    if model.helps {
+        add("any key goes back", FAINT);
+        return rows;
     }
-    let keys = match call.map(Pending::needs) {
-        None => "q leaves",
-        Some(Clearance::Soft | Clearance::Firm) => "y approve once · n refuse · ↑↓ choose · space more · q leave",
-        Some(Clearance::Hard | Clearance::Dual) => "y type it · n refuse · ↑↓ choose · space more · q leave",
-    };
-    add(keys, FAINT);
+    if let Some(row) = model.row() {
+        add(&way(model, &row.pending, row.stand), painted(Tone::Risk(row.pending.needs())));
+        add(keys::SHORT, FAINT);
+    } else {
+        add("? help · q leave", FAINT);
+    }
     rows
 }
 
+/// What is to be typed.
+fn wanted(model: &Model, typing: &Typing) -> String {
+    let target = model.call().map(to_type).unwrap_or_default();
+    match &typing.of {
+        Line::Target { .. } => {
+            format!("a key is not enough. type `{target}` and Enter to let it run once; Esc leaves")
+        }
+        Line::Why { .. } => "why? the record keeps it; Enter approves, Esc leaves".to_owned(),
+        Line::Offered(Offer { wish: Wish::Trust, word, .. }) => {
+            format!("type `{word}` and Enter to trust this project; Esc leaves")
+        }
+        Line::Offered(Offer { wish: Wish::Always, word, .. }) => {
+            format!("type `{word}` and Enter to allow it for good; Esc leaves")
+        }
+        Line::Filter => "list only calls that contain; Enter keeps, Esc lists all".to_owned(),
+    }
+}
+
 /// What it takes, and why a key is not enough where it is not.
-fn way(model: &Model, call: &Pending) -> String {
-    match (call.needs(), model.countdown(call)) {
-        (Clearance::Dual, Some(left)) => format!("one of two steps is made; the second can be made in {left} s"),
-        (Clearance::Dual, None) if call.first_step_ms.is_some() => {
+fn way(model: &Model, call: &Pending, stand: Stand) -> String {
+    match (call.needs(), model.countdown(call), stand) {
+        (Clearance::Dual, Some(left), _) => format!("one of two steps is made; the second can be made in {left} s"),
+        (Clearance::Dual, None, _) if call.first_step_ms.is_some() => {
             format!("one of two steps is made: now type `{}` again", to_type(call))
         }
-        (Clearance::Soft | Clearance::Firm | Clearance::Hard | Clearance::Dual, _) => show::way(call),
+        (_, _, Stand::Approved) => "approved: it runs once when the agent repeats it; n takes the yes back".to_owned(),
+        (Clearance::Soft | Clearance::Firm, _, Stand::Prompt) => {
+            format!(
+                "{} asks in its own prompt; a yes here counts when the agent repeats the call",
+                visible(&call.agent)
+            )
+        }
+        (Clearance::Soft | Clearance::Firm | Clearance::Hard | Clearance::Dual, _, _) => show::way(call),
     }
 }
 
@@ -189,6 +268,8 @@ mod tests {
         let call = |number: usize| Pending {
             id: format!("bcdfg{number}"),
             tool: "bash".into(),
+            cwd: format!("/p/{number}"),
+            in_prompt: true,
             call: format!("echo {}\u{202e} && rm -rf {} END", "x".repeat(200), "漢".repeat(30)),
             verdict: Some(Verdict::Confirm),
             needs: Some(needs),
@@ -198,7 +279,7 @@ mod tests {
             ..Pending::default()
         };
         let mut model = Model::default();
-        model.take((0..calls).map(call).collect(), 1000);
+        model.take(crate::grants::queue((0..calls).map(call).collect(), 1000), 1000);
         model
     }
 
@@ -234,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_risk_comes_first_and_the_way_is_said() {
-        for (width, height) in [(40, 16), (80, 24), (120, 30)] {
+        for (width, height) in [(40, 18), (80, 24), (140, 40)] {
             let (text, _) = painted_at(width, height, &model(2, Clearance::Dual));
             let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` at {width}:\n{text}"));
             assert!(place("CONFIRM, dual") < place("it deletes"), "{text}");

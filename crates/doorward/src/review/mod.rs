@@ -4,7 +4,9 @@
 //! same functions as `doorward approve` and `doorward refuse`.
 
 mod draw;
+mod keys;
 mod model;
+mod offer;
 mod terminal;
 
 use std::io::IsTerminal;
@@ -13,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::grants::{self, Desk, Step, Yes, answer};
+use crate::grants::{self, Desk, Row, Step, Yes, answer};
 use crate::places::Places;
 use crate::presence;
 use crate::record::Ledger;
@@ -54,7 +56,7 @@ fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
             grants::sweep(places);
             swept = Some(Instant::now());
         }
-        model.take(Desk::of(places)?.open(), now_ms());
+        model.take(listed(places)?, now_ms());
         model.seen(screen.draw(&model)?, clock(started));
         let deed = match screen.wait(PAUSE)? {
             Some(Input::Key(key)) => model.press(key, clock(started)),
@@ -63,21 +65,34 @@ fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
         };
         match deed {
             Some(Deed::Leave) => return Ok(()),
-            Some(deed) => {
-                let said = perform(&deed, places);
-                model.told(said);
+            Some(Deed::Prepare { id, wish }) => {
+                model.told("looking at what that would mean …".to_owned());
+                let _sight = screen.draw(&model)?;
+                match offer::prepare(places, &id, wish) {
+                    Ok(offer) => model.offered(offer),
+                    Err(error) => model.told(format!("{error:#}")),
+                }
             }
-            None => {}
+            Some(deed) => model.told(perform(&deed, places)),
+            None => continue,
         }
+        screen.forget_typed()?;
     }
+}
+
+/// What waits, and what was answered and has not run yet.
+fn listed(places: &Places) -> Result<Vec<Row>> {
+    let desk = Desk::of(places)?;
+    Ok(grants::queue(desk.open().into_iter().chain(desk.approved()).collect(), desk.now_ms))
 }
 
 /// Does what the person decided; yields what to say about it.
 fn perform(deed: &Deed, places: &Places) -> String {
     let outcome = match deed {
         Deed::Approve { id, typed, why } => approve(places, id, typed.as_deref(), why.clone()),
-        Deed::Refuse { id } => refuse(places, id),
-        Deed::Leave => Ok(String::new()),
+        Deed::Refuse { ids } => refuse(places, ids),
+        Deed::Accept(offer) => offer::accept(places, offer),
+        Deed::Prepare { .. } | Deed::Leave => Ok(String::new()),
     };
     outcome.unwrap_or_else(|error| format!("not done: {error:#}"))
 }
@@ -93,9 +108,13 @@ fn approve(places: &Places, id: &str, typed: Option<&str>, why: Option<String>) 
     }
 }
 
-fn refuse(places: &Places, id: &str) -> Result<String> {
-    answer::refuse(&Desk::of(places)?, &mut Ledger::of(places), id, None)?;
-    Ok(format!("refused `{id}`"))
+fn refuse(places: &Places, ids: &[String]) -> Result<String> {
+    let (desk, mut ledger) = (Desk::of(places)?, Ledger::of(places));
+    for id in ids {
+        answer::refuse(&desk, &mut ledger, id, None)?;
+    }
+    let times = if ids.len() > 1 { format!(" and {} like it", ids.len() - 1) } else { String::new() };
+    Ok(format!("refused `{}`{times}", ids.first().map_or("", String::as_str)))
 }
 
 /// Milliseconds since the start, by a clock that nobody sets.

@@ -58,6 +58,14 @@ impl Screen {
         Ok(sight)
     }
 
+    /// Throws away what was typed ahead: it was meant for the screen before.
+    pub fn forget_typed(&mut self) -> Result<()> {
+        while event::poll(Duration::ZERO)? {
+            let _ahead = event::read()?;
+        }
+        Ok(())
+    }
+
     /// Waits for the person, but not for longer than so.
     pub fn wait(&mut self, pause: Duration) -> Result<Option<Input>> {
         if !event::poll(pause)? {

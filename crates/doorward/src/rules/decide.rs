@@ -114,7 +114,7 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
 }
 
 /// INVARIANT: the record, with what the replay found, is durable before anything is changed.
-pub(super) fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
+pub fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
     let shown = |[major, minor, patch]: [u32; 3]| format!("{major}.{minor}.{patch}");
     let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
     let after = replayed.bump().after(before);

@@ -19,7 +19,7 @@ use crate::places::Places;
 use crate::screen::verdict_style;
 pub use arguments::{List, RulesArguments};
 pub use change::Change;
-pub use decide::take_over;
+pub use decide::{made, take_over};
 
 /// Lists the rules, or shows one.
 pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {

@@ -27,7 +27,7 @@ pub fn verdict_style(verdict: Verdict) -> Style {
 pub fn judgement(out: &mut dyn Write, considered: &Considered) -> io::Result<()> {
     let judged = &considered.judgement;
     headline(out, judged)?;
-    for opinion in judged.reasons() {
+    for opinion in judged.reasons_to_read() {
         reason(out, opinion, &considered.facts.subject, judged.verdict)?;
     }
     if let Some(clearance) = judged.cleared_by {

@@ -6,8 +6,10 @@ mod progress;
 pub mod time;
 mod understood;
 mod visible;
+mod width;
 
 pub use change::{Changed, change, differing};
 pub use judgement::{effect_line, explanation, judgement, verdict_style};
 pub use progress::bar;
 pub use visible::visible;
+pub use width::width;

@@ -1,7 +1,9 @@
 //! Before a call runs: what it would lose is copied, and if only that loss spoke against it, it is approved.
 
 use anyhow::Result;
-use doorward_engine::{Effect, Mode, Operation, Policy, Reversibility, Scope, ToolCall, Verdict, snapshot};
+use doorward_engine::{
+    Effect, Facts, Judgement, Mode, Operation, Policy, Reversibility, Scope, ToolCall, Verdict, snapshot,
+};
 
 use super::limits::Limits;
 use super::manifest::Manifest;
@@ -65,6 +67,27 @@ impl Keeper<'_> {
         }
     }
 
+    /// What `make_undoable` would come to if the call were made now, or why no copy could be made; nothing is copied.
+    pub fn foresee(&self, considered: &Considered, policy: &Policy) -> Option<Result<(Facts, Judgement)>> {
+        if policy.mode != Mode::Auto || considered.judgement.verdict == Verdict::AutoApprove {
+            return None;
+        }
+        let copied =
+            considered.once_copied(policy).filter(|copied| copied.judgement.verdict == Verdict::AutoApprove)?;
+        Some(self.has_room(&plan::lost(&considered.facts)).map(|()| (copied.facts, copied.judgement)))
+    }
+
+    fn has_room(&self, wanted: &[Wanted]) -> Result<()> {
+        self.enabled()?;
+        let plan = self.plan(wanted)?;
+        store::would_fit(self.places, plan.bytes, self.limits.store_bytes)
+    }
+
+    fn enabled(&self) -> Result<()> {
+        anyhow::ensure!(self.limits.enabled, "`snapshots.enabled` is `false`");
+        Ok(())
+    }
+
     /// A person lets the call run: what it loses is copied if that is possible.
     pub fn before_grant(&self, considered: &mut Considered) -> Note {
         let mut wanted = plan::lost(&considered.facts);
@@ -105,9 +128,7 @@ impl Keeper<'_> {
     }
 
     fn keep(&self, call: &str, wanted: &[Wanted]) -> Result<Manifest> {
-        if !self.limits.enabled {
-            anyhow::bail!("`snapshots.enabled` is `false`");
-        }
+        self.enabled()?;
         let mut first = None;
         // Whoever else works in the directory may come in between once.
         for _ in 0..2 {

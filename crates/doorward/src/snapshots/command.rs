@@ -48,6 +48,16 @@ pub struct UndoArguments {
     pub json: bool,
 }
 
+/// Takes back one call without asking; for the demonstration, which plays the person as well. Yields how many paths.
+pub fn take_back(places: &Places, decision: &str) -> Result<usize> {
+    let Some(store) = Store::existing(places)? else { bail!("nothing was copied") };
+    let Some(name) = store.named_for(decision) else { bail!("nothing was copied for `{decision}`") };
+    let limits = loading::load(places, None, "").config.snapshots.limits();
+    let undo = Undo::of(&store, &[name], limits)?;
+    let steps = undo.preview();
+    Ok(undo.run(&undo.wanted(&steps))?.paths)
+}
+
 /// What to do with snapshots.
 #[derive(Debug, Args)]
 pub struct SnapshotsArguments {

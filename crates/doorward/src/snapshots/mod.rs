@@ -22,6 +22,6 @@ mod undoable;
 pub mod tests;
 
 pub use before::{Keeper, ended, ran};
-pub use command::{SnapshotsArguments, UndoArguments, snapshots, undo};
+pub use command::{SnapshotsArguments, UndoArguments, snapshots, take_back, undo};
 pub use limits::Snapshots;
 pub use undoable::undoable;

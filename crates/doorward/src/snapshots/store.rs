@@ -239,10 +239,8 @@ impl Store {
 
     /// Fails unless so many bytes may be added.
     pub fn has_room(&self, bytes: u64, limit: u64) -> Result<()> {
-        if remembered(&mut self.weight_file()?).map_or_else(|| self.weigh(), Ok)?.saturating_add(bytes) > limit {
-            bail!("the copies would take more than {} MB; `doorward snapshots prune` makes room", limit / 1_000_000);
-        }
-        Ok(())
+        let weight = remembered(&mut self.weight_file()?).map_or_else(|| self.weigh(), Ok)?;
+        fits(weight, bytes, limit)
     }
 
     /// So many bytes were added.
@@ -268,6 +266,20 @@ impl Store {
         locked(&file, FlockOperation::NonBlockingLockExclusive, &path)?;
         Ok(file)
     }
+}
+
+/// Whether so many bytes more may be kept, for whoever only looks: nothing is made and nothing is weighed.
+pub fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
+    let kept = std::fs::read_to_string(root(places).join("weight")).ok();
+    let weight: u64 = kept.and_then(|text| text.trim().parse().ok()).unwrap_or_default();
+    fits(weight, bytes, limit)
+}
+
+fn fits(weight: u64, bytes: u64, limit: u64) -> Result<()> {
+    if weight.saturating_add(bytes) > limit {
+        bail!("the copies would take more than {} MB; `doorward snapshots prune` makes room", limit / 1_000_000);
+    }
+    Ok(())
 }
 
 /// Waits for a lock, but not for long.

@@ -4,6 +4,7 @@ pub mod change;
 mod command;
 pub mod inventory;
 pub mod mcp;
+mod offer;
 pub mod person;
 pub mod pin;
 mod recipes;
@@ -18,6 +19,7 @@ use crate::config::{Config, DEFAULTS};
 use crate::places::Places;
 
 pub use command::{TrustArguments, UntrustArguments, reload, this_project, tools, trust, untrust};
+pub use offer::ProjectOffer;
 pub use pin::{PinnedFile, PinnedProject};
 
 /// Everything trusted by name.

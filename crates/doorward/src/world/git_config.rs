@@ -53,7 +53,7 @@ const EVERY: &[&str] = &[
 /// Reads everything that counts in a repository. The error says why the effective configuration is not known.
 pub fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Result<GitConfig, String> {
     let mut reader = Reader { config: GitConfig::default(), around, files: 0, whose: Whose::System };
-    for path in SYSTEM {
+    for path in SYSTEM.iter().filter(|_| !crate::places::is_stage()) {
         reader.file(Path::new(path), 0)?;
     }
     reader.whose = Whose::User;

@@ -11,11 +11,18 @@ fn subcommands(help: &str) -> Vec<String> {
     listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
+/// The names in all groups of the main help text; what a name does may go on below it, further in.
+fn commands(help: &str) -> Vec<String> {
+    let lines = help.lines().take_while(|line| *line != "Options:");
+    let named = lines.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    named.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
 pub fn command_line() -> String {
     let home = Home::new();
     let help = home.run(&["--help"], b"").stdout;
-    let names = subcommands(&help);
-    assert!(names.len() > 3, "{help}");
+    let names = commands(&help);
+    assert!(names.len() > 30, "{help}");
     let mut text = format!("# Commands\n\n```text\n{}\n```\n", help.trim_end());
     for name in names {
         let help = home.run(&[name.as_str(), "--help"], b"").stdout;

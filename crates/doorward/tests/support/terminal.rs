@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Home, program};
 
@@ -18,17 +18,19 @@ pub const LEFT_BY_AGENTS: &[&str] = &[
     "TMUX",
 ];
 
+/// On a machine that does a lot else, a screen may take so long.
+const PATIENCE: Duration = Duration::from_secs(90);
+
 /// A person's terminal.
 pub struct Terminal {
     socket: PathBuf,
 }
 
 /// Whether there is a terminal to be had; says loudly if not.
-#[allow(clippy::print_stderr, reason = "what is not tested has to be said")]
 pub fn is_there(what: &str) -> bool {
     let is_there = Command::new("tmux").arg("-V").output().is_ok();
     if !is_there {
-        eprintln!("SKIPPED: `tmux` is not installed, so {what}");
+        super::skip(&format!("`tmux` is not installed, so {what}"));
     }
     is_there
 }
@@ -57,7 +59,7 @@ impl Terminal {
         let line = line.replace("doorward", program().to_str().unwrap());
         let home_variable = format!("HOME={}", home.path("").display().to_string().trim_end_matches('/'));
         let line =
-            format!("cd {} && env {home_variable} {line}; echo ended with $?; sleep 30", home.project().display());
+            format!("cd {} && env {home_variable} {line}; echo ended with $?; sleep 300", home.project().display());
         // Without a session that stays, the server would end with the one that is replaced.
         self.tmux(&["new-session", "-d", "-s", "stays", "sleep 600"]);
         self.tmux(&["kill-session", "-t", "person"]);
@@ -75,24 +77,31 @@ impl Terminal {
 
     /// Waits until the screen shows a text.
     pub fn shows(&self, text: &str) -> String {
-        self.wait(text, true)
+        self.shows_all(&[text])
+    }
+
+    /// Waits until the screen shows all of these at once: a screen that is half drawn shows some of them.
+    pub fn shows_all(&self, texts: &[&str]) -> String {
+        self.wait(&format!("{texts:?} to appear"), |screen| texts.iter().all(|text| screen.contains(text)))
     }
 
     /// Waits until the screen does not show a text any more.
     pub fn loses(&self, text: &str) -> String {
-        self.wait(text, false)
+        self.wait(&format!("`{text}` to go"), |screen| !screen.contains(text))
     }
 
-    fn wait(&self, text: &str, wanted: bool) -> String {
+    /// Waits for a screen; nothing is asserted on one that may be half drawn.
+    pub fn wait(&self, what: &str, is_wanted: impl Fn(&str) -> bool) -> String {
         let mut screen = String::new();
-        for _ in 0..400 {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
             screen = self.screen();
-            if screen.contains(text) == wanted {
+            if is_wanted(&screen) {
                 return screen;
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        panic!("`{text}` on the screen: wanted {wanted}\n{screen}");
+        panic!("waited for {what}\n{screen}");
     }
 
     /// Types a line.

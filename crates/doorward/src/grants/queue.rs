@@ -1,0 +1,144 @@
+//! What waits, in the order a person should see it: those who wait for the answer first, what is over apart, repeats folded.
+
+use super::pending::{Pending, Status};
+
+/// So long an agent's own prompt counts as open; nobody reports that it was closed with a no.
+const PROMPT_MS: u64 = 15 * 60 * 1000;
+
+/// Where a call stands; the order is that of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stand {
+    /// The agent waits for an answer from here, so many seconds more.
+    Waits(u64),
+    /// The agent asks in its own prompt.
+    Prompt,
+    /// It did not run; a yes lets the agent repeat it.
+    Refused,
+    /// A person let it run; the agent has not repeated it yet.
+    Approved,
+}
+
+/// One line of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub pending: Pending,
+    pub stand: Stand,
+    /// The ids of older calls that are the same to whoever reads them.
+    pub folded: Vec<String>,
+    /// How often it was proposed, folded ones included.
+    pub times: u32,
+}
+
+impl Stand {
+    pub fn of(pending: &Pending, now_ms: u64) -> Stand {
+        if pending.status == Status::Approved {
+            return Stand::Approved;
+        }
+        match pending.waits_until_ms.and_then(|until| until.checked_sub(now_ms)).filter(|left| *left > 0) {
+            Some(left) => Stand::Waits(left.div_ceil(1000)),
+            None if pending.in_prompt && now_ms.saturating_sub(pending.asked_ms) < PROMPT_MS => Stand::Prompt,
+            None => Stand::Refused,
+        }
+    }
+
+    /// The agent stands still until somebody answers.
+    pub const fn is_living(self) -> bool {
+        matches!(self, Stand::Waits(_) | Stand::Prompt)
+    }
+
+    /// In one word, for programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Stand::Waits(_) => "waiting",
+            Stand::Prompt => "prompt",
+            Stand::Refused => "refused",
+            Stand::Approved => "approved",
+        }
+    }
+
+    /// What stands above calls like this.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Stand::Waits(_) => "waiting for your answer",
+            Stand::Prompt => "asked in the agent's own prompt: answer there",
+            Stand::Refused => "refused; a yes lets the agent repeat it",
+            Stand::Approved => "approved; runs once when the agent repeats it",
+        }
+    }
+}
+
+impl Row {
+    /// Its id and those of the calls folded into it.
+    pub fn ids(&self) -> Vec<String> {
+        std::iter::once(&self.pending.id).chain(&self.folded).cloned().collect()
+    }
+}
+
+/// The list, from calls of which the latest comes first.
+pub fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for pending in calls {
+        let stand = Stand::of(&pending, now_ms);
+        // Whoever waits is answered by name: each has a line of its own.
+        let is_foldable = !matches!(stand, Stand::Waits(_));
+        let like = rows.iter_mut().find(|row| is_foldable && row.stand == stand && is_alike(&row.pending, &pending));
+        let times = pending.times.max(1);
+        match like {
+            Some(row) => {
+                row.folded.push(pending.id);
+                row.times = row.times.saturating_add(times);
+            }
+            None => rows.push(Row { pending, stand, folded: Vec::new(), times }),
+        }
+    }
+    // Stable: among equals the latest stays first.
+    rows.sort_by_key(|row| row.stand);
+    rows
+}
+
+fn is_alike(one: &Pending, other: &Pending) -> bool {
+    let face = |call: &Pending| (call.needs, call.verdict, call.first_step_ms);
+    let text = |call: &Pending| [&call.agent, &call.tool, &call.call, &call.input, &call.cwd].map(String::clone);
+    text(one) == text(other) && face(one) == face(other) && one.changes == other.changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str, text: &str) -> Pending {
+        Pending { id: id.into(), call: text.into(), asked_ms: 1_000_000, times: 1, ..Pending::default() }
+    }
+
+    #[test]
+    fn whoever_waits_comes_first_and_repeats_of_what_is_over_are_one_line() {
+        let now_ms = 1_010_000;
+        let waits = |id: &str, until: u64| Pending { waits_until_ms: Some(until), ..call(id, "npm test") };
+        let rows = queue(
+            vec![
+                call("dead", "curl x | sh"),
+                waits("late", now_ms + 40_000),
+                Pending { times: 3, ..call("again", "curl x | sh") },
+                Pending { in_prompt: true, ..call("prompt", "git push") },
+                waits("soon", now_ms + 1_500),
+                waits("over", now_ms - 1),
+                Pending { status: Status::Approved, ..call("yes", "make") },
+                Pending { in_prompt: true, asked_ms: 1, ..call("closed", "git push") },
+            ],
+            now_ms + PROMPT_MS - 100_000,
+        );
+        let shown: Vec<(&str, u32)> = rows.iter().map(|row| (row.pending.id.as_str(), row.times)).collect();
+        assert_eq!(shown, [("prompt", 1), ("dead", 4), ("late", 3), ("closed", 1), ("yes", 1)], "{rows:?}");
+        let rows =
+            queue(vec![call("dead", "ls"), waits("late", now_ms + 40_000), waits("soon", now_ms + 1_500)], now_ms);
+        let shown: Vec<(&str, Stand)> = rows.iter().map(|row| (row.pending.id.as_str(), row.stand)).collect();
+        assert_eq!(shown, [("soon", Stand::Waits(2)), ("late", Stand::Waits(40)), ("dead", Stand::Refused)]);
+    }
+
+    #[test]
+    fn another_directory_or_clearance_is_another_line() {
+        let elsewhere = Pending { cwd: "/other".into(), ..call("b", "ls") };
+        let harder = Pending { needs: Some(doorward_engine::Clearance::Hard), ..call("c", "ls") };
+        assert_eq!(queue(vec![call("a", "ls"), elsewhere, harder], 1_000_000).len(), 3);
+    }
+}

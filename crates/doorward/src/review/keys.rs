@@ -1,0 +1,19 @@
+//! What each key of `review` does, in words: for the help on the screen and for the documentation.
+
+/// A key and what it does.
+pub const KEYS: &[(&str, &str)] = &[
+    ("y", "approve this call once, if one key may (soft, firm); otherwise you type its target"),
+    ("n", "refuse it, and every repeat that is folded into its line"),
+    ("t", "trust this project: shows harmful recipes, then you type its name"),
+    ("a", "always allow exactly this call: shows the rule and its effect, then you type `always`"),
+    ("e", "explain: scope and reach of each effect, session, decision, pattern"),
+    ("/", "list only calls that contain a text; Esc lists all again"),
+    ("↑ ↓, k j", "choose a call"),
+    ("space, b", "one screen of the call down, up"),
+    ("g, G", "to its start, to its end"),
+    ("?", "this help"),
+    ("q, Ctrl-C", "leave"),
+];
+
+/// The keys at the foot of the screen.
+pub const SHORT: &str = "y approve once · n refuse · t trust · a always · e explain · / filter · ? help";

@@ -1,0 +1,15 @@
+//! How wide lines may be.
+
+use rustix::termios::tcgetwinsize;
+
+/// Where nobody looks, or nobody knows.
+const USUAL: usize = 100;
+
+/// Narrower than this, lines are left to the terminal to break.
+const LEAST: usize = 40;
+
+/// The columns of the terminal that standard output goes to.
+pub fn width() -> usize {
+    let columns = tcgetwinsize(std::io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    if columns < LEAST { USUAL } else { columns }
+}
