@@ -95,6 +95,11 @@ fn rank(opinion: &Opinion) -> u8 {
 /// A rule says what a call does, and to what.
 fn of_rule(because: &str, facts: &Facts) -> String {
     match because.split_once(": ") {
+        // A limit stands behind the target, and is what the person wants to know.
+        Some((what, target)) if target.ends_with("`)") => match target.split_once(" (") {
+            Some((target, limit)) => format!("this {what} ({}: {}", named(target, facts), limit),
+            None => format!("this {what} ({})", named(target, facts)),
+        },
         Some((what, target)) if target != Target::Unknown.shown() => {
             format!("this {what} ({})", named(target, facts))
         }
@@ -203,4 +208,15 @@ fn named(target: &str, facts: &Facts) -> String {
     let (start, end) = (NAME / 2, count - (NAME / 2 - 1));
     let middle: String = short.chars().take(start).chain(['…']).chain(short.chars().skip(end)).collect();
     middle
+}
+
+/// Begins with a capital letter and ends with a full stop.
+pub fn sentence(text: String) -> String {
+    let mut letters = text.chars();
+    // The name of the program stays as it is written.
+    let start = match letters.next() {
+        Some(first) if !text.starts_with("doorward") => first.to_uppercase().collect::<String>() + letters.as_str(),
+        Some(_) | None => text,
+    };
+    if start.ends_with(['.', '!', '?']) { start } else { start + "." }
 }

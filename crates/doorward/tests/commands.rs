@@ -75,7 +75,7 @@ fn the_demonstration_tells_its_stories_and_shows_nothing_of_the_machine() {
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     for part in [
         "block    T=~; $(echo rm) -rf \"$T\"",
-        "deletes the root or the home directory: ~",
+        "deletes the root or the home directory (~)",
         "writes something shaped like a secret",
         "approve  git reset --hard && git clean -fdx",
         "3 paths are back, byte for byte",

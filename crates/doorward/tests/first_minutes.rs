@@ -256,7 +256,7 @@ fn trust_without_a_word_means_this_project_and_the_reason_says_so() {
     let ran = set_up(&home, &[]);
     assert!(ran.stdout.contains("`doorward trust`"), "{}", ran.stdout);
     let (decision, why) = claude(&home, "make test");
-    assert!(decision == "ask" && why.ends_with("run `doorward trust`"), "{decision} {why}");
+    assert!(decision == "ask" && why.ends_with("run `doorward trust`."), "{decision} {why}");
     assert!(home.without_terminal(&["trust"]).stdout.contains("nothing is trusted"), "without a person it only lists");
     assert_ne!(home.without_terminal(&["trust", "."]).code, 0);
     if !is_there("nothing was trusted") {

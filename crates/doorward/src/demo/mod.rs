@@ -172,8 +172,8 @@ fn show(out: &mut dyn Write, played: &Played) -> std::io::Result<()> {
 
 /// The reason that decides; the rest is in the record.
 fn first_reason(reason: &str) -> &str {
-    let ends = ["; ", ". ", " (rule "].iter().filter_map(|end| reason.find(end));
-    ends.min().and_then(|end| reason.get(..end)).unwrap_or(reason)
+    let end = reason.find(". ").and_then(|end| reason.get(..end));
+    end.unwrap_or(reason).trim_end_matches('.')
 }
 
 fn cut(text: &str, room: usize) -> String {

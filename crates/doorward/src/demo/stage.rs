@@ -167,7 +167,8 @@ fn understood(reply: &Reply) -> Result<(Verdict, String)> {
         _ => Verdict::Confirm,
     };
     let reason = said("permissionDecisionReason");
-    Ok((verdict, reason.split_once(": ").map_or(reason, |(_, reason)| reason).to_owned()))
+    let start = ["because this ", "because it ", "because ", ": "].iter().find_map(|start| reason.split_once(start));
+    Ok((verdict, start.map_or(reason, |(_, reason)| reason).to_owned()))
 }
 
 fn shown(tool: &Value, input: &Value) -> String {

@@ -14,6 +14,7 @@ use crate::loading::Loaded;
 use crate::places::Places;
 use crate::record::{Entry, Recorder};
 use crate::screen::visible;
+use crate::telling::sentence;
 
 /// The session of the call by which `setup` proves the hook: nobody is to answer it.
 pub const TRIAL: &str = "doorward-setup";
@@ -286,17 +287,6 @@ fn fits(desk: &Desk, grant: &Grant, considered: &Considered, bound: &Bound) -> R
 
 fn answer(decision: &str, why: Option<&str>) -> AnswerBody {
     AnswerBody { decision: decision.to_owned(), reply: Reply::Approved, by: By::Person, why: why.map(str::to_owned) }
-}
-
-/// Begins with a capital letter and ends with a full stop.
-fn sentence(text: String) -> String {
-    let mut letters = text.chars();
-    // The name of the program stays as it is written.
-    let start = match letters.next() {
-        Some(first) if !text.starts_with("doorward") => first.to_uppercase().collect::<String>() + letters.as_str(),
-        Some(_) | None => text,
-    };
-    if start.ends_with(['.', '!', '?']) { start } else { start + "." }
 }
 
 /// The user of the machine, as the record names them.

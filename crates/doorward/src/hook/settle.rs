@@ -36,7 +36,9 @@ pub fn settle(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Decisio
         (Verdict::Confirm, Asking::Classifier | Asking::Elsewhere | Asking::Nobody) => {
             Decision::Deny(say(waiting::NEEDED))
         }
-        (Verdict::Block, _) => Decision::Deny(say("doorward blocks this because")),
+        (Verdict::Block, _) => {
+            Decision::Deny(say("doorward blocks this because").replacen("because this ", "because it ", 1))
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::judging::Considered;
 use crate::places::Places;
 use crate::screen::time::now_ms;
 use crate::screen::visible;
+use crate::telling::sentence;
 use crate::world::DiskWorld;
 
 /// Keeps copies for one call.
@@ -184,7 +185,7 @@ impl Note {
             (Note::Loses, Decision::Allow(_) | Decision::Ask(_) | Decision::Silent) => GONE.to_owned(),
             (Note::Says(note), _) => note,
         };
-        let with = |reason: String| format!("{reason}. {}", visible(&note));
+        let with = |reason: String| format!("{} {}", sentence(reason), sentence(visible(&note).into_owned()));
         match decision {
             Decision::Allow(reason) => Decision::Allow(with(reason)),
             Decision::Ask(reason) => Decision::Ask(with(reason)),

@@ -5,7 +5,7 @@ use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
 use crate::coverage::Degree;
 use crate::observe::shell::run::Runner;
-use crate::world::{Git, Kind};
+use crate::world::{Content, Git, Kind};
 
 /// These start what the repository or its submodules name, or work on addresses that it chose.
 const DRIVEN: &[&str] =
@@ -64,6 +64,25 @@ const INERT: &[(&str, &[&str])] = &[
     ("gc", &["autodetach"]),
 ];
 
+/// Settings of agents that a repository may bring along.
+const FOR_AGENTS: &[&str] = &[
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".mcp.json",
+    ".gemini/settings.json",
+    ".codex/config.toml",
+    ".codex/hooks.json",
+    ".cursor/hooks.json",
+    ".cursor/mcp.json",
+    "opencode.json",
+];
+
+/// Words without which such settings start nothing.
+const STARTING: &[&str] = &["hook", "mcp", "command", "helper"];
+
+/// Longer settings are not read.
+const SETTINGS: usize = 64 << 10;
+
 /// More levels of repositories inside repositories are not looked into.
 const DEPTH: usize = 3;
 
@@ -75,11 +94,25 @@ impl Runner<'_, '_> {
             Some(_) if DRIVEN.iter().any(|driven| sub.split(' ').next() == Some(*driven)) => {
                 Some(format!("`{}` runs what it names", invocation.by.name))
             }
-            Some(git) => self.odd_hook(git, hooks).or_else(|| self.odd_setting(git, 0)),
+            Some(git) => self
+                .odd_hook(git, hooks)
+                .or_else(|| self.odd_setting(git, 0))
+                .or_else(|| self.settings_for_agents(&git.root)),
         };
         if let Some(because) = found {
             self.out.lower(Degree::Unknown, format!("git in a project that nobody has trusted: {because}"));
         }
+    }
+
+    /// A clone that brings commands for the agent itself wants a look before the first call in it, even a harmless one: whoever
+    /// is asked learns of them while they can still leave.
+    fn settings_for_agents(&self, root: &str) -> Option<String> {
+        let starts = |name: &&&str| match self.out.world.content(&crate::path::join(root, name), SETTINGS) {
+            Content::Missing | Content::Unlisted => false,
+            Content::Text(text) => STARTING.iter().any(|word| text.to_ascii_lowercase().contains(word)),
+            Content::TooLong | Content::NotText | Content::Unreadable => true,
+        };
+        FOR_AGENTS.iter().find(starts).map(|name| format!("`{name}` brings commands for the agent"))
     }
 
     /// A hook lies there that the command would run.
