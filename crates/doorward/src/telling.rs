@@ -96,7 +96,7 @@ fn rank(opinion: &Opinion) -> u8 {
 fn of_rule(because: &str, facts: &Facts) -> String {
     match because.split_once(": ") {
         // A limit stands behind the target, and is what the person wants to know.
-        Some((what, target)) if target.ends_with("`)") => match target.split_once(" (") {
+        Some((what, target)) if target.ends_with("`))") => match target.split_once(" (") {
             Some((target, limit)) => format!("this {what} ({}: {}", named(target, facts), limit),
             None => format!("this {what} ({})", named(target, facts)),
         },
