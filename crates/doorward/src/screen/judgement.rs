@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use doorward_engine::{Effect, Judgement, Opinion, Part, Verdict};
+use doorward_engine::{Effect, Judgement, Opinion, Part, Source, Verdict};
 
 use super::{understood, visible};
 use crate::judging::Considered;
@@ -79,7 +79,8 @@ fn headline(out: &mut dyn Write, judged: &Judgement) -> io::Result<()> {
     if let Some(rule) = &judged.rule {
         write!(out, ", rule {rule}")?;
     }
-    if let Some(confidence) = judged.confidence {
+    // How sure layer 2 is says nothing about what a rule says.
+    if let Some(confidence) = judged.confidence.filter(|_| judged.settled_by == Source::Score) {
         write!(out, ", confidence {:.2}", confidence.get())?;
     }
     writeln!(out, "{FAINT:#}")

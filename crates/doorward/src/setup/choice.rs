@@ -11,13 +11,16 @@ use crate::config::{Agent, Questions};
 use crate::trust::person;
 
 /// Asks a person how to start.
-pub fn ask(out: &mut dyn Write) -> Result<Mode> {
-    writeln!(out, "\nhow should it start?")?;
-    writeln!(out, "  c  confirm-all: you are asked about every call (default)")?;
+pub fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {
+    writeln!(out, "\nhow should it start? (now: {now}, which a plain Enter keeps)")?;
+    writeln!(out, "  c  confirm-all: you are asked about every call")?;
     writeln!(out, "  s  shadow: only record what would have been decided")?;
     writeln!(out, "  a  auto: trust its judgement from now on")?;
     out.flush()?;
-    chosen(&person::asked("choice [c/s/a]: ")?.unwrap_or_default())
+    match person::asked("choice [c/s/a]: ")?.unwrap_or_default() {
+        nothing if nothing.trim().is_empty() => Ok(now),
+        letter => chosen(&letter),
+    }
 }
 
 /// Asks a person who answers questions of an agent that would ask nobody in its own mode.

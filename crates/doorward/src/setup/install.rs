@@ -137,14 +137,17 @@ fn mode(loaded: &Loaded, places: &Places, agent: Agent, arguments: &SetupArgumen
         return Ok(mode.into());
     }
     let is_set_up = loaded.config.agents.contains_key(agent.name()) && inspect::program_of(agent, places).is_some();
-    if arguments.yes || is_set_up {
-        return Ok(loaded.mode(agent.name()));
+    let now = loaded.mode(agent.name());
+    // Whoever names an agent that is not trusted yet comes back to this very question.
+    let is_settled = now == Mode::Auto || arguments.agents.is_empty() || !std::io::stdin().is_terminal();
+    if arguments.yes || (is_set_up && is_settled) {
+        return Ok(now);
     }
     if !std::io::stdin().is_terminal() {
         bail!("nobody can be asked here: say `--yes`, and `--mode` if it should not start with `confirm-all`");
     }
     writeln!(anstream::stdout(), "\n{}:", agent.title())?;
-    choice::ask(&mut std::io::stdout().lock())
+    choice::ask(&mut std::io::stdout().lock(), now)
 }
 
 /// Whether an agent may be set up like this here. What approves, looks away or hands over takes a person at a terminal; to
