@@ -105,7 +105,7 @@ fn a_grant_of_a_person_copies_first_and_says_so() {
     let pending = desk.open().into_iter().find(|pending| pending.call == "rm .env").unwrap();
     say_yes(&desk, &mut ledger, &pending.id, Yes::Key, None).unwrap();
     let (word, why) = room.bash("t4", "rm .env");
-    assert!(word == "allow" && why.contains("it cannot be undone"), "{word}: {why}");
+    assert!(word == "allow" && why.contains("It cannot be undone"), "{word}: {why}");
 }
 
 #[test]
