@@ -217,7 +217,7 @@ class Room:
         return message.get("type") == "result"
 
     def waiting(self):
-        return json.loads(self.doorward("pending", "--json").stdout or "[]")
+        return json.loads(self.doorward("pending", "--all", "--json").stdout or "[]")
 
     def approve(self, pending, typed="y"):
         return self.agree("approve", pending, typed=typed)
