@@ -34,6 +34,7 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         return Telling::default();
     };
     let reason = match opinion.source {
+        Source::Rule if judgement.verdict == Verdict::AutoApprove => opinion.because.clone(),
         Source::Rule => of_rule(&opinion.because, facts),
         Source::Coverage => of_coverage(facts),
         Source::Matrix => of_effect(opinion, facts),

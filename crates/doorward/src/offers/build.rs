@@ -72,7 +72,9 @@ pub fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) 
     {
         ways.push(Way::Rule(item(Some(calls(vec![open])))));
     }
-    if !texts.is_empty() && texts.len() <= TEXTS {
+    // A word that is a pattern already would be taken for one that may be any other.
+    let is_open = texts.iter().any(|text| text.split(' ').any(|word| word == "*"));
+    if !texts.is_empty() && texts.len() <= TEXTS && !is_open {
         ways.push(Way::Rule(item(Some(calls(texts)))));
     }
     if asked.iter().all(|one| one.questions.iter().all(|asked| asked == Source::Score.as_str())) {

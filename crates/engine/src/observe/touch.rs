@@ -169,6 +169,15 @@ impl Observer<'_> {
             .any(|link| path::under(lexical, link) && (changes || lexical != link || absolute.ends_with('/')))
     }
 
+    /// A directory that the pattern leaves open may be a link.
+    fn leads_through_link(&self, base: &str, pattern: &str) -> bool {
+        let Some((first, _)) = pattern.split_once('/') else { return false };
+        let Some(names) = self.world.entries(base) else { return false };
+        let is_link = |name: &String| self.world.look(&path::join(base, name)).kind == Kind::Link;
+        let start = first.split(['*', '?', '[', '(']).next().unwrap_or_default();
+        names.iter().any(|name| name.starts_with(start) && is_link(name))
+    }
+
     fn absolute(&self, text: &str, cwd: Option<&str>) -> Option<String> {
         if text.starts_with('/') {
             return Some(text.to_owned());
@@ -228,6 +237,14 @@ impl Observer<'_> {
             .unwrap_or_default();
         let base = if base.is_empty() { "/" } else { base };
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/');
+        // What lies in a directory is reached through its link, whatever becomes of it there.
+        let led = path::resolve(base, self.world, Follow::Last);
+        if self.links.iter().any(|link| path::under(&led.lexical, link)) || self.leads_through_link(&led.real, pattern)
+        {
+            self.lower(Degree::Opaque, format!("where `{absolute}` leads: it goes through a link"));
+            self.unknown(touch.operation(), by, Marks::default().with(Mark::Wildcard));
+        }
+        let base = led.real.as_str();
         let mut marks = Marks::default().with(Mark::CountUnknown).with(Mark::Wildcard);
         if super::wild::is_narrow(pattern) {
             marks.add(Mark::Narrowed);
@@ -342,7 +359,9 @@ impl Observer<'_> {
 
     /// Writes down what happens to an absolute path.
     pub fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
-        let resolved = path::resolve(absolute, self.world, touch.follow());
+        // A slash at the end leads through a link, as far as the program goes along.
+        let follow = if absolute.ends_with('/') { Follow::Last } else { touch.follow() };
+        let resolved = path::resolve(absolute, self.world, follow);
         if self.leads_through_own_link(touch, &resolved.lexical, absolute) {
             self.lower(Degree::Opaque, format!("`{}` leads through a link that this call makes", resolved.lexical));
             self.unknown(touch.operation(), by, marks);

@@ -89,6 +89,8 @@ pub fn texts_of(facts: &Facts, effect: &Effect) -> Vec<String> {
             // A command that runs somewhere else than the call itself is another one, and what a variable or a redirect
             // does besides is not in its words.
             let is_by_itself = facts.directories.is_empty() && !effect.by.is_empty();
+            // What a word becomes is not in the part that holds it, but in the whole call.
+            let part = part.filter(|part| !part.contains(['$', '`', '*', '?', '[', '{', '~', '<', '>']));
             part.filter(|part| is_by_itself && !part.is_empty()).map(str::to_owned).into_iter().chain([whole]).collect()
         }
         "fetch" => vec![facts.subject.clone()],

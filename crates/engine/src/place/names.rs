@@ -566,6 +566,7 @@ pub static NAMES: Table<Class> = Table::new(&[
             "karma.conf.ts",
             "protractor.conf.js",
             "pylintrc",
+            "pyvenv.cfg",
             "rails_helper.rb",
             "sitecustomize.py",
             "spec_helper.rb",

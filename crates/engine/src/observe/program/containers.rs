@@ -22,6 +22,31 @@ const COMPOSING: &[&str] = &["docker compose ", "docker-compose ", "podman compo
 /// What is done to the services of a project, without running a command of the agent's choice in them.
 const SERVING: &[&str] = &["up", "create", "build", "down", "start", "stop", "restart", "pause", "unpause"];
 
+/// What makes the work another project's, or brings something in that the project's files do not name.
+const BROUGHT: &[&str] = &[
+    "-p",
+    "--project-name",
+    "--env-file",
+    "--rmi",
+    "-v",
+    "--volumes",
+    "--remove-orphans",
+    "--build-arg",
+    "--build-context",
+    "--add-host",
+    "--secret",
+    "--ssh",
+    "--allow",
+    "--push",
+    "-o",
+    "--output",
+    "--cache-to",
+    "--scale",
+];
+
+/// Variables that the tools obey, as far as the call itself sets them.
+const STEERING: &[&str] = &["COMPOSE_", "DOCKER_", "BUILDKIT_", "BUILDX_"];
+
 /// Where `compose` looks for its files.
 const COMPOSE_FILES: &[&str] = &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 const OVERRIDES: &[&str] =
@@ -41,7 +66,7 @@ impl Runner<'_, '_> {
             true => self.builds_own_image(invocation, state),
             false => self.serves_own_services(invocation, state),
         };
-        if !(serves || builds) || !self.is_project_work(invocation) || !is_own() {
+        if !(serves || builds) || !self.is_project_work(invocation, state) || !is_own() {
             return;
         }
         for does in &mut invocation.does {
@@ -54,7 +79,7 @@ impl Runner<'_, '_> {
     }
 
     /// Understood, of a trusted project as it was trusted, and done by a daemon on this machine.
-    fn is_project_work(&self, invocation: &Invocation) -> bool {
+    fn is_project_work(&self, invocation: &Invocation, state: &State<'_>) -> bool {
         let world = self.out.world;
         let doubts = [Mark::ChangedRecipe, Mark::UntrustedProject, Mark::OutsideProject, Mark::ContainerEscape];
         let is_inside = |cwd: &str| world.project().is_some_and(|project| path::under(cwd, project));
@@ -63,6 +88,8 @@ impl Runner<'_, '_> {
             && invocation.cwd.as_deref().is_some_and(is_inside)
             && !invocation.does.iter().any(|does| does.marks.has_any(&doubts))
             && !invocation.args.has_any(&["-H", "--host", "--context", "--builder"])
+            && !invocation.args.has_any(BROUGHT)
+            && !state.variables.keys().any(|name| STEERING.iter().any(|start| name.starts_with(start)))
             && !invocation.args.given.iter().any(|given| given.level == 1 && given.name == "-c")
             && self.is_local_daemon()
     }

@@ -11,6 +11,48 @@ use crate::world::{Content, Git, Kind};
 const DRIVEN: &[&str] =
     &["submodule", "lfs", "difftool", "mergetool", "gui", "citool", "instaweb", "send-email", "filter-branch", "svn"];
 
+/// These only look.
+const LOOKING: &[&str] = &[
+    "status",
+    "diff",
+    "log",
+    "show",
+    "branch",
+    "tag",
+    "remote",
+    "rev-parse",
+    "rev-list",
+    "ls-files",
+    "ls-tree",
+    "ls-remote",
+    "cat-file",
+    "blame",
+    "annotate",
+    "describe",
+    "shortlog",
+    "reflog",
+    "stash",
+    "grep",
+    "for-each-ref",
+    "show-ref",
+    "merge-base",
+    "name-rev",
+    "whatchanged",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "count-objects",
+    "version",
+    "help",
+    "config",
+    "check-ignore",
+    "check-attr",
+    "worktree",
+    "var",
+    "cherry",
+    "range-diff",
+];
+
 /// Settings that repositories usually have and that make git run nothing, by section and last part.
 const INERT: &[(&str, &[&str])] = &[
     (
@@ -83,9 +125,6 @@ const STARTING: &[&str] = &["hook", "mcp", "command", "helper"];
 /// Longer settings are not read.
 const SETTINGS: usize = 64 << 10;
 
-/// More levels of repositories inside repositories are not looked into.
-const DEPTH: usize = 3;
-
 impl Runner<'_, '_> {
     /// Asks unless everything that the command would obey is plain: settings, hooks and submodules.
     pub(super) fn git_untrusted(&mut self, sub: &str, git: Option<&Git>, hooks: Hooks, invocation: &Invocation) {
@@ -94,9 +133,12 @@ impl Runner<'_, '_> {
             Some(_) if DRIVEN.iter().any(|driven| sub.split(' ').next() == Some(*driven)) => {
                 Some(format!("`{}` runs what it names", invocation.by.name))
             }
+            Some(_) if !LOOKING.iter().any(|looking| sub.split(' ').next() == Some(*looking)) => {
+                Some(format!("`{}` does more than look", invocation.by.name))
+            }
             Some(git) => self
                 .odd_hook(git, hooks)
-                .or_else(|| self.odd_setting(git, 0))
+                .or_else(|| self.odd_setting(git))
                 .or_else(|| self.settings_for_agents(&git.root)),
         };
         if let Some(because) = found {
@@ -131,29 +173,24 @@ impl Runner<'_, '_> {
     }
 
     /// A setting of the repository, or of one that git looks into from there, that is not known to run nothing.
-    fn odd_setting(&self, git: &Git, depth: usize) -> Option<String> {
+    fn odd_setting(&self, git: &Git) -> Option<String> {
         let Ok(config) = &git.config else { return Some("its settings cannot be read".to_owned()) };
         let is_odd = |key: &&String| {
             let value = config.get(*key).map(String::as_str).unwrap_or_default();
-            !(is_inert(key, value) || (depth > 0 && is_own_tree(key, value)))
+            !is_inert(key, value)
         };
         if let Some(key) = git.local.iter().find(is_odd) {
             return Some(format!("its setting `{key}` may run a program"));
         }
-        let is_odd = |key: &String| git.local.contains(key) || depth > 0 && !git.system.contains(key);
+        let is_odd = |key: &String| git.local.contains(key);
         if let Some(key) = git_config::dangers(config, Use::WHILE_LOOKING).into_iter().find(is_odd) {
             return Some(format!("its setting `{key}` may run a program"));
         }
         let Some(inner) = self.out.world.submodules(&git.root) else {
             return Some("its submodules cannot be listed".to_owned());
         };
-        if !inner.is_empty() && depth >= DEPTH {
-            return Some("it has submodules in submodules".to_owned());
-        }
-        inner.iter().find_map(|path| match self.out.world.git(path) {
-            Some(git) if git.root == *path => self.odd_setting(&git, depth + 1),
-            Some(_) | None => Some(format!("the submodule `{path}` cannot be read")),
-        })
+        // Git starts itself in each of them, with settings and hooks of their own.
+        inner.first().map(|path| format!("it holds another repository, `{path}`"))
     }
 }
 
@@ -165,9 +202,4 @@ fn is_inert(key: &str, value: &str) -> bool {
     section == "alias"
         || git_config::is_harmless(key, value) && !git_config::is_hooks_path(key)
         || INERT.iter().any(|(first, names)| *first == section && names.contains(&last))
-}
-
-/// A submodule says where its files lie, seen from its repository.
-fn is_own_tree(key: &str, value: &str) -> bool {
-    key == "core.worktree" && value.starts_with("../")
 }
