@@ -37,6 +37,7 @@ pub fn way(facts: &Facts) -> Option<&'static str> {
         (WHICH_PATH, "write out the path"),
         (WHICH_HOST, "write out the address"),
         (SQL, "write out the statement"),
+        (PATCH, "show the patch first"),
         (WHICH_DIRECTORY, "write out the directory"),
     ];
     ways.iter().find(|(doubt, _)| first.contains(doubt)).map(|(_, way)| *way)
@@ -48,6 +49,7 @@ const WHICH_PATH: &str = ": which path that is";
 const WHICH_HOST: &str = ": which host that is";
 const WHICH_DIRECTORY: &str = "the directory `…` of ";
 const NOT_KNOWN: &str = " that is not known";
+const PATCH: &str = "a patch whose text doorward cannot see, applied by ";
 const SQL: &str = "SQL given to ";
 
 /// Stands for text that only the shell will know.
@@ -79,6 +81,9 @@ fn rephrased(doubt: &str) -> Option<String> {
     }
     if let Some(program) = doubt.strip_prefix(WHICH_DIRECTORY) {
         return Some(format!("it cannot tell which directory {program} would run in"));
+    }
+    if let Some(program) = doubt.strip_prefix(PATCH) {
+        return Some(format!("it cannot see the patch that {program} applies"));
     }
     if let Some(program) = doubt.strip_prefix(SQL).and_then(|rest| rest.strip_suffix(NOT_KNOWN)) {
         return Some(format!("it cannot see the SQL that {program} would run"));
