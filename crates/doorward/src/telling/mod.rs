@@ -13,6 +13,9 @@ use doorward_engine::{
 /// Characters of all that an agent shows: its prompts cut longer texts at their end.
 const ROOM: usize = 200;
 
+/// Characters of what doorward itself says of a call, so that the words before it fit as well.
+const REASON: usize = 165;
+
 /// Characters of a path, host or name in the sentence.
 const NAME: usize = 60;
 
@@ -40,9 +43,9 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         return Telling::default();
     };
     let reason = match opinion.source {
-        Source::Rule => of_rule(opinion, facts),
-        Source::Coverage => doubts::of_coverage(facts),
-        Source::Matrix => of_effect(opinion, facts),
+        Source::Rule => shortened(&of_rule(opinion, facts), REASON),
+        Source::Coverage => shortened(&doubts::of_coverage(facts), REASON),
+        Source::Matrix => shortened(&of_effect(opinion, facts), REASON),
         Source::Score => of_score(&opinion.because, facts),
         Source::Mode
         | Source::Cancelled
@@ -76,8 +79,8 @@ impl Telling {
         // "This" is said once: "blocks this because it deletes".
         let it = self.reason.strip_prefix("this ").filter(|_| start.contains(" this "));
         let reason = match it {
-            Some(rest) => shortened(&format!("{start} it {rest}"), ROOM - 1) + ".",
-            None => shortened(&format!("{start} {}", self.reason), ROOM - 1) + ".",
+            Some(rest) => format!("{start} it {rest}."),
+            None => format!("{start} {}.", self.reason),
         };
         let way = self.way.as_ref().map(|way| format!("{reason} {way}."));
         way.filter(|whole| whole.chars().count() <= ROOM).unwrap_or(reason)

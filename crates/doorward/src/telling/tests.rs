@@ -175,9 +175,12 @@ fn what_was_told_wrongly_once_is_told_right() {
 }
 
 #[test]
-fn a_long_reason_is_cut_in_its_middle() {
-    let telling = super::Telling { reason: format!("this deletes {}", "x".repeat(400)), way: Some("Wait".to_owned()) };
-    let text = telling.after("doorward asks because");
-    assert_eq!(text.chars().count(), ROOM);
-    assert!(text.starts_with("doorward asks because this deletes") && text.ends_with("x."), "{text}");
+fn long_names_leave_room_for_the_reason() {
+    let long = "x".repeat(400);
+    for call in
+        [format!("rm -rf ~/{long}"), format!("{long} --run"), format!("rm {long}"), format!("cat ~/.ssh/{long}")]
+    {
+        let (verdict, text) = told(&call);
+        assert!(verdict != Verdict::AutoApprove && faults(verdict, &text).is_empty(), "{text}");
+    }
 }
