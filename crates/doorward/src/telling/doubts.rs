@@ -1,0 +1,127 @@
+//! What was not understood about a call, in a sentence.
+
+use doorward_engine::Facts;
+
+use super::UNTRUSTED;
+
+/// Calls that are not described, although everybody knows what they do.
+const KNOWN: &[(&str, &str)] = &[
+    ("so many operands of `code`", "this opens an editor, which runs tasks and extensions of its own"),
+    ("so many operands of `mount`", "this attaches a disk or directory to this machine"),
+    ("the flag `-c` of `history`", "this clears the history of the shell"),
+];
+
+/// What was not understood, in the order in which it was met: the first is what the rest follows from.
+pub fn of_coverage(facts: &Facts) -> String {
+    let Some(first) = facts.coverage.because.first() else { return "it does not understand this call".to_owned() };
+    if first.contains(UNTRUSTED) {
+        return "nobody has trusted this project yet".to_owned();
+    }
+    if let Some((_, sentence)) = KNOWN.iter().find(|(doubt, _)| doubt == first) {
+        return (*sentence).to_owned();
+    }
+    rephrased(first).unwrap_or_else(|| introduced(first))
+}
+
+/// What a rule says of hidden text is a guess: that it is hidden is the reason.
+pub fn is_first(facts: &Facts) -> bool {
+    facts.coverage.because.first().is_some_and(|first| first.starts_with(SQL))
+}
+
+/// A way on where something is hidden.
+pub fn way(facts: &Facts) -> Option<&'static str> {
+    let first = facts.coverage.because.first()?;
+    let ways = [
+        (RUNS_DATA, "write out the command that is to run"),
+        (MAY_BE_FLAG, "write out the arguments"),
+        (WHICH_PATH, "write out the path"),
+        (WHICH_HOST, "write out the address"),
+        (SQL, "write out the statement"),
+        (PATCH, "show the patch first"),
+        (WHICH_DIRECTORY, "write out the directory"),
+    ];
+    ways.iter().find(|(doubt, _)| first.contains(doubt)).map(|(_, way)| *way)
+}
+
+const RUNS_DATA: &str = " runs data that is not known";
+const MAY_BE_FLAG: &str = " may be a flag of ";
+const WHICH_PATH: &str = ": which path that is";
+const WHICH_HOST: &str = ": which host that is";
+const WHICH_DIRECTORY: &str = "the directory `…` of ";
+const NOT_KNOWN: &str = " that is not known";
+const PATCH: &str = "a patch whose text doorward cannot see, applied by ";
+const SQL: &str = "SQL given to ";
+
+/// Stands for text that only the shell will know.
+const HIDDEN: char = '…';
+
+/// Doubts that are not made of a noun.
+fn rephrased(doubt: &str) -> Option<String> {
+    if let Some(rest) = doubt.strip_prefix("a fault of doorward's own") {
+        return Some(format!("of a fault of its own{rest}"));
+    }
+    if let Some((program, _)) = doubt.split_once(RUNS_DATA) {
+        return Some(format!("it cannot see what {program} would run"));
+    }
+    if let Some(program) = doubt.strip_prefix("so many operands of ") {
+        return Some(format!("it does not know what {program} does with these arguments"));
+    }
+    if let Some(flag) = doubt.strip_prefix("the flag ") {
+        return Some(format!("it does not know what the flag {flag} does"));
+    }
+    if let Some((_, program)) = doubt.split_once(MAY_BE_FLAG) {
+        return Some(format!("it cannot tell what arguments {program} would get"));
+    }
+    for (which, kind) in [(WHICH_PATH, "path"), (WHICH_HOST, "host")] {
+        match doubt.split_once(which) {
+            Some((word, _)) if word.contains(HIDDEN) => return Some(format!("it cannot tell which {kind} is meant")),
+            Some((word, _)) => return Some(format!("it cannot tell which {kind} {word} is")),
+            None => {}
+        }
+    }
+    if let Some(program) = doubt.strip_prefix(WHICH_DIRECTORY) {
+        return Some(format!("it cannot tell which directory {program} would run in"));
+    }
+    if let Some(program) = doubt.strip_prefix(PATCH) {
+        return Some(format!("it cannot see the patch that {program} applies"));
+    }
+    if let Some(program) = doubt.strip_prefix(SQL).and_then(|rest| rest.strip_suffix(NOT_KNOWN)) {
+        return Some(format!("it cannot see the SQL that {program} would run"));
+    }
+    if let Some((word, _)) = doubt.split_once(": it is not known where the links") {
+        return Some(format!("it cannot tell where the links of {word} end"));
+    }
+    if let Some(rest) = doubt.strip_prefix("it is not known ") {
+        return Some(format!("it cannot tell {rest}"));
+    }
+    if let Some(rest) = doubt.strip_suffix(NOT_KNOWN) {
+        return Some(format!("it cannot see {rest}"));
+    }
+    None
+}
+
+/// Doubts that are a noun, a question or a whole clause, each after the words that it needs.
+fn introduced(doubt: &str) -> String {
+    let asks = ["which ", "what ", "where ", "who ", "how ", "whether "];
+    let names = ["the program ", "the command ", "the subcommand ", "the tool ", "the variable "];
+    let starts = |words: &[&str]| words.iter().any(|word| doubt.starts_with(word));
+    if starts(&asks) {
+        format!("it cannot tell {doubt}")
+    } else if starts(&names) {
+        format!("it does not know {doubt}")
+    } else if is_clause(doubt) {
+        doubt.to_owned()
+    } else {
+        format!("it cannot look into {doubt}")
+    }
+}
+
+/// The doubt has a subject and a verb, so that it can follow "because".
+fn is_clause(doubt: &str) -> bool {
+    let verbs =
+        ["is", "are", "was", "changes", "changed", "calls", "gives", "loads", "refuses", "makes", "may", "runs"];
+    let bare = doubt.split('`').step_by(2).collect::<Vec<_>>().join("x");
+    let mut words = bare.split([' ', ',']);
+    let relative = ["that", "which", "whose"];
+    words.find(|word| relative.contains(word) || verbs.contains(word)).is_some_and(|word| verbs.contains(&word))
+}

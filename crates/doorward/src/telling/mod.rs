@@ -1,0 +1,295 @@
+//! A judgement in the words that a person is told: the decisive reason in one sentence, and one way on.
+
+mod cases;
+mod doubts;
+#[cfg(test)]
+mod tests;
+
+use cases::{Case, UNPACK_APART, UNPACKS};
+use doorward_engine::{
+    Effect, Facts, Judgement, Mark, Operation, Opinion, Reversibility, Scope, Source, Target, Verdict, described,
+};
+
+/// Characters of all that an agent shows: its prompts cut longer texts at their end.
+const ROOM: usize = 200;
+
+/// Characters of what doorward itself says of a call, so that the words before it fit as well.
+const REASON: usize = 165;
+
+/// Characters of a path, host or name in the sentence.
+const NAME: usize = 60;
+
+/// How the risk model begins where it is not sure enough.
+const UNSURE: &str = "only ";
+
+/// What is said of a project that is not trusted, where it is the reason for a doubt.
+const UNTRUSTED: &str = "nobody has trusted";
+
+/// The way out where trust in the project is all that is missing.
+const TRUST: &str = "If you trust this project, run `doorward trust`";
+
+/// What a person is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Telling {
+    /// What follows "because": no capital, no full stop.
+    pub reason: String,
+    /// One thing to do instead, or to do about it; a sentence without its full stop.
+    pub way: Option<String>,
+}
+
+/// The decisive reason of a judgement, and a way on.
+pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
+    let Some(opinion) = judgement.reasons().min_by_key(|opinion| rank(opinion, facts)) else {
+        return Telling::default();
+    };
+    let reason = match opinion.source {
+        Source::Rule if judgement.verdict == Verdict::AutoApprove => opinion.because.clone(),
+        Source::Rule => shortened(&of_rule(opinion, facts), REASON),
+        Source::Coverage => shortened(&doubts::of_coverage(facts), REASON),
+        Source::Matrix => shortened(&of_effect(opinion, facts), REASON),
+        Source::Score => of_score(&opinion.because, facts),
+        Source::Mode
+        | Source::Cancelled
+        | Source::Permission
+        | Source::Review
+        | Source::Boundary
+        | Source::Limit
+        | Source::Nothing => opinion.because.clone(),
+    };
+    let instead = way_of(opinion, facts).filter(|instead| !instead.is_empty());
+    let way = match instead {
+        _ if wants_trust(facts) && judgement.verdict == Verdict::Confirm => Some(TRUST.to_owned()),
+        Some(instead) => Some(format!("Instead: {instead}")),
+        None => None,
+    };
+    Telling { reason, way }
+}
+
+/// The call runs something of a project that nobody has trusted: to trust it is the way out.
+pub fn wants_trust(facts: &Facts) -> bool {
+    let runs_it = |effect: &Effect| effect.marks.has(Mark::UntrustedProject);
+    let is_why = |because: &String| because.contains(UNTRUSTED);
+    !facts.project_trusted
+        && facts.project.is_some()
+        && (facts.effects.iter().any(runs_it) || facts.coverage.because.iter().any(is_why))
+}
+
+impl Telling {
+    /// All of it after these words, with the way on where there is room for it.
+    pub fn after(&self, start: &str) -> String {
+        // "This" is said once: "blocks this because it deletes".
+        let it = self.reason.strip_prefix("this ").filter(|_| start.contains(" this "));
+        let reason = match it {
+            Some(rest) => format!("{start} it {rest}."),
+            None => format!("{start} {}.", self.reason),
+        };
+        let way = self.way.as_ref().map(|way| format!("{reason} {way}."));
+        way.filter(|whole| whole.chars().count() <= ROOM).unwrap_or(reason)
+    }
+}
+
+/// What people want to hear first: what somebody said about this call, then what it does, then what doorward makes of it.
+fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
+    match opinion.source {
+        // Without layer 2 nobody weighs anything: that is a fault to be mended, and not about this call.
+        Source::Score if !opinion.because.starts_with(UNSURE) => 2,
+        Source::Cancelled => 0,
+        Source::Review => 1,
+        Source::Boundary => 2,
+        Source::Permission => 3,
+        Source::Coverage if doubts::is_first(facts) => 4,
+        Source::Rule if names_nothing(opinion) => 8,
+        Source::Rule if is_about_address(opinion) => 6,
+        Source::Rule => 5,
+        Source::Coverage => 7,
+        Source::Matrix => 9,
+        Source::Limit => 10,
+        Source::Score => 11,
+        Source::Mode => 12,
+        Source::Nothing => 13,
+    }
+}
+
+/// Where a call goes matters less to a person than what it does there.
+fn is_about_address(opinion: &Opinion) -> bool {
+    let rules = ["address-literal", "odd-address", "odd-port", "plaintext", "rare-domain", "unlisted-host"];
+    opinion.rule.as_deref().is_some_and(|rule| rules.contains(&rule))
+}
+
+/// What one can do instead.
+fn way_of<'o>(opinion: &'o Opinion, facts: &Facts) -> Option<&'o str> {
+    match (opinion.source, case(opinion, facts)) {
+        (Source::Coverage, _) => doubts::way(facts),
+        (Source::Matrix, _) => weighed(opinion, facts).filter(|effect| cases::unpacks(effect)).map(|_| UNPACK_APART),
+        (_, Some(case)) => Some(case.instead),
+        (_, None) => opinion.instead.as_deref(),
+    }
+}
+
+/// The effects that a rule may have spoken of: it names the target and where it stands.
+fn subjects<'f>(opinion: &Opinion, facts: &'f Facts) -> impl Iterator<Item = &'f Effect> {
+    let target = opinion.because.split_once(": ").map(|(_, target)| target.to_owned());
+    let part = opinion.part;
+    facts.effects.iter().filter(move |effect| {
+        let is_named = target.as_ref().is_some_and(|target| target.starts_with(effect.target.shown()));
+        is_named && part.is_none_or(|part| part == effect.part)
+    })
+}
+
+/// A sharper sentence than the rule's own, where there is one for what the call does.
+fn case(opinion: &Opinion, facts: &Facts) -> Option<&'static Case> {
+    let rule = opinion.rule.as_deref()?;
+    subjects(opinion, facts).find_map(|effect| cases::case_of(rule, effect))
+}
+
+/// A rule says what a call does, and to what.
+fn of_rule(opinion: &Opinion, facts: &Facts) -> String {
+    let because = opinion.because.as_str();
+    let (own, target) = because.split_once(": ").unwrap_or((because, ""));
+    let what = case(opinion, facts).map_or(own, |case| case.what);
+    let host = subjects(opinion, facts).find(|effect| cases::logs_in(effect)).and_then(|effect| host_of(effect, facts));
+    let name = host.map_or_else(|| flattened(target, facts), str::to_owned);
+    if name.is_empty() || names_nothing(opinion) || is_said(what, &name) {
+        format!("this {what}")
+    } else {
+        format!("this {what} ({name})")
+    }
+}
+
+/// A rule that cannot say what is acted on.
+fn names_nothing(opinion: &Opinion) -> bool {
+    opinion.because.split_once(": ").is_some_and(|(_, target)| target.starts_with(Target::Unknown.shown()))
+}
+
+/// The sentence has the name in it already: "changes a database (database)".
+fn is_said(what: &str, name: &str) -> bool {
+    name.len() > 3 && format!(" {what} ").contains(&format!(" {name} "))
+}
+
+/// The machine that the same command contacts.
+fn host_of<'f>(effect: &Effect, facts: &'f Facts) -> Option<&'f str> {
+    facts.effects.iter().filter(|other| other.by == effect.by).find_map(|other| match &other.target {
+        Target::Host(host) => Some(host.as_str()),
+        Target::Path(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => None,
+    })
+}
+
+/// The target of a rule's sentence and what stands behind it, a limit or the recipe, without brackets of their own.
+fn flattened(target: &str, facts: &Facts) -> String {
+    let (target, notes) = match target.split_once(" (") {
+        Some((target, notes)) => (target, format!(": {}", notes.replace(") (", ", ").trim_end_matches(')'))),
+        None => (target, String::new()),
+    };
+    format!("{}{notes}", named(target, facts))
+}
+
+/// The effect that the matrix speaks of, in a sentence.
+fn of_effect(opinion: &Opinion, facts: &Facts) -> String {
+    match weighed(opinion, facts) {
+        Some(effect) if cases::unpacks(effect) => format!("this {UNPACKS}"),
+        Some(effect) => effect_sentence(effect, facts),
+        None => format!("of this effect: {}", opinion.because),
+    }
+}
+
+fn weighed<'f>(opinion: &Opinion, facts: &'f Facts) -> Option<&'f Effect> {
+    facts.effects.iter().find(|effect| described(effect) == opinion.because)
+}
+
+fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
+    let target = match &effect.target {
+        Target::Unknown => "something that it cannot name".to_owned(),
+        Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) => {
+            named(effect.target.shown(), facts)
+        }
+    };
+    let verb = match effect.operation {
+        Operation::Read => "reads",
+        Operation::Write => "writes",
+        Operation::Delete => "deletes",
+        Operation::Mutate => "changes",
+        Operation::Network => "reaches out to",
+        Operation::Execute => "runs",
+    };
+    let is_command = matches!(effect.target, Target::Program(_) | Target::Resource(_));
+    let what = match (effect.operation, is_command) {
+        (Operation::Mutate | Operation::Network | Operation::Write, true) => format!("`{target}` makes a change"),
+        _ => format!("this {verb} {target}"),
+    };
+    let place = match effect.scope {
+        Scope::System => " on this machine",
+        Scope::External => " outside this machine",
+        Scope::OtherRepo => " outside the project",
+        Scope::Scratch | Scope::File | Scope::Directory | Scope::Project => "",
+    };
+    let loss = match (effect.operation, effect.reversibility) {
+        (Operation::Read, _) => "",
+        (_, Reversibility::Irreversible) => ", and that cannot be undone",
+        (Operation::Delete, _) => ", and only git can bring it back",
+        _ => "",
+    };
+    format!("{what}{place}{loss}")
+}
+
+/// The risk model speaks in shares of one; people think in percent.
+fn of_score(because: &str, facts: &Facts) -> String {
+    if let Some(told) = because.starts_with(UNSURE).then(|| remarkable(facts)).flatten() {
+        return told;
+    }
+    let number = |word: &str| word.trim_end_matches(',').parse::<f64>().ok().map(|share| share * 100.0);
+    let words: Vec<&str> = because.split(' ').collect();
+    let shares: Vec<f64> = words.iter().filter_map(|word| number(word)).collect();
+    match shares.as_slice() {
+        [sure, wanted, ..] if because.starts_with(UNSURE) => {
+            format!("it is only {sure:.0} % sure that this is safe, and {wanted:.0} % is needed")
+        }
+        _ => because.to_owned(),
+    }
+}
+
+/// What a person would name as odd about a call that only the risk model is unsure of.
+fn remarkable(facts: &Facts) -> Option<String> {
+    let marked = |mark: Mark| facts.effects.iter().find(|effect| effect.marks.has(mark));
+    if marked(Mark::Listens).is_some() {
+        return Some("this opens a port that other machines may connect to".to_owned());
+    }
+    marked(Mark::Interactive).map(|effect| match cases::browses(effect) {
+        true => format!("`{}` opens something in another program", cases::program(effect)),
+        false => format!("`{}` waits for a person at a terminal", cases::program(effect)),
+    })
+}
+
+/// A path as one would write it here: from the project, or from the home directory; long ones without their middle.
+fn named(target: &str, facts: &Facts) -> String {
+    let below = |root: &str| target.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
+    let project = facts.project.as_deref().filter(|root| !root.is_empty());
+    let short = match (project.and_then(below), facts.home.as_deref().and_then(below)) {
+        (Some(rest), _) => rest.to_owned(),
+        (None, _) if project == Some(target) => "this project".to_owned(),
+        (None, Some(rest)) => format!("~/{rest}"),
+        (None, None) if facts.home.as_deref() == Some(target) => "~".to_owned(),
+        (None, None) => target.to_owned(),
+    };
+    shortened(&short, NAME)
+}
+
+/// A text without its middle, where it is longer than this.
+fn shortened(text: &str, room: usize) -> String {
+    let count = text.chars().count();
+    if count <= room {
+        return text.to_owned();
+    }
+    let (start, end) = (room / 2, count - (room - room / 2 - 1));
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(end)).collect()
+}
+
+/// Begins with a capital letter and ends with a full stop.
+pub fn sentence(text: String) -> String {
+    let mut letters = text.chars();
+    // The name of the program stays as it is written.
+    let start = match letters.next() {
+        Some(first) if !text.starts_with("doorward") => first.to_uppercase().collect::<String>() + letters.as_str(),
+        Some(_) | None => text,
+    };
+    if start.ends_with(['.', '!', '?']) { start } else { start + "." }
+}
