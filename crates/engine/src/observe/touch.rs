@@ -362,8 +362,12 @@ impl Observer<'_> {
         // A slash at the end leads through a link, as far as the program goes along.
         let follow = if absolute.ends_with('/') { Follow::Last } else { touch.follow() };
         let resolved = path::resolve(absolute, self.world, follow);
-        if self.leads_through_own_link(touch, &resolved.lexical, absolute) {
-            self.lower(Degree::Opaque, format!("`{}` leads through a link that this call makes", resolved.lexical));
+        let is_led = absolute.ends_with('/') && touch.follow() == Follow::NotLast && {
+            let link = path::resolve(absolute.trim_end_matches('/'), self.world, Follow::NotLast);
+            link.real != resolved.real
+        };
+        if is_led || self.leads_through_own_link(touch, &resolved.lexical, absolute) {
+            self.lower(Degree::Opaque, format!("where `{}` leads: it goes through a link", resolved.lexical));
             self.unknown(touch.operation(), by, marks);
         }
         let real = resolved.real;
