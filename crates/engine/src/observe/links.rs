@@ -219,3 +219,25 @@ fn opens(touch: Touch) -> bool {
         Touch::List | Touch::Delete | Touch::DeleteTree | Touch::Move => false,
     }
 }
+
+impl Observer<'_> {
+    /// The path lies below such a link, or is one and what it leads to would change.
+    pub(super) fn leads_through_own_link(&self, touch: Touch, lexical: &str, absolute: &str) -> bool {
+        let changes = matches!(
+            touch,
+            Touch::Write | Touch::Append | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Upload
+        );
+        self.links
+            .iter()
+            .any(|link| path::under(lexical, link) && (changes || lexical != link || absolute.ends_with('/')))
+    }
+
+    /// A directory that the pattern leaves open may be a link.
+    pub(super) fn leads_through_link(&self, base: &str, pattern: &str) -> bool {
+        let Some((first, _)) = pattern.split_once('/') else { return false };
+        let Some(names) = self.world.entries(base) else { return false };
+        let is_link = |name: &String| self.world.look(&path::join(base, name)).kind == Kind::Link;
+        let start = first.split(['*', '?', '[', '(']).next().unwrap_or_default();
+        names.iter().any(|name| name.starts_with(start) && is_link(name))
+    }
+}

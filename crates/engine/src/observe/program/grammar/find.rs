@@ -12,7 +12,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
 use crate::observe::wild::{bar_ordinary, is_sensitive, may_pick_sensitive};
-use crate::path;
+use crate::path::{self, Follow};
 
 /// An expression, read.
 #[derive(Debug, Default)]
@@ -64,6 +64,11 @@ impl Runner<'_, '_> {
             self.delete_found(&expression, invocation);
         }
         invocation.input = Stream::empty();
+        const LOOKING: &[&str] = &["cat", "grep", "rg", "head", "tail", "ls", "wc", "file", "stat", "basename", "echo"];
+        let looks = |words: &[Field]| words.first().and_then(Field::exact).is_some_and(|name| LOOKING.contains(&name));
+        if expression.commands.iter().any(|(words, _)| !looks(words)) {
+            self.doubt_links(&expression, invocation);
+        }
         for (words, in_directory) in &expression.commands {
             self.run_on_found(words, *in_directory, &expression, invocation, state);
         }
@@ -71,7 +76,24 @@ impl Runner<'_, '_> {
         invocation.passes_input = false;
     }
 
+    /// A search that begins at a link may go where the link leads: a slash or an option is enough.
+    fn doubt_links(&mut self, expression: &Expression, invocation: &Invocation) {
+        let Some(cwd) = invocation.cwd.as_deref() else { return };
+        let leads = |follow| {
+            move |start: &str, world| path::resolve(path::join(cwd, start).trim_end_matches('/'), world, follow).real
+        };
+        let (through, up_to) = (leads(Follow::Last), leads(Follow::NotLast));
+        let world = self.out.world;
+        let starts = expression.starts.iter().filter_map(Field::exact);
+        if let Some(start) =
+            starts.filter(|start| *start != "/").find(|start| through(start, world) != up_to(start, world))
+        {
+            self.out.lower(Degree::Opaque, format!("where `{start}` leads: it is a link"));
+        }
+    }
+
     fn delete_found(&mut self, expression: &Expression, invocation: &Invocation) {
+        self.doubt_links(expression, invocation);
         if let Some(found) = self.certainly_found(expression, invocation) {
             return self.delete_certain(&found, expression, invocation);
         }
