@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use doorward_engine::{
-    AcceptedHistory, Clearance, Effect, Facts, Intent, Mark, Operation, Policy, Reversibility, Scope, Source, Verdict,
-    is_plain_word, judge, kind, question, texts_of,
+    AcceptedHistory, Clearance, Effect, Facts, Intent, Judgement, Mark, Operation, Policy, Reversibility, Scope,
+    Source, Verdict, is_plain_word, judge, kind, question, texts_of,
 };
 
 use super::{Way, Yes};
@@ -106,12 +106,10 @@ impl Asked {
     /// `None` if a rule could not answer all of it.
     fn of(facts: &Facts, policy: &Policy) -> Option<Asked> {
         let judgement = judge(facts, policy);
-        let asking = judgement.opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove);
-        let is_soft = asking.clone().all(|opinion| opinion.cleared_by == Some(Clearance::Soft));
-        let is_offered = asking.clone().map(question).all(|asked| OFFERED.contains(&asked.as_str()));
-        if judgement.verdict != Verdict::Confirm || !is_soft || !is_offered {
+        if !may_be_offered(&judgement) {
             return None;
         }
+        let asking = judgement.opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove);
         let is_asked = |effect: &&Effect| {
             let alone = Facts { effects: vec![(*effect).clone()], intent: Intent::default(), ..facts.clone() };
             judge(&alone, policy).verdict != Verdict::AutoApprove
@@ -128,6 +126,14 @@ impl Asked {
             is_mild: facts.tool == "bash" && effects.iter().all(|effect| is_mild(effect)),
         })
     }
+}
+
+/// Everything that is asked about the call is soft, and may be answered by a rule out of history.
+pub fn may_be_offered(judgement: &Judgement) -> bool {
+    let mut asking = judgement.opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove);
+    judgement.verdict == Verdict::Confirm
+        && asking
+            .all(|opinion| opinion.cleared_by == Some(Clearance::Soft) && OFFERED.contains(&question(opinion).as_str()))
 }
 
 /// Another operand would be as harmless: nothing is lost, nothing unknown runs, nothing is chosen from outside.

@@ -2,6 +2,7 @@
 
 use doorward_engine::{Clearance, Mode, Verdict};
 
+use super::build::may_be_offered;
 use super::{DAYS, OVERRIDES};
 use crate::from_history::id_of;
 use crate::judging::Considered;
@@ -20,8 +21,10 @@ pub fn hint(
     project: Option<&str>,
 ) -> Option<String> {
     let (facts, judgement) = (&considered.facts, &considered.judgement);
+    // What no rule may answer is not promised an end; in a project that nobody trusts, trust is what helps.
+    let helps = !facts.project_trusted || may_be_offered(judgement);
     let is_own = mode == Mode::Auto && judgement.verdict == Verdict::Confirm && considered.demanded.is_none();
-    let project = project.filter(|_| is_own && judgement.cleared_by == Some(Clearance::Soft))?;
+    let project = project.filter(|_| is_own && helps && judgement.cleared_by == Some(Clearance::Soft))?;
     let (id, now_ms) = (id_of(&facts.pattern, Some(project)), now_ms());
     let history = &loaded.accepted.history;
     if history.is_declined(&id, now_ms) {

@@ -116,6 +116,11 @@ impl Offer {
         }
     }
 
+    /// There is something that a person can accept or do.
+    pub fn is_something(&self) -> bool {
+        !matches!(self.way, Way::Nothing(_))
+    }
+
     pub fn to_json(&self) -> Value {
         let (way, item) = match &self.way {
             Way::Rule(item) => ("rule", Some(item)),

@@ -109,7 +109,7 @@ impl Glance<'_> {
         if alerts.len() > ALERTS {
             writeln!(out, "and {} more alerts: `doorward alerts`", alerts.len() - ALERTS)?;
         }
-        for offer in self.offers {
+        for offer in self.offers.iter().filter(|offer| offer.is_something()) {
             writeln!(out, "offer {}: {}", offer.id, visible(&offer.sentence()))?;
         }
         if let Some(sentence) = self.upgraded {
