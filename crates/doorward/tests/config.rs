@@ -200,6 +200,39 @@ fn patterns_are_compared_with_resolved_paths() {
 }
 
 #[test]
+fn a_denied_place_is_denied_as_part_of_a_directory_too() {
+    let is_denied = |tool: &str, input: Value| {
+        let line = json!({
+            "id": 1, "tool": tool, "input": input, "cwd": "/home/dev/project",
+            "world": { "home": "/home/dev", "project": "/home/dev/project", "git": { "root": "/home/dev/project" },
+                       "files": { "private/notes": { "content": "x" }, "public/notes": { "content": "x" } } },
+            "config": { "permissions": { "deny": ["read(private/*)", "edit(./private/**)"] } },
+        });
+        let answer = Home::new().run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json();
+        answer["verdict"] == "block" && answer["settled_by"] == "permission"
+    };
+    for command in [
+        "cat private/*",
+        "cat private/not?s",
+        "grep -r x private",
+        "grep -r x ./private/",
+        "cp -r private z",
+        "mv private pub",
+        "rm -rf private",
+        "tar cf - private",
+        "find private -type f -exec cat {} +",
+        "cd private && cat notes",
+    ] {
+        assert!(is_denied("bash", json!({ "command": command })), "{command}");
+    }
+    assert!(is_denied("search", json!({ "path": "private", "pattern": "x" })));
+    for command in ["cat public/*", "grep -r x public", "ls", "cat privates/notes", "grep -rn x ."] {
+        assert!(!is_denied("bash", json!({ "command": command })), "{command}");
+    }
+    assert!(!is_denied("search", json!({ "path": "public", "pattern": "x" })));
+}
+
+#[test]
 fn an_allow_pattern_covers_words_and_not_what_the_shell_does_beside_them() {
     let check = |pattern: &str, command: &str| {
         let line = json!({

@@ -113,6 +113,19 @@ fn files_that_are_named_one_by_one_count_together() {
 }
 
 #[test]
+fn a_shell_that_nobody_names_loses_nothing_twice() {
+    let home = house("");
+    (0..20).for_each(|number| file(&home, &format!("data/{number}"), 1));
+    for shell in [None, Some("/bin/bash"), Some("/bin/zsh"), Some("/usr/bin/fish")] {
+        let mut hook = home.command(&["hook", "claude"]);
+        hook.env_remove("SHELL").env_remove("CLAUDE_CODE_SHELL").envs(shell.map(|shell| ("SHELL", shell)));
+        let payload = home.payload("Bash", json!({ "command": "rm -rf data data" }));
+        let answer = support::feed(&mut hook, payload.to_string().as_bytes()).json();
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{shell:?}: {answer}");
+    }
+}
+
+#[test]
 fn the_limits_are_printed_with_their_values_and_sources() {
     let home = house("bulk_files = 7\nreads_per_minute = 100000");
     let config = home.run(&["config"], b"").stdout;

@@ -1,6 +1,7 @@
 //! Limits: how often an agent may read and be denied, how much one call may lose, how much one read may hand over.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::effect::{Amount, Effect, Operation, Reversibility, Scope, Target};
 use crate::facts::Facts;
@@ -23,7 +24,7 @@ pub fn restorable(facts: &Facts) -> usize {
         };
         is_touched && effect.reversibility == Reversibility::Tracked && matches!(effect.target, Target::Path(_))
     };
-    facts.effects.iter().filter(is_restored).count()
+    facts.effects.iter().filter(is_restored).map(|effect| effect.target.shown()).collect::<BTreeSet<_>>().len()
 }
 
 /// Git brings each of them back, but so many at once somebody should see first.
@@ -102,10 +103,11 @@ pub fn measured<'f>(facts: &'f Facts, policy: &Policy) -> Cow<'f, Facts> {
     Cow::Owned(facts)
 }
 
-/// What the call loses for good, everything together.
+/// What the call loses for good, everything together. What two shells would do alike, or a call names twice, is lost once.
 fn lost(facts: &Facts) -> Amount {
-    let losses = facts.effects.iter().filter(|effect| is_loss(effect)).filter_map(|effect| effect.amount);
-    losses.fold(Amount::default(), |sum, lost| Amount {
+    let mut seen = BTreeSet::new();
+    let losses = facts.effects.iter().filter(|effect| is_loss(effect) && seen.insert(effect.target.shown()));
+    losses.filter_map(|effect| effect.amount).fold(Amount::default(), |sum, lost| Amount {
         files: sum.files.saturating_add(lost.files),
         bytes: sum.bytes.saturating_add(lost.bytes),
         at_least: sum.at_least || lost.at_least,

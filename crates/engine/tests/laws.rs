@@ -262,8 +262,8 @@ fn after_any_number_of_yes_answers_nothing_is_stricter_and_no_floor_is_lower() {
         }
     };
     corpus::rows().iter().for_each(|row| check(&row.facts()));
-    (0..300).for_each(|seed| check(&Chance::new(seed).calm_facts(&policy.rules)));
-    assert!(calmed >= 10, "{calmed}");
+    (0..900).for_each(|seed| check(&Chance::new(seed).calm_facts(&policy.rules)));
+    assert!(calmed > 20, "{calmed}");
 }
 
 #[test]

@@ -3,8 +3,9 @@
 mod accepted;
 mod pattern;
 
-use crate::effect::{Operation, Target};
+use crate::effect::{Effect, Operation, Scope, Target};
 use crate::facts::Facts;
+use crate::marks::Mark;
 use crate::verdict::{Clearance, Opinion, Source};
 use pattern::FILE_TOOLS;
 
@@ -76,8 +77,8 @@ struct Arguments<'f> {
     raw: &'f str,
     /// One entry for each command or file, with all spellings of it that mean the same.
     normalised: Vec<Vec<String>>,
-    /// Files that a command reads or changes, with the tools that would do the same.
-    files: Vec<(&'static [&'static str], Vec<String>)>,
+    /// Files that a call reads or changes besides, with the tools that would do the same.
+    files: Vec<Touched>,
 }
 
 impl Arguments<'_> {
@@ -87,17 +88,16 @@ impl Arguments<'_> {
         } else {
             facts.commands.iter().map(|command| vec![command.clone()]).collect()
         };
-        let files = if FILE_TOOLS.contains(&facts.tool.as_str()) { Vec::new() } else { touched_files(facts) };
+        // What a search goes through it reads; the other tools for files have their own name for what they do.
+        let is_named = FILE_TOOLS.contains(&facts.tool.as_str()) && facts.tool != "search";
+        let files = if is_named { Vec::new() } else { touched_files(facts) };
         Arguments { raw: &facts.subject, normalised, files }
     }
 
     fn touched_by(&self, pattern: &Pattern, tool: &str) -> bool {
         pattern.matches(tool, self.raw)
             || self.normalised.iter().flatten().any(|spelling| pattern.matches(tool, spelling))
-            || self.files.iter().any(|(tools, spellings)| {
-                pattern.names_files()
-                    && tools.iter().any(|tool| spellings.iter().any(|spelling| pattern.matches(tool, spelling)))
-            })
+            || (pattern.names_files() && self.files.iter().any(|touched| touched.is_meant_by(pattern)))
     }
 
     /// INVARIANT: an allow pattern never sees a path as the agent spelt it, only as it was resolved.
@@ -109,8 +109,27 @@ impl Arguments<'_> {
     }
 }
 
+/// A file or directory that a call touches.
+struct Touched {
+    /// The tools that would do the same.
+    tools: &'static [&'static str],
+    spellings: Vec<String>,
+    /// Whatever lies below is touched as well.
+    is_tree: bool,
+}
+
+impl Touched {
+    /// The pattern names the file, or something below a directory that is touched as a whole.
+    fn is_meant_by(&self, pattern: &Pattern) -> bool {
+        let is_meant = |tool: &str, spelling: &str| {
+            pattern.matches(tool, spelling) || (self.is_tree && pattern.names_below(tool, spelling))
+        };
+        self.tools.iter().any(|tool| self.spellings.iter().any(|spelling| is_meant(tool, spelling)))
+    }
+}
+
 /// Every file that the call touches, under the names of the tools that would touch it in the same way.
-fn touched_files(facts: &Facts) -> Vec<(&'static [&'static str], Vec<String>)> {
+fn touched_files(facts: &Facts) -> Vec<Touched> {
     let tools = |operation: Operation| -> &'static [&'static str] {
         match operation {
             Operation::Read => &["read", "search"],
@@ -118,8 +137,16 @@ fn touched_files(facts: &Facts) -> Vec<(&'static [&'static str], Vec<String>)> {
             Operation::Execute | Operation::Network => &[],
         }
     };
-    let touched = facts.effects.iter().map(|effect| (tools(effect.operation), path_spellings(&effect.target, facts)));
-    touched.filter(|(tools, _)| !tools.is_empty()).filter_map(|(tools, path)| Some((tools, path?))).collect()
+    let touched = |effect: &Effect| {
+        let (tools, spellings) = (tools(effect.operation), path_spellings(&effect.target, facts)?);
+        // To look through the whole project says nothing about one denied place in it; each file that is named does.
+        let is_whole = [&facts.project, &facts.home].iter().any(|root| root.as_deref() == Some(effect.target.shown()));
+        let is_tree = !is_whole
+            && (matches!(effect.scope, Scope::Directory | Scope::Project)
+                || effect.marks.has_any(&[Mark::Recursive, Mark::Wildcard]));
+        (!tools.is_empty()).then_some(Touched { tools, spellings, is_tree })
+    };
+    facts.effects.iter().filter_map(touched).collect()
 }
 
 /// A resolved path: absolute, below the home directory, relative to the project.

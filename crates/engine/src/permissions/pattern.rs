@@ -180,6 +180,15 @@ impl Pattern {
         self.tool == tool && self.argument.as_deref() == Some(argument) && !argument.contains('*')
     }
 
+    /// The pattern is about something below this directory.
+    pub(super) fn names_below(&self, tool: &str, directory: &str) -> bool {
+        let below = |argument: &str| {
+            let argument = argument.trim_start_matches("./");
+            argument.strip_prefix(directory.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+        };
+        (self.tool == "*" || self.tool == tool) && self.argument.as_deref().is_some_and(below)
+    }
+
     pub(super) fn matches(&self, tool: &str, argument: &str) -> bool {
         (self.tool == "*" || self.tool == tool)
             && self.argument.as_deref().is_none_or(|pattern| wildcard(pattern, argument))

@@ -132,6 +132,7 @@ impl Runner<'_, '_> {
             output: Stream::unknown(Origin::default()),
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: false,
+            environment: Vec::new(),
             stored: Vec::new(),
             work_tree: None,
             done: true,

@@ -46,6 +46,10 @@ impl Runner<'_, '_> {
         let mut inner: State<'_> = state.clone();
         inner.cwd = invocation.cwd.as_deref().map(Rc::from);
         inner.functions = Rc::default();
+        for (name, value) in &invocation.environment {
+            inner.set(name, value.clone());
+            inner.export(name);
+        }
         self.depth += 1;
         let marks_at = self.out.effects.len();
         let manner = std::mem::take(&mut self.manner);

@@ -63,6 +63,8 @@ pub struct Invocation {
     pub cwd: Option<String>,
     /// Standard input is the program's material, so what arrives there goes out again.
     pub passes_input: bool,
+    /// Variables that it sets for the command it starts.
+    pub environment: Vec<(String, Stream)>,
     /// Files that it wrote so far.
     pub stored: Vec<String>,
     /// The work tree whose changes it throws away, if it does.
@@ -160,6 +162,7 @@ impl Runner<'_, '_> {
             output: Stream::unknown(Origin::default()),
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: true,
+            environment: Vec::new(),
             stored: Vec::new(),
             work_tree: None,
             done: false,

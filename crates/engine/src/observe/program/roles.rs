@@ -264,12 +264,13 @@ impl Runner<'_, '_> {
     }
 
     /// `NAME=value` for the command that follows.
-    fn set_for_command(&mut self, field: &Field, invocation: &Invocation, state: &mut State<'_>) {
+    fn set_for_command(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
         match field.text.split_once('=') {
             Some((name, value)) => {
                 let text = field.known().map(|_| value.to_owned());
                 let value = Stream { text, ..Stream::unknown(field.origin) };
                 self.exported(name, &value, state, &invocation.by.name);
+                invocation.environment.push((name.to_owned(), value));
             }
             None if field.exact().is_none() => {
                 self.out.lower(Degree::Unknown, format!("which variable `{}` sets", invocation.by.name));

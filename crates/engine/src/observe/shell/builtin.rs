@@ -366,6 +366,7 @@ impl Runner<'_, '_> {
             output: Stream::default(),
             cwd: state.cwd.as_deref().map(str::to_owned),
             passes_input: false,
+            environment: Vec::new(),
             stored: Vec::new(),
             work_tree: None,
             done: false,

@@ -31,7 +31,8 @@ const LOOKING: &[&str] = &[
     "describe",
     "shortlog",
     "reflog",
-    "stash",
+    "stash list",
+    "stash show",
     "grep",
     "for-each-ref",
     "show-ref",
@@ -133,7 +134,7 @@ impl Runner<'_, '_> {
             Some(_) if DRIVEN.iter().any(|driven| sub.split(' ').next() == Some(*driven)) => {
                 Some(format!("`{}` runs what it names", invocation.by.name))
             }
-            Some(_) if !LOOKING.iter().any(|looking| sub.split(' ').next() == Some(*looking)) => {
+            Some(_) if !LOOKING.iter().any(|looking| *looking == sub || sub.split(' ').next() == Some(*looking)) => {
                 Some(format!("`{}` does more than look", invocation.by.name))
             }
             Some(git) => self
