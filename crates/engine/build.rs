@@ -1,22 +1,5 @@
 //! Packs rules and program files into one blob; a mistake in a file stops the build with its file and line.
 
-#[path = "src/coverage.rs"]
-#[allow(dead_code, reason = "the build needs the vocabulary only")]
-mod coverage;
-#[path = "src/effect.rs"]
-#[allow(dead_code, reason = "the build needs the vocabulary only")]
-mod effect;
-#[path = "src/flow.rs"]
-#[allow(dead_code, reason = "the build needs the vocabulary only")]
-mod flow;
-#[path = "src/marks.rs"]
-#[allow(dead_code, reason = "the build needs the vocabulary only")]
-mod marks;
-#[path = "src/verdict.rs"]
-#[allow(dead_code, reason = "the build needs the vocabulary only")]
-mod verdict;
-#[path = "src/words.rs"]
-mod words;
 #[path = "src/knowledge"]
 #[allow(dead_code, reason = "the build needs the readers only")]
 mod knowledge {
@@ -40,9 +23,9 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use doorward_vocabulary::{Operation, Verdict};
 use knowledge::file::{Complaint, File};
 use knowledge::{pack, program, rule, tool};
-use verdict::Verdict;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for folder in ["programs", "rules", "tools", "model/scorer.tsv", "thresholds.toml"] {
@@ -112,7 +95,7 @@ struct Thresholds {
 fn thresholds() -> Result<String, Box<dyn Error>> {
     let read: Thresholds = toml::from_str(&std::fs::read_to_string("thresholds.toml")?)?;
     let mut raised = Vec::new();
-    for operation in effect::Operation::ALL {
+    for operation in Operation::ALL {
         let value = read.by_operation.get(operation.as_str());
         let value = value.ok_or_else(|| format!("thresholds.toml says nothing of `{operation}`"))?;
         if !(read.confidence..=1.0).contains(value) {

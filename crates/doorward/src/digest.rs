@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row};
+use doorward_vocabulary::SessionId;
 use serde_json::json;
 
 use crate::audit::Room;
@@ -32,7 +33,7 @@ pub struct DigestArguments {
 /// What one session did.
 #[derive(Debug, Default, PartialEq)]
 pub struct Digest {
-    pub session: String,
+    pub session: SessionId,
     pub calls: u64,
     pub asked: u64,
     pub blocked: u64,
@@ -66,7 +67,7 @@ pub fn run(arguments: &DigestArguments) -> Result<ExitCode> {
 pub fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
     let filter = Filter { session: Some(session.to_owned()), kind: Some(Kind::Decision), ..Filter::default() };
     let ran: BTreeSet<String> = outcomes(index)?;
-    let mut digest = Digest { session: session.to_owned(), ..Digest::default() };
+    let mut digest = Digest { session: session.into(), ..Digest::default() };
     for row in index.list(&filter)? {
         digest.calls += 1;
         let verdict = row.verdict.as_deref().unwrap_or_default();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use doorward_engine::{AcceptedCall, AcceptedHistory};
 use doorward_ledger::{Hash, PolicyBody};
+use doorward_vocabulary::PatternId;
 use serde::{Deserialize, Serialize};
 
 use crate::accepted::{self, Accepted};
@@ -31,7 +32,7 @@ const MOST: usize = 256;
 pub struct Item {
     pub id: String,
     /// What "similar" means for the calls.
-    pub pattern: String,
+    pub pattern: PatternId,
     /// The project that it counts in; everywhere for what a monthly review proposed.
     pub project: Option<String>,
     /// The calls that run without a question. Without them only layer 2 weighs the past of the pattern.
@@ -224,7 +225,7 @@ fn end(places: &Places, why: &str, ledger: &mut dyn Recorder, is_over: impl Fn(&
 fn said(ledger: &mut dyn Recorder, how: &str, item: &Item) -> Result<u64> {
     let body = PolicyBody {
         what: format!("out of history {}, {how}: {}", item.id, item.what()),
-        before: Some(item.pattern.clone()),
+        before: Some(item.pattern.clone().into()),
         after: item.calls.as_ref().map(|calls| format!("questions: {}", calls.questions.join(", "))),
         user: Some(rustix::process::geteuid().as_raw().to_string()),
         project: item.project.clone(),

@@ -8,6 +8,7 @@ use doorward_engine::{
     World, contacts, demanded_by, judge_timed, observe, snapshot,
 };
 use doorward_ledger::SnapshotTaken;
+use doorward_vocabulary::PatternId;
 
 use crate::seen::Seen;
 
@@ -161,7 +162,7 @@ pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         intent: Intent::default(),
         review: None,
         counts: Counts::default(),
-        pattern: String::new(),
+        pattern: PatternId::default(),
         agent: String::new(),
         attended: true,
         cancelled: false,

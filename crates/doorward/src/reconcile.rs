@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use doorward_engine::Mode;
 use doorward_ledger::{Alert, AlertKind, Filter, Index, Kind};
+use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
 use crate::agents::Agent;
@@ -101,7 +102,7 @@ struct Known {
     /// How many calls of a likeness are on record, for agents that do not name them.
     likenesses: HashMap<String, u64>,
     /// Sessions that a person let go on without us.
-    switched_off: HashSet<String>,
+    switched_off: HashSet<SessionId>,
 }
 
 impl Known {
@@ -117,7 +118,7 @@ impl Known {
             known.ids.insert(id);
         }
         for row in index.list(&Filter { kind: Some(Kind::Mode), ..Filter::default() })? {
-            known.switched_off.extend(row.session);
+            known.switched_off.extend(row.session.map(SessionId::from));
         }
         Ok(known)
     }

@@ -335,11 +335,15 @@ impl Session {
         let mut alerts = self.alerts.borrow_mut();
         if row == limits.denials_in_a_row || all == limits.denials {
             let text = format!("{row} calls in a row and {all} in all were denied");
-            alerts.push(AlertBody { session: Some(self.id.clone()), ..raised(AlertKind::Breaker, &self.id, &text) });
+            alerts.push(AlertBody {
+                session: Some(self.id.clone().into()),
+                ..raised(AlertKind::Breaker, &self.id, &text)
+            });
         }
         if state.spikes(self.now_ms) {
             let text = "5 calls were blocked within 10 minutes";
-            alerts.push(AlertBody { session: Some(self.id.clone()), ..raised(AlertKind::Spike, &self.id, text) });
+            alerts
+                .push(AlertBody { session: Some(self.id.clone().into()), ..raised(AlertKind::Spike, &self.id, text) });
         }
     }
 

@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use doorward_ledger::{AnswerBody, By, DecisionBody, Log, Reply, Verdict};
+use doorward_ledger::{AnswerBody, By, DecisionBody, Log, Reply};
+use doorward_vocabulary::Verdict;
 use serde_json::{Value, json};
 use support::terminal::{Terminal, is_there};
 use support::{Home, transcripts};
@@ -173,21 +174,21 @@ fn drifting(home: &Home) {
     let mut decision = |number: u64, category: &str, verdict: Verdict, time_ms: u64| {
         let id = format!("{category}-{number}");
         let body = DecisionBody {
-            id: id.clone(),
+            id: id.clone().into(),
             agent: Some("claude".to_owned()),
-            session: Some("before".to_owned()),
+            session: Some("before".to_owned().into()),
             category: Some(category.to_owned()),
-            mode: Some("auto".to_owned()),
+            mode: Some(doorward_vocabulary::Mode::Auto),
             verdict,
             ..DecisionBody::default()
         };
         let _receipt = log.append(&body, time_ms).unwrap();
         if category == "write" {
-            let answer = AnswerBody { decision: id, reply: Reply::Approved, by: By::Person, why: None };
+            let answer = AnswerBody { decision: id.into(), reply: Reply::Approved, by: By::Person, why: None };
             let _receipt = log.append(&answer, time_ms + 1).unwrap();
         }
     };
-    (0..120).for_each(|number| decision(number, "network", Verdict::Approve, now - 72 * HOUR_MS + number));
+    (0..120).for_each(|number| decision(number, "network", Verdict::AutoApprove, now - 72 * HOUR_MS + number));
     (0..60).for_each(|number| decision(number, "write", Verdict::Confirm, now - 48 * HOUR_MS + number * 10));
     (120..240).for_each(|number| decision(number, "network", Verdict::Confirm, now - 2 * HOUR_MS + number));
 }

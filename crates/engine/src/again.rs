@@ -1,10 +1,11 @@
 //! Judging stored facts again: what two policies make of the same call, and which of them is the laxer.
 
+use doorward_vocabulary::{Clearance, Source, Verdict, words};
+
 use crate::facts::Facts;
 use crate::judge::judge;
 use crate::policy::Policy;
-use crate::verdict::{Clearance, Judgement, Source, Verdict};
-use crate::words::words;
+use crate::verdict::Judgement;
 
 words! {
     /// Which way a judgement moves from one policy to another.

@@ -1,5 +1,6 @@
 //! A tool call as the agent sent it, translated from its JSON.
 
+use doorward_vocabulary::SessionId;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ pub struct ToolCall {
     /// The user's own latest words, if their origin is known to be a person.
     pub user_message: Option<String>,
     pub agent: String,
-    pub session: String,
+    pub session: SessionId,
     /// The subagent of the session that makes the call; empty for the session itself.
     pub subagent: String,
     /// Somebody can answer a question.
@@ -136,7 +137,7 @@ impl ToolCall {
             cwd: cwd.into(),
             user_message: None,
             agent: String::new(),
-            session: String::new(),
+            session: SessionId::default(),
             subagent: String::new(),
             attended: true,
             cancelled: false,

@@ -1,12 +1,13 @@
 //! What a trusted allow rule, the user's own words or a reviewer may clear: soft confirmations, and nothing else.
 
-use crate::coverage::Degree;
+use doorward_vocabulary::{Clearance, Degree, Mode, Source, Verdict};
+
 use crate::facts::{Facts, Intent};
 use crate::judge;
 use crate::permissions::AcceptedCall;
-use crate::policy::{Mode, Policy};
+use crate::policy::Policy;
 use crate::review;
-use crate::verdict::{Clearance, Opinion, Source, Verdict};
+use crate::verdict::Opinion;
 
 /// Replaces soft confirmations by an approval if something clears them.
 pub fn soft(opinions: &mut Vec<Opinion>, facts: &Facts, policy: &Policy) {

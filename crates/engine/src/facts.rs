@@ -1,10 +1,10 @@
 //! Everything that `judge` may know about a call. The ledger stores it, so every decision can be judged again.
 
+use doorward_vocabulary::{FlowKind, PatternId};
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part};
-use crate::flow::FlowKind;
 use crate::review::Review;
 
 /// A flow from one part of the command to another.
@@ -121,8 +121,8 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
     /// What "similar" means for override rates, tickets and session grants.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub pattern: String,
+    #[serde(default, skip_serializing_if = "PatternId::is_empty")]
+    pub pattern: PatternId,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
     #[serde(default = "yes", skip_serializing_if = "is_true")]
@@ -172,7 +172,7 @@ impl Facts {
     pub fn gravest(&self) -> Option<&Effect> {
         self.effects.iter().max_by_key(|effect| {
             (
-                effect.reversibility == crate::effect::Reversibility::Irreversible,
+                effect.reversibility == doorward_vocabulary::Reversibility::Irreversible,
                 effect.reach,
                 effect.operation,
                 effect.scope,

@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
+use doorward_vocabulary::{Clearance, Degree, Mode, Source, Verdict};
+
 use crate::clear;
-use crate::coverage::Degree;
 use crate::facts::Facts;
 use crate::layer1;
 use crate::layer2;
 use crate::limits;
 use crate::matrix;
-use crate::policy::{Mode, Policy};
+use crate::policy::Policy;
 use crate::retired::{Extent, Waived};
 use crate::review;
 use crate::rules;
-use crate::verdict::{Classes, Clearance, Confidence, Judgement, Opinion, Source, Verdict};
+use crate::verdict::{Classes, Confidence, Judgement, Opinion};
 
 /// How sure layer 2 is, of what, and how long it took to say so.
 #[derive(Clone, Copy)]

@@ -1,11 +1,12 @@
 //! Layer 1 approves what is fully understood, changes nothing and touches nothing sensitive.
 
-use crate::coverage::Degree;
-use crate::effect::{Effect, Reversibility, Scope, Sensitivity};
+use doorward_vocabulary::{Degree, Reversibility, Scope, Sensitivity, Source};
+
+use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::policy::Policy;
 use crate::rules;
-use crate::verdict::{Opinion, Source};
+use crate::verdict::Opinion;
 
 /// Proof that an effect loses nothing for good. There is no other way to a layer-1 approval.
 #[derive(Debug)]

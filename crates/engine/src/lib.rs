@@ -28,7 +28,6 @@ mod description;
 mod effect;
 pub mod example;
 mod facts;
-mod flow;
 pub mod imports;
 mod incoming;
 mod intent;
@@ -37,7 +36,6 @@ pub mod knowledge;
 mod layer1;
 pub mod layer2;
 mod limits;
-mod marks;
 mod matrix;
 mod network;
 mod observe;
@@ -54,34 +52,35 @@ mod secret;
 pub mod snapshot;
 mod taint;
 mod verdict;
-mod words;
 mod world;
 
 pub use again::{Bump, Compared, Shift, Stand, compare};
 pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
-pub use coverage::{Coverage, Degree};
+pub use coverage::Coverage;
 pub use described::{DescribedWorld, Description};
-pub use effect::{Amount, Effect, Operation, Part, Reach, Reversibility, Scope, Sensitivity, Target};
+pub use doorward_vocabulary::{
+    Clearance, Degree, FlowKind, Mark, Marks, Mode, Operation, Reach, Reversibility, Scope, Sensitivity, Source,
+    Verdict,
+};
+pub use effect::{Amount, Effect, Part, Target};
 pub use facts::{AcceptedHistory, Counts, Directory, Facts, Flow, Intent};
-pub use flow::FlowKind;
 pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 pub use intent::boundaries;
 pub use judge::{demanded_by, judge, judge_timed, verdict_without_retired};
 pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use limits::{restorable, size};
-pub use marks::{Mark, Marks};
 pub use matrix::{Floor, described, floor};
 pub use observe::observe;
 pub use pattern::of as pattern_of;
 pub use permissions::{AcceptedCall, Pattern, Permissions, is_plain_word, kind, question, texts_of};
 pub use place::loads_by_itself;
-pub use policy::{Mode, Policy, Thresholds};
+pub use policy::{Policy, Thresholds};
 pub use review::{Answer, REVIEWER_LISTS, REVIEWER_POLICY, Review};
 pub use rules::{OWN as OWN_RULES, holds};
 pub use secret::redact;
 pub use taint::{Taint, contacts, left_by};
-pub use verdict::{Classes, Clearance, Confidence, Judgement, Opinion, Source, Verdict};
+pub use verdict::{Classes, Confidence, Judgement, Opinion};
 pub use world::{
     Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Tally, Tracking, World,
 };

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::effect::{Amount, Effect, Operation, Reversibility, Scope, Target};
+use doorward_vocabulary::{Clearance, Mark, Operation, Reversibility, Scope, Source};
+
+use crate::effect::{Amount, Effect, Target};
 use crate::facts::Facts;
 use crate::knowledge::rule::When;
-use crate::marks::Mark;
 use crate::policy::{Policy, Thresholds};
-use crate::verdict::{Clearance, Opinion, Source};
+use crate::verdict::Opinion;
 
 /// Files that git has and that one call may delete or edit in place unasked, and those that one session may.
 const OF_CALL: usize = 20;

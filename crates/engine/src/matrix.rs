@@ -1,9 +1,11 @@
 //! The decision matrix: the least strict verdict that operation, scope, reversibility and reach permit.
 
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope};
+use doorward_vocabulary::{Clearance, Operation, Reach, Reversibility, Scope, Source, Verdict};
+
+use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::retired::Waived;
-use crate::verdict::{Clearance, Opinion, Source, Verdict};
+use crate::verdict::Opinion;
 
 /// A cell: the least strict verdict, and who may clear it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

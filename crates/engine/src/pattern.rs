@@ -1,7 +1,8 @@
 //! What "similar" means: the class of a call, for override rates, tickets and session grants.
 
-use crate::effect::{Effect, Reversibility, Target};
-use crate::marks::Mark;
+use doorward_vocabulary::{Mark, Reversibility};
+
+use crate::effect::{Effect, Target};
 
 /// Marks that make one target class differ from another.
 const CLASSES: &[Mark] = &[

@@ -1,29 +1,9 @@
 //! What `judge` judges by: mode, rules, permission patterns and thresholds, under one version.
 
-use crate::effect::Operation;
+use doorward_vocabulary::{Mode, Operation};
+
 use crate::knowledge::rule::Rule;
 use crate::layer2::Scorer;
-use crate::words::words;
-
-words! {
-    /// How an agent is run.
-    Mode {
-        Auto = "auto" : "judge every call",
-        Shadow = "shadow" : "record what would have been decided, leave the client's own flow",
-        ConfirmAll = "confirm-all" : "approve nothing",
-        Off = "off" : "the client's own flow",
-    }
-}
-
-impl Mode {
-    /// A call may be asked about or blocked.
-    pub const fn stops(self) -> bool {
-        match self {
-            Mode::Auto | Mode::ConfirmAll => true,
-            Mode::Shadow | Mode::Off => false,
-        }
-    }
-}
 
 mod built_in {
     //! Written by the build from `thresholds.toml`.

@@ -1,13 +1,13 @@
 //! What a retired rule takes with it: the cell of the matrix and the marks of layer 2 that would ask its question in its place.
 
+use doorward_vocabulary::{Clearance, Marks, Verdict};
+
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage};
 use crate::layer2::feature::SETTLING;
-use crate::marks::Marks;
 use crate::matrix::{self, Floor};
 use crate::policy::Policy;
 use crate::rules;
-use crate::verdict::{Clearance, Verdict};
 
 /// How much goes with a retired rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

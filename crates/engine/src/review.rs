@@ -1,13 +1,11 @@
 //! What a language model answered about a call: a fact like any other, so that judging again asks no model.
 
+use doorward_vocabulary::{Clearance, Degree, Mode, Reversibility, Source, Verdict, words};
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::Degree;
-use crate::effect::Reversibility;
 use crate::facts::Facts;
-use crate::policy::{Mode, Policy};
-use crate::verdict::{Clearance, Confidence, Opinion, Source, Verdict};
-use crate::words::words;
+use crate::policy::Policy;
+use crate::verdict::{Confidence, Opinion};
 
 /// What the reviewer is told to judge by; the lists stand where their names are in braces.
 pub const REVIEWER_POLICY: &str = include_str!("../model/reviewer.md");

@@ -1,11 +1,13 @@
 //! Evaluates rules: a rule fires if the call and one of its effects meet every condition.
 
-use crate::effect::{Effect, Operation};
+use doorward_vocabulary::{Operation, Source, Verdict};
+
+use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage, When};
 use crate::limits;
 use crate::policy::Policy;
-use crate::verdict::{Opinion, Source, Verdict};
+use crate::verdict::Opinion;
 
 /// What the name of a rule of the user's own begins with.
 pub const OWN: &str = "own/";
@@ -57,7 +59,7 @@ fn opinion(rule: &Rule, effect: &Effect, limit: Option<String>) -> Opinion {
     if let Some((recipe, _)) = effect.by.split_once(crate::observe::RECIPE) {
         because.push_str(&format!(" (in `{recipe}`)"));
     }
-    let clearance = rule.clears.unwrap_or(crate::verdict::Clearance::Firm);
+    let clearance = rule.clears.unwrap_or(doorward_vocabulary::Clearance::Firm);
     let mut opinion = match rule.verdict {
         Verdict::Block => Opinion::block(Source::Rule, clearance, because),
         Verdict::Confirm | Verdict::AutoApprove => Opinion::confirm(Source::Rule, clearance, because),

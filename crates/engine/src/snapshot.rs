@@ -1,8 +1,9 @@
 //! What a call would be if everything that it loses were copied first.
 
-use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
+use doorward_vocabulary::{Mark, Operation, Reversibility, Scope, Sensitivity};
+
+use crate::effect::{Effect, Target};
 use crate::facts::Facts;
-use crate::marks::Mark;
 use crate::path;
 
 /// Commands that put files there which nobody can see beforehand, and give up the only other copy.

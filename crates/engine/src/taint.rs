@@ -1,10 +1,9 @@
 //! What a call leaves behind for the rest of its session, and which later effects that makes riskier.
 
-use crate::effect::{Effect, Operation, Sensitivity, Target};
+use doorward_vocabulary::{FlowKind, Mark, Operation, Sensitivity, words};
+
+use crate::effect::{Effect, Target};
 use crate::facts::Facts;
-use crate::flow::FlowKind;
-use crate::marks::Mark;
-use crate::words::words;
 use crate::world::History;
 
 words! {

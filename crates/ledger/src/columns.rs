@@ -4,8 +4,9 @@ use crate::event::{Keep, Kind};
 use crate::read::Record;
 use crate::record::{
     AlertBody, AlertStep, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
-    PolicyBody, Reply, SessionBody, SessionStep, Verdict,
+    PolicyBody, Reply, SessionBody, SessionStep,
 };
+use doorward_vocabulary::Verdict;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -105,20 +106,20 @@ fn read<B: DeserializeOwned>(body: &[u8], columns: fn(B) -> Row) -> Option<Row> 
 fn decision(body: DecisionBody) -> Row {
     let rule = body.layer1.and_then(|layer| layer.rule);
     Row {
-        id: Some(body.id),
+        id: Some(body.id.into()),
         agent: body.agent,
-        session: body.session,
+        session: body.session.map(Into::into),
         project: body.project,
         user: body.user,
         tool: Some(body.tool),
-        verdict: Some(body.verdict.word().to_owned()),
+        verdict: Some(body.verdict.as_str().to_owned()),
         rule: body.violation.clone().or(rule),
         category: body.category,
-        pattern: body.pattern,
+        pattern: body.pattern.map(Into::into),
         violation: body.violation,
         text: Some(body.call),
         coverage: body.facts.as_deref().and_then(coverage),
-        mode: body.mode,
+        mode: body.mode.map(|mode| mode.as_str().to_owned()),
         demanded: body.demanded,
         unattended: body.attended == Some(false),
         review: body.review.as_deref().and_then(review),
@@ -162,7 +163,7 @@ fn answer(body: AnswerBody) -> Row {
         By::Classifier => "classifier",
     };
     Row {
-        decision: Some(body.decision),
+        decision: Some(body.decision.into()),
         step: Some(step.to_owned()),
         by: Some(by.to_owned()),
         text: body.why,
@@ -180,7 +181,7 @@ fn outcome(body: OutcomeBody) -> Row {
         Became::Fine => "fine",
     };
     let step = Some(step.to_owned());
-    Row { decision: Some(body.decision), step, text: body.detail, ..Row::default() }
+    Row { decision: Some(body.decision.into()), step, text: body.detail, ..Row::default() }
 }
 
 fn grant(body: GrantBody) -> Row {
@@ -191,8 +192,8 @@ fn grant(body: GrantBody) -> Row {
         GrantStep::Expired => "expired",
     };
     Row {
-        decision: body.decision,
-        session: body.session,
+        decision: body.decision.map(Into::into),
+        session: body.session.map(Into::into),
         user: body.user,
         step: Some(step.to_owned()),
         text: Some(body.of),
@@ -205,7 +206,7 @@ fn policy(body: PolicyBody) -> Row {
 }
 
 fn mode(body: ModeBody) -> Row {
-    Row { user: body.user, session: body.session, step: Some(body.mode), ..Row::default() }
+    Row { user: body.user, session: body.session.map(Into::into), step: Some(body.mode), ..Row::default() }
 }
 
 fn alert(body: AlertBody) -> Row {
@@ -216,7 +217,7 @@ fn alert(body: AlertBody) -> Row {
     };
     Row {
         id: body.id,
-        session: body.session,
+        session: body.session.map(Into::into),
         user: body.user,
         category: Some(body.name),
         step: Some(step.to_owned()),
@@ -241,7 +242,7 @@ fn session(body: SessionBody) -> Row {
         SessionStep::SubagentEnded(name) => ("subagent-ended", Some(name)),
     };
     let (session, step) = (Some(body.session), Some(step.to_owned()));
-    Row { session, agent: body.agent, step, text, ..Row::default() }
+    Row { session: session.map(Into::into), agent: body.agent, step, text, ..Row::default() }
 }
 
 /// Which entries are wanted; what is `None` does not matter.

@@ -65,27 +65,28 @@ impl Index {
 mod tests {
     use super::*;
     use crate::log::Log;
-    use crate::record::{AnswerBody, Became, By, DecisionBody, Layer1, OutcomeBody, Reply, Verdict};
+    use crate::record::{AnswerBody, Became, By, DecisionBody, Layer1, OutcomeBody, Reply};
+    use doorward_vocabulary::Verdict;
 
     #[test]
     fn only_an_approval_that_was_taken_back_is_regretted_and_a_rule_is_named_with_its_overrides() {
         let dir = tempfile::tempdir().unwrap();
         let mut log = Log::create(&dir.path().join("log")).unwrap();
         let cases = [
-            (Verdict::Approve, Some("plain"), Became::Reverted),
-            (Verdict::Approve, None, Became::Flagged),
-            (Verdict::Approve, None, Became::Failed),
+            (Verdict::AutoApprove, Some("plain"), Became::Reverted),
+            (Verdict::AutoApprove, None, Became::Flagged),
+            (Verdict::AutoApprove, None, Became::Failed),
             (Verdict::Confirm, Some("push"), Became::Reverted),
         ];
         for (at, (verdict, rule, became)) in cases.into_iter().enumerate() {
             let id = format!("d{at}");
             let layer1 = Some(Layer1 { outcome: "x".into(), rule: rule.map(Into::into) });
-            let judged = DecisionBody { id: id.clone(), verdict, layer1, ..DecisionBody::default() };
+            let judged = DecisionBody { id: id.clone().into(), verdict, layer1, ..DecisionBody::default() };
             let _receipt = log.append(&judged, 1_000).unwrap();
-            let outcome = OutcomeBody::new(id.clone(), became, None);
+            let outcome = OutcomeBody::new(id.clone().into(), became, None);
             let _receipt = log.append(&outcome, 2_000).unwrap();
             let _receipt = log.append(&outcome, 3_000).unwrap();
-            let yes = AnswerBody { decision: id, reply: Reply::Approved, by: By::Person, why: None };
+            let yes = AnswerBody { decision: id.into(), reply: Reply::Approved, by: By::Person, why: None };
             let _receipt = log.append(&yes, 4_000).unwrap();
         }
         let (index, _) = Index::rebuild(&dir.path().join("index"), &log).unwrap();

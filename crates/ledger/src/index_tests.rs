@@ -2,7 +2,8 @@
 
 use crate::record::tests::everyday;
 use crate::retain::Days;
-use crate::{AnswerBody, Body, By, DecisionBody, Filter, Format, Index, Kind, Log, Reply, Verdict};
+use crate::{AnswerBody, Body, By, DecisionBody, Filter, Format, Index, Kind, Log, Reply};
+use doorward_vocabulary::Verdict;
 
 struct Room {
     dir: tempfile::TempDir,
@@ -60,7 +61,7 @@ fn each_filter_leaves_what_it_says() {
     check(Filter { before: Some(11), ..all.clone() }, 10);
     check(Filter { kind: Some(Kind::Decision), ..all.clone() }, 101);
     check(Filter { kind: Some(Kind::Answer), ..all.clone() }, 1);
-    check(Filter { verdict: Some(Verdict::Approve), ..all.clone() }, 98);
+    check(Filter { verdict: Some(Verdict::AutoApprove), ..all.clone() }, 98);
     check(Filter { verdict: Some(Verdict::Block), ..all.clone() }, 2);
     check(Filter { verdict: Some(Verdict::Confirm), ..all.clone() }, 1);
     check(Filter { agent: Some("codex".into()), ..all.clone() }, 1);

@@ -71,7 +71,6 @@ pub use rebuild::Rebuilt;
 pub use record::{
     AlertBody, AlertStep, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody, GrantStep,
     Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, SnapshotTaken, TombstoneBody,
-    Verdict,
 };
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};

@@ -5,7 +5,8 @@ use crate::event::{Header, Keep, Kind};
 use crate::hash::Hash;
 use crate::index::Fed;
 use crate::read::Record;
-use crate::record::{AnswerBody, Body, By, DecisionBody, Reply, Verdict};
+use crate::record::{AnswerBody, Body, By, DecisionBody, Reply};
+use doorward_vocabulary::Verdict;
 use std::time::Instant;
 
 fn record(sequence: u64, time_ms: u64, body: &impl Recordable) -> Record {
@@ -35,7 +36,7 @@ impl<B: Body> Recordable for B {
 
 fn decision(number: u64, verdict: Verdict) -> DecisionBody {
     DecisionBody {
-        id: format!("d{number}"),
+        id: format!("d{number}").into(),
         user: Some(format!("{}", 1000 + number % 2)),
         project: Some("/srv/one".into()),
         category: Some("write".into()),
@@ -61,12 +62,16 @@ fn rates_counts_and_durations_are_what_the_records_say() {
         let verdict = match number {
             3 | 5 | 9 => Verdict::Confirm,
             10 => Verdict::Block,
-            _ => Verdict::Approve,
+            _ => Verdict::AutoApprove,
         };
         records.push(record(number, number * 1000, &decision(number, verdict)));
     }
-    let yes =
-        |number: u64| AnswerBody { decision: format!("d{number}"), reply: Reply::Approved, by: By::Person, why: None };
+    let yes = |number: u64| AnswerBody {
+        decision: format!("d{number}").into(),
+        reply: Reply::Approved,
+        by: By::Person,
+        why: None,
+    };
     // Answered twice, it counts once; a yes to what was approved is no override.
     for (at, number) in (11..).zip([5, 5, 1]) {
         records.push(record(at, at * 1000, &yes(number)));
@@ -110,19 +115,23 @@ fn a_million_records_are_summed_up_in_less_than_a_second() {
         let verdict = match number % 40 {
             0 => Verdict::Block,
             1..=3 => Verdict::Confirm,
-            _ => Verdict::Approve,
+            _ => Verdict::AutoApprove,
         };
         let body = DecisionBody {
             category: categories.get((number % 6) as usize).map(|word| (*word).to_owned()),
             project: Some(format!("/srv/project-{}", number % 23)),
-            session: Some(format!("s{}", number / 500)),
+            session: Some(format!("s{}", number / 500).into()),
             violation: (number % 40 == 0).then(|| format!("rule-{}", number % 17)),
             ..decision(number, verdict)
         };
         // Ninety days, a record every eight seconds.
         let time_ms = number * 7776;
-        let answer =
-            AnswerBody { decision: format!("d{}", number - 1), reply: Reply::Approved, by: By::Person, why: None };
+        let answer = AnswerBody {
+            decision: format!("d{}", number - 1).into(),
+            reply: Reply::Approved,
+            by: By::Person,
+            why: None,
+        };
         Ok(if number % 40 == 2 { record(number, time_ms, &answer) } else { record(number, time_ms, &body) })
     });
     index.take(records, &mut Fed::default()).unwrap();

@@ -1,6 +1,7 @@
 //! What people let run although doorward itself, in mode `auto`, had not approved it.
 
 use crate::index::{Index, IndexError, shown, stored};
+use doorward_vocabulary::{CallId, PatternId};
 use serde::Serialize;
 
 /// One call that a person let run.
@@ -9,11 +10,11 @@ pub struct Override {
     /// When.
     pub time_ms: u64,
     /// The decision.
-    pub decision: String,
+    pub decision: CallId,
     /// Its place in the log.
     pub sequence: u64,
     /// What "similar" means for it.
-    pub pattern: String,
+    pub pattern: PatternId,
     /// The call in words.
     pub call: String,
     /// Whose call.
@@ -38,8 +39,8 @@ impl Index {
         let rows = statement.query_map([stored(since_ms)], |row| {
             Ok(Override {
                 time_ms: shown(row.get(0)?),
-                decision: row.get(1)?,
-                pattern: row.get(2)?,
+                decision: row.get::<_, String>(1)?.into(),
+                pattern: row.get::<_, String>(2)?.into(),
                 call: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
                 user: row.get(4)?,
                 project: row.get(5)?,
@@ -71,7 +72,9 @@ impl Index {
 mod tests {
     use super::*;
     use crate::log::Log;
-    use crate::record::{AnswerBody, By, DecisionBody, Reply, Verdict};
+    use crate::record::{AnswerBody, By, DecisionBody, Reply};
+    use doorward_vocabulary::Mode;
+    use doorward_vocabulary::Verdict;
 
     #[test]
     fn only_a_persons_yes_to_what_was_not_approved_is_an_override() {
@@ -80,7 +83,7 @@ mod tests {
         for (at, (verdict, reply, by)) in [
             (Verdict::Confirm, Reply::Approved, By::Client),
             (Verdict::Block, Reply::Approved, By::Person),
-            (Verdict::Approve, Reply::Approved, By::Client),
+            (Verdict::AutoApprove, Reply::Approved, By::Client),
             (Verdict::Confirm, Reply::Declined, By::Person),
             (Verdict::Confirm, Reply::Approved, By::Classifier),
         ]
@@ -88,9 +91,10 @@ mod tests {
         .enumerate()
         {
             let (id, time) = (format!("d{at}"), at as u64 * 10);
-            let decision = DecisionBody { id: id.clone(), pattern: Some("p".into()), verdict, ..Default::default() };
+            let decision =
+                DecisionBody { id: id.clone().into(), pattern: Some("p".into()), verdict, ..Default::default() };
             let _receipt = log.append(&decision, time).unwrap();
-            let _receipt = log.append(&AnswerBody { decision: id, reply, by, why: None }, time).unwrap();
+            let _receipt = log.append(&AnswerBody { decision: id.into(), reply, by, why: None }, time).unwrap();
         }
         for (id, mode, demanded) in [
             ("auto", "auto", None),
@@ -98,7 +102,7 @@ mod tests {
             ("watched", "shadow", None),
             ("own", "auto", Some("permission")),
         ] {
-            let (mode, demanded) = (Some(mode.to_owned()), demanded.map(str::to_owned));
+            let (mode, demanded) = (Mode::parse(mode), demanded.map(str::to_owned));
             let decision =
                 DecisionBody { id: id.into(), pattern: Some("p".into()), mode, demanded, ..Default::default() };
             let _receipt = log.append(&decision, 1).unwrap();

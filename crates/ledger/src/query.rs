@@ -26,7 +26,7 @@ impl Where {
             None => {}
         }
         if let Some(verdict) = filter.verdict {
-            out.say(&format!("verdict = '{}'", verdict.word()));
+            out.say(&format!("verdict = '{}'", verdict.as_str()));
         }
         out.equal("agent", filter.agent.as_deref());
         out.equal("session", filter.session.as_deref());

@@ -4,11 +4,12 @@ use crate::error::LogError;
 use crate::event::Kind;
 use crate::log::Log;
 use crate::read::{ReadError, Record, snapshot};
-use crate::record::{AnswerBody, Body, DecisionBody, SessionBody, SessionStep, Verdict};
+use crate::record::{AnswerBody, Body, DecisionBody, SessionBody, SessionStep};
 use crate::segment::{Step, Walk};
 use crate::session::{PatternState, SessionState};
 use crate::state::{StateError, States};
 use crate::storage::Storage;
+use doorward_vocabulary::{CallId, PatternId, SessionId, Verdict};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,11 +17,11 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Default)]
 pub struct Rebuilt {
     /// Sessions, ended or not.
-    pub sessions: BTreeMap<String, SessionState>,
+    pub sessions: BTreeMap<SessionId, SessionState>,
     /// Patterns that were ever judged.
-    pub patterns: BTreeMap<String, PatternState>,
+    pub patterns: BTreeMap<PatternId, PatternState>,
     /// The pattern of each decision that a person might override.
-    open: HashMap<String, String>,
+    open: HashMap<CallId, PatternId>,
     last: u64,
 }
 
@@ -120,7 +121,7 @@ impl Rebuilt {
                 state.began_ms = time_ms;
             }
             match body.verdict {
-                Verdict::Approve => state.approved(),
+                Verdict::AutoApprove => state.approved(),
                 Verdict::Confirm if body.left_to.is_some() => state.passed_on(),
                 Verdict::Confirm => {
                     let pattern = body.pattern.as_deref().filter(|_| may_be_overridden);
@@ -165,7 +166,7 @@ mod tests {
 
     fn decision(number: u32, verdict: Verdict) -> DecisionBody {
         DecisionBody {
-            id: format!("d{number}"),
+            id: format!("d{number}").into(),
             session: Some("s".into()),
             pattern: Some("p".into()),
             verdict,
@@ -180,11 +181,11 @@ mod tests {
         for number in 0..3 {
             let _receipt = log.append(&decision(number, Verdict::Block), 1).unwrap();
         }
-        let tainting = DecisionBody { leaves: vec!["secret-read".into()], ..decision(3, Verdict::Approve) };
+        let tainting = DecisionBody { leaves: vec!["secret-read".into()], ..decision(3, Verdict::AutoApprove) };
         let _receipt = log.append(&tainting, 1).unwrap();
         let _receipt = log.append(&decision(4, Verdict::Block), 1).unwrap();
         let (decision, why) = ("d1".to_owned(), None);
-        let answer = AnswerBody { decision, reply: Reply::Approved, by: By::Person, why };
+        let answer = AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Person, why };
         let _receipt = log.append(&answer, 1).unwrap();
         for step in [SessionStep::Taint("web".into()), SessionStep::Boundary("don't push".into())] {
             let body = SessionBody { session: "s".into(), agent: None, step };

@@ -8,6 +8,7 @@ pub use events::{
 };
 
 use crate::event::{Keep, Kind};
+use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -19,31 +20,6 @@ pub trait Body: Serialize {
     /// How long the body stays.
     fn keep(&self) -> Keep {
         Keep::Forever
-    }
-}
-
-/// What was decided about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Runs without asking.
-    Approve,
-    /// A person is asked. Also what an absent verdict means.
-    #[default]
-    Confirm,
-    /// Does not run.
-    Block,
-}
-
-impl Verdict {
-    /// The word used on screen and in the index.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Approve => "approve",
-            Self::Confirm => "confirm",
-            Self::Block => "block",
-        }
     }
 }
 
@@ -85,13 +61,13 @@ pub struct SnapshotTaken {
 #[serde(default)]
 pub struct DecisionBody {
     /// Names this decision in answers, outcomes and grants.
-    pub id: String,
+    pub id: CallId,
     /// Which agent asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The agent's session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<SessionId>,
     /// The turn within the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
@@ -133,7 +109,7 @@ pub struct DecisionBody {
     pub category: Option<String>,
     /// What "similar" means for this call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<String>,
+    pub pattern: Option<PatternId>,
     /// Rules that are only watched and would have spoken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<String>,
@@ -153,8 +129,8 @@ pub struct DecisionBody {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_us: BTreeMap<String, u64>,
     /// The mode in force.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known_mode")]
+    pub mode: Option<Mode>,
     /// Who demanded the question or the refusal, where doorward's own judgement in mode `auto` would have let the call pass: an
     /// ask pattern, a boundary, a limit, a secret that was read before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,12 +147,18 @@ pub struct DecisionBody {
     pub sensitive: bool,
 }
 
+/// A mode that a later version added is no mode here; the log keeps the word.
+fn known_mode<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Mode>, D::Error> {
+    let word = Option::<String>::deserialize(from)?;
+    Ok(word.as_deref().and_then(Mode::parse))
+}
+
 impl DecisionBody {
     /// Whether a person's yes is an override: doorward itself stopped the call, in mode `auto`.
     #[must_use]
     pub fn may_be_overridden(&self) -> bool {
-        let is_auto = self.mode.as_deref().is_none_or(|mode| mode == "auto");
-        self.verdict != Verdict::Approve && is_auto && self.demanded.is_none()
+        let is_auto = self.mode.is_none_or(|mode| mode == Mode::Auto);
+        self.verdict != Verdict::AutoApprove && is_auto && self.demanded.is_none()
     }
 }
 
@@ -199,9 +181,9 @@ pub(crate) mod tests {
     pub(crate) fn everyday(number: u64) -> DecisionBody {
         let facts = r#"{"effects":[{"operation":"execute","target":{"program":"/usr/bin/cargo","words":["test","--workspace"]},"scope":"project","reversibility":"rebuildable","reach":"workspace","sensitivity":"none","coverage":"delegated"}],"rates":{"reads":12},"override_rate":0.01,"taint":[]}"#;
         DecisionBody {
-            id: format!("d-{number:016x}"),
+            id: format!("d-{number:016x}").into(),
             agent: Some("claude".into()),
-            session: Some(format!("s-{}", number % 40)),
+            session: Some(format!("s-{}", number % 40).into()),
             project: Some(format!("/home/ada/project-{}", number % 7)),
             cwd: Some("/home/ada/project".into()),
             tool: "bash".into(),
@@ -209,14 +191,14 @@ pub(crate) mod tests {
             facts: RawValue::from_string(facts.into()).ok(),
             layer1: Some(Layer1 { outcome: "unsettled".into(), rule: None }),
             layer2: Some(Layer2 { score: vec![0.97, 0.02, 0.01], confidence: 0.97 }),
-            verdict: if number.is_multiple_of(50) { Verdict::Block } else { Verdict::Approve },
+            verdict: if number.is_multiple_of(50) { Verdict::Block } else { Verdict::AutoApprove },
             violation: (number.is_multiple_of(50)).then(|| "bulk-delete".into()),
             reasons: vec!["trusted recipe, hash unchanged".into()],
             category: Some("execute".into()),
             pattern: Some("bash execute cargo test project rebuildable workspace".into()),
             versions: [("rules".into(), "12".into()), ("model".into(), "3".into())].into(),
             latency_us: [("observe".into(), 8), ("judge".into(), 5)].into(),
-            mode: Some("auto".into()),
+            mode: Some(Mode::Auto),
             ..DecisionBody::default()
         }
     }

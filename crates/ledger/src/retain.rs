@@ -9,6 +9,7 @@ use crate::read::{Part, snapshot};
 use crate::record::{AnswerBody, GrantBody, OutcomeBody, TombstoneBody};
 use crate::segment::{START, Step, Walk};
 use crate::storage::{Blob, Storage, write_all};
+use doorward_vocabulary::CallId;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::io;
@@ -131,14 +132,14 @@ impl Age {
 struct Survey {
     end: u64,
     /// Decisions that were overridden, granted or regretted.
-    decisions: HashSet<String>,
+    decisions: HashSet<CallId>,
 }
 
 /// The one key of a decision that retention looks at.
 #[derive(Deserialize)]
 struct Named {
     #[serde(default)]
-    id: String,
+    id: CallId,
 }
 
 impl Survey {

@@ -5,8 +5,9 @@
 use doorward_ledger::{
     AlertBody, Anchors, AnswerBody, Became, Body, By, Checkpoint, CheckpointKey, CreatedState, Days, DecisionBody,
     FORMAT, GrantBody, GrantStep, Kind, Limit, Log, ModeBody, OutcomeBody, PatternState, PolicyBody, Reply,
-    SessionBody, SessionState, SessionStep, StateKey, States, Verdict,
+    SessionBody, SessionState, SessionStep, StateKey, States,
 };
+use doorward_vocabulary::Verdict;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -126,10 +127,10 @@ fn make(version: &Path) {
         for _ in 0..count {
             day += 1;
             let body = DecisionBody {
-                id: format!("d{day}"),
+                id: format!("d{day}").into(),
                 call: "cargo test".into(),
                 tool: "bash".into(),
-                verdict: if day % 10 == 0 { Verdict::Block } else { Verdict::Approve },
+                verdict: if day % 10 == 0 { Verdict::Block } else { Verdict::AutoApprove },
                 ..DecisionBody::default()
             };
             let _receipt = log.append(&body, day * DAY_MS).unwrap();
@@ -161,14 +162,14 @@ fn each_kind(log: &mut Log, now_ms: u64) {
         let _receipt = log.append(body, now_ms).unwrap();
     }
     let decision = || "d1".to_owned();
-    add(log, &AnswerBody { decision: decision(), reply: Reply::Approved, by: By::Person, why: None }, now_ms);
-    add(log, &OutcomeBody::new(decision(), Became::Ran, None), now_ms);
+    add(log, &AnswerBody { decision: decision().into(), reply: Reply::Approved, by: By::Person, why: None }, now_ms);
+    add(log, &OutcomeBody::new(decision().into(), Became::Ran, None), now_ms);
     let (of, session) = ("call".to_owned(), None);
     let grant = GrantBody {
         step: GrantStep::Stored,
         grant: None,
         of,
-        decision: Some(decision()),
+        decision: Some(decision().into()),
         session,
         expires_ms: Some(9),
         user: None,

@@ -10,7 +10,8 @@
 #[path = "support/hasty.rs"]
 mod hasty;
 
-use doorward_ledger::{Anchors, CheckpointKey, DecisionBody, Disk, Filter, Index, Kind, Layer1, Layer2, Log, Verdict};
+use doorward_ledger::{Anchors, CheckpointKey, DecisionBody, Disk, Filter, Index, Kind, Layer1, Layer2, Log};
+use doorward_vocabulary::{Mode, Verdict};
 use hasty::Hasty;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
@@ -22,12 +23,12 @@ fn body(number: u64) -> DecisionBody {
     let verdict = match number % 200 {
         0 => Verdict::Block,
         1..=5 => Verdict::Confirm,
-        _ => Verdict::Approve,
+        _ => Verdict::AutoApprove,
     };
     DecisionBody {
-        id: format!("d-{number:016x}"),
+        id: format!("d-{number:016x}").into(),
         agent: Some(["claude", "codex", "gemini"][number as usize % 3].into()),
-        session: Some(format!("s-{}", number / 400)),
+        session: Some(format!("s-{}", number / 400).into()),
         project: Some(format!("/home/ada/project-{}", number % 23)),
         cwd: Some(format!("/home/ada/project-{}", number % 23)),
         tool: "bash".into(),
@@ -42,7 +43,7 @@ fn body(number: u64) -> DecisionBody {
         pattern: Some("bash execute cargo test project rebuildable workspace".into()),
         versions: [("rules".into(), "12".into()), ("model".into(), "3".into())].into(),
         latency_us: [("observe".into(), 8 + number % 50), ("judge".into(), 5)].into(),
-        mode: Some("auto".into()),
+        mode: Some(Mode::Auto),
         ..DecisionBody::default()
     }
 }
@@ -79,7 +80,7 @@ fn many(count: u64, verify_within: Duration, list_within: Duration) {
     let all = Filter { limit: Some(50), ..Filter::default() };
     let questions = [
         ("newest", all.clone()),
-        ("approved", Filter { verdict: Some(Verdict::Approve), ..all.clone() }),
+        ("approved", Filter { verdict: Some(Verdict::AutoApprove), ..all.clone() }),
         ("blocked", Filter { verdict: Some(Verdict::Block), ..all.clone() }),
         ("confirmed by codex", Filter { verdict: Some(Verdict::Confirm), agent: Some("codex".into()), ..all.clone() }),
         ("unknown agent", Filter { agent: Some("nobody".into()), ..all.clone() }),

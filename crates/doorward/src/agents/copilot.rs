@@ -39,7 +39,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
         (false, false) if fields.has("sessionId") => return Ok(Event::Nothing),
         (false, false) => return Err("the payload is none of Copilot's".into()),
     };
-    Ok(Event::Session(SessionEvent { session, cwd: fields.own("cwd")?, step }))
+    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.own("cwd")?, step }))
 }
 
 /// Says the decision.
@@ -81,7 +81,7 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     });
     let mut call = ToolCall::new(tool, cwd);
     call.agent = Agent::Copilot.name().to_owned();
-    call.session = session;
+    call.session = session.into();
     // It does not say; where nobody can answer it refuses by itself.
     call.attended = true;
     let call =

@@ -11,7 +11,8 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let session = fields.own("conversation_id")?.unwrap_or_default();
     let directory = fields.own("cwd")?;
-    let step = |step| Ok(Event::Session(SessionEvent { session: session.clone(), cwd: directory.clone(), step }));
+    let step =
+        |step| Ok(Event::Session(SessionEvent { session: session.clone().into(), cwd: directory.clone(), step }));
     match fields.may("hook_event_name")?.ok_or("the payload names no event")? {
         "preToolUse" => before(fields),
         "beforeShellExecution" => {
@@ -83,7 +84,7 @@ fn proposed(fields: Fields<'_>, tool: Tool, asked: Asked) -> Result<Event, Strin
     let cwd = named.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
     let mut call = ToolCall::new(tool, cwd);
     call.agent = Agent::Cursor.name().to_owned();
-    call.session = fields.own("conversation_id")?.unwrap_or_default();
+    call.session = fields.own("conversation_id")?.unwrap_or_default().into();
     call.attended = true;
     let (id, turn) = (fields.own("tool_use_id")?, fields.own("generation_id")?);
     let transcript = fields.own("transcript_path")?;
@@ -92,7 +93,9 @@ fn proposed(fields: Fields<'_>, tool: Tool, asked: Asked) -> Result<Event, Strin
 
 fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
     let session = fields.own("conversation_id")?.unwrap_or_default();
-    Ok(fields.own("tool_use_id")?.map_or(Event::Nothing, |id| Event::Outcome(Outcome { id, session, result })))
+    Ok(fields
+        .own("tool_use_id")?
+        .map_or(Event::Nothing, |id| Event::Outcome(Outcome { id, session: session.into(), result })))
 }
 
 fn tool(name: &str, input: &Value) -> Result<Tool, String> {

@@ -137,7 +137,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
     });
     let mut call = ToolCall::new(tool, cwd);
     call.agent = speaker.agent.name().to_owned();
-    call.session = fields.own("session_id")?.unwrap_or_default();
+    call.session = fields.own("session_id")?.unwrap_or_default().into();
     call.subagent = fields.own("agent_id")?.unwrap_or_default();
     call.attended = attended;
     call.places = places(input);
@@ -196,7 +196,7 @@ fn places(input: &Value) -> String {
 fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
     let session = fields.own("session_id")?.unwrap_or_default();
     Ok(match fields.own("tool_use_id")? {
-        Some(id) => Event::Outcome(Outcome { id, session, result }),
+        Some(id) => Event::Outcome(Outcome { id, session: session.into(), result }),
         None => Event::Nothing,
     })
 }
@@ -209,7 +209,7 @@ fn said(fields: Fields<'_>, attended: bool, speaker: Speaker) -> Result<Event, S
     }
     Ok(match (speaker.proof)(fields, attended)? {
         Some(proof) => Event::Said(Said {
-            session: fields.own("session_id")?.unwrap_or_default(),
+            session: fields.own("session_id")?.unwrap_or_default().into(),
             words,
             turn: fields.own(speaker.turn)?,
             proof,
@@ -220,5 +220,5 @@ fn said(fields: Fields<'_>, attended: bool, speaker: Speaker) -> Result<Event, S
 
 fn session(fields: Fields<'_>, step: Step) -> Result<Event, String> {
     let session = fields.own("session_id")?.unwrap_or_default();
-    Ok(Event::Session(SessionEvent { session, cwd: fields.own("cwd")?, step }))
+    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.own("cwd")?, step }))
 }

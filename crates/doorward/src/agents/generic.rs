@@ -42,7 +42,7 @@ fn proposed(fields: Fields<'_>) -> Result<Event, String> {
     let input = fields.value("input").ok_or("the payload has no input")?;
     let mut call = ToolCall::new(tool_from_json(tool, input), cwd);
     call.agent = Agent::Generic.name().to_owned();
-    call.session = fields.own("session")?.unwrap_or_default();
+    call.session = fields.own("session")?.unwrap_or_default().into();
     call.subagent = fields.own("subagent")?.unwrap_or_default();
     call.attended = fields.flag("attended")?;
     call.cancelled = fields.flag("cancelled")?;
@@ -66,7 +66,11 @@ fn outcome(fields: Fields<'_>) -> Result<Event, String> {
         Some(other) => return Err(format!("`{other}` is not a known result")),
         None => return Err("the payload names no result".into()),
     };
-    Ok(Event::Outcome(Outcome { id: fields.need("id")?, session: fields.own("session")?.unwrap_or_default(), result }))
+    Ok(Event::Outcome(Outcome {
+        id: fields.need("id")?,
+        session: fields.own("session")?.unwrap_or_default().into(),
+        result,
+    }))
 }
 
 fn said(fields: Fields<'_>) -> Result<Event, String> {
@@ -74,7 +78,7 @@ fn said(fields: Fields<'_>) -> Result<Event, String> {
         return Ok(Event::Nothing);
     }
     Ok(Event::Said(Said {
-        session: fields.own("session")?.unwrap_or_default(),
+        session: fields.own("session")?.unwrap_or_default().into(),
         words: fields.need("text")?,
         turn: fields.own("turn")?,
         proof: Proof::Event,
@@ -92,5 +96,5 @@ fn session(fields: Fields<'_>) -> Result<Event, String> {
         None => return Err("the payload names no step".into()),
     };
     let session = fields.own("session")?.unwrap_or_default();
-    Ok(Event::Session(SessionEvent { session, cwd: fields.own("cwd")?, step }))
+    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.own("cwd")?, step }))
 }

@@ -19,5 +19,5 @@ pub fn proposed(mut proposed: Proposed, tool: &str, input: &Value) -> Event {
 
 /// An outcome known by its likeness.
 pub fn outcome(session: &str, tool: &str, input: &Value, result: Ended) -> Event {
-    Event::Outcome(Outcome { id: of(session, tool, input), session: session.to_owned(), result })
+    Event::Outcome(Outcome { id: of(session, tool, input), session: session.into(), result })
 }

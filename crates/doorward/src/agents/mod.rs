@@ -24,6 +24,7 @@ mod vscode;
 mod windsurf;
 
 use doorward_engine::{Tool, ToolCall};
+use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
 pub use gemini::within as directory_before;
@@ -291,7 +292,7 @@ pub enum Asked {
 pub struct Outcome {
     /// The agent's own name for the call.
     pub id: String,
-    pub session: String,
+    pub session: SessionId,
     pub result: Ended,
 }
 
@@ -308,7 +309,7 @@ pub enum Ended {
 /// A person's words.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
-    pub session: String,
+    pub session: SessionId,
     pub words: String,
     pub turn: Option<String>,
     pub proof: Proof,
@@ -326,7 +327,7 @@ pub enum Proof {
 /// A session, where it works, and what happened to it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SessionEvent {
-    pub session: String,
+    pub session: SessionId,
     pub cwd: Option<String>,
     pub step: Step,
 }
@@ -334,7 +335,7 @@ pub struct SessionEvent {
 /// A switch for one session.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Switched {
-    pub session: String,
+    pub session: SessionId,
     pub is_on: bool,
 }
 

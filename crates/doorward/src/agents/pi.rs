@@ -15,7 +15,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload)?;
     if fields.may("hook_event_name")? == Some("ModeChange") {
         let session = fields.own("session_id")?.unwrap_or_default();
-        return Ok(Event::Switched(Switched { session, is_on: fields.flag("enabled")? }));
+        return Ok(Event::Switched(Switched { session: session.into(), is_on: fields.flag("enabled")? }));
     }
     let attended = fields.flag("has_ui").unwrap_or(false);
     dialect::translate(payload, attended, SPEAKER)

@@ -56,7 +56,7 @@ fn proposed(what: &str, info: &Value, session: String) -> Result<Event, String> 
     let cwd = Some(named).filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
     let mut call = ToolCall::new(tool, cwd);
     call.agent = Agent::Windsurf.name().to_owned();
-    call.session = session;
+    call.session = session.into();
     call.attended = true;
     let call =
         Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation: Situation::default() };

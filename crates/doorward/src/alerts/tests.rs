@@ -1,7 +1,8 @@
 //! Ledgers made up to set off one alert each, or none.
 
 use super::*;
-use doorward_ledger::{AnswerBody, Body, By, DecisionBody, Log, Reply, SessionBody, SessionStep, Verdict};
+use doorward_ledger::{AnswerBody, Body, By, DecisionBody, Log, Reply, SessionBody, SessionStep};
+use doorward_vocabulary::{Mode, Verdict};
 
 const MINUTE: u64 = 60_000;
 const DAY: u64 = 24 * 60 * MINUTE;
@@ -30,11 +31,11 @@ impl Story {
         self.number += 1;
         let id = format!("d{}", self.number);
         let body = DecisionBody {
-            id: id.clone(),
+            id: id.clone().into(),
             session: Some(session.into()),
             category: Some(category.into()),
-            pattern: Some(format!("pattern {}", self.number)),
-            mode: Some("auto".into()),
+            pattern: Some(format!("pattern {}", self.number).into()),
+            mode: Some(Mode::Auto),
             verdict,
             ..DecisionBody::default()
         };
@@ -43,7 +44,7 @@ impl Story {
     }
 
     fn yes(&mut self, decision: String, ago_ms: u64) {
-        self.add(&AnswerBody { decision, reply: Reply::Approved, by: By::Person, why: None }, ago_ms);
+        self.add(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Person, why: None }, ago_ms);
     }
 
     /// What went off, and what it is about.
@@ -70,7 +71,7 @@ fn quiet(story: &mut Story, days: u64) {
         let verdict = match number % 12 {
             5 => Verdict::Block,
             7 | 11 => Verdict::Confirm,
-            _ => Verdict::Approve,
+            _ => Verdict::AutoApprove,
         };
         let id = story.decide(&format!("s{}", number / 12), "write", verdict, ago);
         if number % 24 == 7 {
@@ -87,7 +88,7 @@ fn a_quiet_ledger_sets_off_nothing() {
         move |story: &mut Story| {
             for number in 0..count {
                 story.decide("s", "write", Verdict::Block, DAY - number * gap);
-                story.decide("s", "read", Verdict::Approve, DAY - number * gap);
+                story.decide("s", "read", Verdict::AutoApprove, DAY - number * gap);
             }
         }
     };
@@ -97,7 +98,7 @@ fn a_quiet_ledger_sets_off_nothing() {
         for number in 0..6 {
             let session = format!("s{}", number % 2);
             story.decide(&session, "write", Verdict::Block, 500 - number);
-            story.decide(&session, "read", Verdict::Approve, 500 - number);
+            story.decide(&session, "read", Verdict::AutoApprove, 500 - number);
         }
     };
     check("six blocks in two sessions", in_two_sessions, &[]);
@@ -110,7 +111,7 @@ fn a_spike_of_blocks_is_noticed() {
         quiet(story, 16);
         for number in 0..5 {
             story.decide("loud", "write", Verdict::Block, DAY - number * 10 * MINUTE / 4);
-            story.decide("loud", "read", Verdict::Approve, DAY - number * 10 * MINUTE / 4);
+            story.decide("loud", "read", Verdict::AutoApprove, DAY - number * 10 * MINUTE / 4);
         }
     };
     check("five blocks in ten minutes", tell, &[("spike", "loud")]);
@@ -127,7 +128,7 @@ fn a_breaker_is_noticed_and_a_yes_or_a_reset_starts_anew() {
     let twenty = |story: &mut Story| {
         for number in 0..20 {
             story.decide("s", "write", Verdict::Block, DAY - number * 11 * MINUTE);
-            story.decide("s", "read", Verdict::Approve, DAY - number * 11 * MINUTE);
+            story.decide("s", "read", Verdict::AutoApprove, DAY - number * 11 * MINUTE);
         }
     };
     check("twenty in all", twenty, &[("breaker", "s")]);
@@ -152,9 +153,9 @@ fn a_breaker_is_noticed_and_a_yes_or_a_reset_starts_anew() {
     check("a yes", begun_anew(yes), &[]);
     let shadow = |story: &mut Story| {
         for number in 0..4 {
-            let mode = Some("shadow".to_owned());
+            let mode = Some(Mode::Shadow);
             let body = DecisionBody {
-                id: format!("w{number}"),
+                id: format!("w{number}").into(),
                 session: Some("s".into()),
                 mode,
                 verdict: Verdict::Block,
@@ -172,11 +173,11 @@ fn a_drop_of_the_approval_rate_is_noticed_where_there_is_enough_to_go_by() {
     fn tell(before: u32, today: u32, count: u32) -> impl FnOnce(&mut Story) {
         move |story| {
             for number in 0..count {
-                let verdict = |rate: u32| if number % 100 < rate { Verdict::Approve } else { Verdict::Confirm };
+                let verdict = |rate: u32| if number % 100 < rate { Verdict::AutoApprove } else { Verdict::Confirm };
                 story.decide(&format!("a{number}"), "execute", verdict(before), 3 * DAY + u64::from(number) * MINUTE);
             }
             for number in 0..count {
-                let verdict = |rate: u32| if number % 100 < rate { Verdict::Approve } else { Verdict::Confirm };
+                let verdict = |rate: u32| if number % 100 < rate { Verdict::AutoApprove } else { Verdict::Confirm };
                 story.decide(&format!("b{number}"), "execute", verdict(today), u64::from(number) * MINUTE);
             }
         }
@@ -187,7 +188,7 @@ fn a_drop_of_the_approval_rate_is_noticed_where_there_is_enough_to_go_by() {
     check("a rise", tell(50, 95, 100), &[]);
     let mixed = |story: &mut Story| {
         for number in 0..100 {
-            story.decide(&format!("a{number}"), "read", Verdict::Approve, 3 * DAY);
+            story.decide(&format!("a{number}"), "read", Verdict::AutoApprove, 3 * DAY);
             let category = if number % 2 == 0 { "network" } else { "delete" };
             story.decide(&format!("b{number}"), category, Verdict::Confirm, DAY / 2);
         }
@@ -202,7 +203,7 @@ fn a_category_that_is_overridden_too_often_is_noticed() {
             for number in 0..decisions {
                 let ago = DAY * 20 - u64::from(number) * MINUTE;
                 let is_let_run = number < overridden;
-                let verdict = if is_let_run { Verdict::Confirm } else { Verdict::Approve };
+                let verdict = if is_let_run { Verdict::Confirm } else { Verdict::AutoApprove };
                 let id = story.decide(&format!("s{number}"), "network", verdict, ago);
                 if is_let_run {
                     story.yes(id, ago);
@@ -223,7 +224,14 @@ fn a_pattern_that_is_overridden_again_and_again_is_a_ticket_and_no_alert() {
             for number in 0..count {
                 let id = format!("p{number}");
                 let pattern = Some("bash network push".to_owned());
-                story.add(&DecisionBody { id: id.clone(), pattern, ..DecisionBody::default() }, DAY);
+                story.add(
+                    &DecisionBody {
+                        id: id.clone().into(),
+                        pattern: pattern.map(Into::into),
+                        ..DecisionBody::default()
+                    },
+                    DAY,
+                );
                 story.yes(id, DAY);
             }
         }
@@ -237,7 +245,7 @@ fn a_resolved_alert_comes_back_only_when_it_goes_off_again() {
     let mut story = Story::new();
     let block = |story: &mut Story, ago: u64| {
         story.decide("s", "write", Verdict::Block, ago);
-        story.decide("s", "read", Verdict::Approve, ago);
+        story.decide("s", "read", Verdict::AutoApprove, ago);
     };
     (0..5).for_each(|_| block(&mut story, 30 * MINUTE));
     assert_eq!(story.alerts(), [("spike", "s".to_owned())]);

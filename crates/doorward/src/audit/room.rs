@@ -1,7 +1,8 @@
 //! Opens the record for somebody who asks, and turns what was typed into a filter.
 
 use anyhow::{Context, Result};
-use doorward_ledger::{Filter, Index, Kind, Log, LogError, Verdict};
+use doorward_ledger::{Filter, Index, Kind, Log, LogError};
+use doorward_vocabulary::Verdict;
 
 use super::arguments::{FilterArguments, KindWord, VerdictWord};
 use crate::places::Places;
@@ -71,7 +72,7 @@ impl FilterArguments {
 impl From<VerdictWord> for Verdict {
     fn from(word: VerdictWord) -> Verdict {
         match word {
-            VerdictWord::Approve => Verdict::Approve,
+            VerdictWord::Approve => Verdict::AutoApprove,
             VerdictWord::Confirm => Verdict::Confirm,
             VerdictWord::Block => Verdict::Block,
         }

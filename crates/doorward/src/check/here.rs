@@ -149,7 +149,7 @@ pub fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
     let agent = asked.agent.or_else(|| set_up(&places));
     let call = ToolCall {
         agent: agent.map_or("", Agent::name).to_owned(),
-        session: asked.session.clone().unwrap_or_default(),
+        session: asked.session.clone().unwrap_or_default().into(),
         ..request.call.clone()
     };
     let scene = Scene { places: &places, call: &call, project, agent };

@@ -54,7 +54,7 @@ impl Request {
         let mut call = ToolCall::new(tool_from_json(&tool, &input), cwd);
         call.user_message = text(&mut fields, "user_message")?;
         call.agent = text(&mut fields, "agent")?.unwrap_or_default();
-        call.session = text(&mut fields, "session")?.unwrap_or_default();
+        call.session = text(&mut fields, "session")?.unwrap_or_default().into();
         call.attended = flag(&mut fields, "attended")?.unwrap_or(true);
         Ok(Request {
             id,

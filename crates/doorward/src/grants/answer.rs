@@ -132,7 +132,7 @@ pub fn approve_session(
     let body = GrantBody {
         step: GrantStep::Stored,
         grant: Some(repeat.grant.clone()),
-        of: repeat.pattern.clone(),
+        of: repeat.pattern.clone().into(),
         decision: Some(pending.decision.clone()),
         session: Some(repeat.session.clone()),
         expires_ms: Some(desk.now_ms.saturating_add(repeat::LASTS_MS)),

@@ -5,6 +5,7 @@ use doorward_engine::{
     redact,
 };
 use doorward_ledger::State;
+use doorward_vocabulary::{CallId, PatternId, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, Subject};
@@ -22,9 +23,9 @@ const LONGEST: usize = 256 << 10;
 pub struct Pending {
     pub id: String,
     /// The decision in the record.
-    pub decision: String,
+    pub decision: CallId,
     pub agent: String,
-    pub session: String,
+    pub session: SessionId,
     /// The subagent of the session that asked; empty for the session itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subagent: String,
@@ -49,7 +50,7 @@ pub struct Pending {
     pub not_understood: Vec<String>,
     /// What is typed to confirm a hard or dual override.
     pub target: String,
-    pub pattern: String,
+    pub pattern: PatternId,
     pub shape: Option<Shape>,
     pub bound: Bound,
     pub asked_ms: u64,
@@ -131,7 +132,7 @@ impl Pending {
             return None;
         }
         Some(Pending {
-            decision: decision.to_owned(),
+            decision: decision.into(),
             agent: call.agent.clone(),
             session: call.session.clone(),
             subagent: call.subagent.clone(),

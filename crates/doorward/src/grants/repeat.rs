@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::{Clearance, Degree, Facts, Judgement, Operation, Target, Verdict};
 use doorward_ledger::State;
+use doorward_vocabulary::{PatternId, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::pending::{class, needed};
@@ -56,9 +57,9 @@ impl Shape {
 pub struct Repeat {
     pub grant: String,
     pub agent: String,
-    pub session: String,
+    pub session: SessionId,
     pub subagent: String,
-    pub pattern: String,
+    pub pattern: PatternId,
     pub shape: Shape,
     pub policy: String,
     pub stored_ms: u64,

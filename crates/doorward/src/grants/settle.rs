@@ -197,8 +197,8 @@ impl Door<'_> {
             used: GrantBody {
                 step: GrantStep::Used,
                 grant: Some(used.grant),
-                of: used.pattern,
-                decision: Some(decision.to_owned()),
+                of: used.pattern.into(),
+                decision: Some(decision.into()),
                 session: Some(used.session),
                 expires_ms: Some(used.stored_ms.saturating_add(super::repeat::LASTS_MS)),
                 user: user(),
@@ -249,7 +249,7 @@ impl Door<'_> {
             step,
             grant: Some(grant.grant.clone()),
             of: grant.bound.call.clone(),
-            decision: Some(decision.to_owned()),
+            decision: Some(decision.into()),
             session: Some(self.call.session.clone()),
             expires_ms: Some(grant.stored_ms.saturating_add(LASTS_MS)),
             user: user(),
@@ -286,7 +286,7 @@ fn fits(desk: &Desk, grant: &Grant, considered: &Considered, bound: &Bound) -> R
 }
 
 fn answer(decision: &str, why: Option<&str>) -> AnswerBody {
-    AnswerBody { decision: decision.to_owned(), reply: Reply::Approved, by: By::Person, why: why.map(str::to_owned) }
+    AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Person, why: why.map(str::to_owned) }
 }
 
 /// The user of the machine, as the record names them.

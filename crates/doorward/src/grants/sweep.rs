@@ -46,7 +46,7 @@ pub fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
         let body = GrantBody {
             step: GrantStep::Expired,
             grant: Some(repeat.grant),
-            of: repeat.pattern,
+            of: repeat.pattern.into(),
             decision: None,
             session: Some(repeat.session),
             expires_ms: Some(repeat.stored_ms.saturating_add(repeat::LASTS_MS)),

@@ -9,6 +9,7 @@ use doorward_ledger::{
     AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply,
     SessionBody, SessionStep,
 };
+use doorward_vocabulary::PatternId;
 
 use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
 use crate::judging::Considered;
@@ -30,7 +31,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
     let (call, facts, judgement) = (&proposed.call, &considered.facts, &considered.judgement);
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
     let body = DecisionBody {
-        id: id.to_owned(),
+        id: id.into(),
         agent: Some(call.agent.clone()).filter(|agent| !agent.is_empty()),
         session: Some(call.session.clone()).filter(|session| !session.is_empty()),
         turn: proposed.turn.clone(),
@@ -43,7 +44,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         layer1: Some(layer1(judgement)),
         layer2: judgement.confidence.map(|confidence| Layer2 { score: score(judgement), confidence: confidence.get() }),
         review: considered.review.as_ref().map(serde_json::value::to_raw_value).transpose()?,
-        verdict: word(judgement.verdict),
+        verdict: judgement.verdict,
         reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
@@ -61,7 +62,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         .collect(),
         watched: judgement.shadow.iter().filter_map(|opinion| opinion.rule.clone()).collect(),
         latency_us: latency(considered),
-        mode: Some(mode.as_str().to_owned()),
+        mode: Some(mode),
         demanded: considered.demanded.map(str::to_owned),
         attended: Some(call.attended),
         left_to: considered.left_to.map(str::to_owned),
@@ -89,7 +90,13 @@ fn latency(considered: &Considered) -> BTreeMap<String, u64> {
 
 /// The facts without what the entry has beside them.
 fn lean(facts: &Facts) -> Facts {
-    Facts { tool: String::new(), subject: String::new(), pattern: String::new(), agent: String::new(), ..facts.clone() }
+    Facts {
+        tool: String::new(),
+        subject: String::new(),
+        pattern: PatternId::default(),
+        agent: String::new(),
+        ..facts.clone()
+    }
 }
 
 /// The facts of a recorded decision, whole again.
@@ -114,7 +121,7 @@ pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
     let is_layer1 = |kept: &Layer1| *kept == layer1(judgement) || *kept == layer1_before(judgement);
     // Older records have no score.
     let is_score = |kept: &Layer2| kept.score.is_empty() || bits(&kept.score).eq(bits(&score(judgement)));
-    body.verdict == word(judgement.verdict)
+    body.verdict == judgement.verdict
         && body.layer1.as_ref().is_some_and(is_layer1)
         && body.layer2.as_ref().is_none_or(is_score)
         && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
@@ -127,18 +134,13 @@ pub fn stand(body: &DecisionBody, now: &Stand) -> Stand {
     if body.versions.get("knowledge").is_some_and(|build| build == Policy::KNOWLEDGE) {
         return now.clone();
     }
-    let verdict = match body.verdict {
-        doorward_ledger::Verdict::Approve => Verdict::AutoApprove,
-        doorward_ledger::Verdict::Confirm => Verdict::Confirm,
-        doorward_ledger::Verdict::Block => Verdict::Block,
-    };
     let rule = body.layer1.as_ref().and_then(|layer| layer.rule.clone());
-    Stand { verdict, rule, ..now.clone() }
+    Stand { verdict: body.verdict, rule, ..now.clone() }
 }
 
 /// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.
 pub fn yes(decision: &str) -> Result<Entry> {
-    Entry::new(&AnswerBody { decision: decision.to_owned(), reply: Reply::Approved, by: By::Client, why: None })
+    Entry::new(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Client, why: None })
 }
 
 /// The entry of what became of a call, and of what the files it changes hold since.
@@ -149,7 +151,7 @@ pub fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
         Ended::Declined => return no(outcome.id, By::Classifier, None),
         Ended::Refused => return no(outcome.id, By::Client, None),
     };
-    Entry::new(&OutcomeBody { after, ..OutcomeBody::new(outcome.id, became, None) })
+    Entry::new(&OutcomeBody { after, ..OutcomeBody::new(outcome.id.into(), became, None) })
 }
 
 /// The entry of a call that ran as another one than a person had said yes to.
@@ -165,7 +167,7 @@ pub fn never_ran(decision: String) -> Result<Entry> {
 }
 
 fn no(decision: String, by: By, why: Option<&str>) -> Result<Entry> {
-    Entry::new(&AnswerBody { decision, reply: Reply::Declined, by, why: why.map(str::to_owned) })
+    Entry::new(&AnswerBody { decision: decision.into(), reply: Reply::Declined, by, why: why.map(str::to_owned) })
 }
 
 /// The entry of a person's switch for one session.
@@ -190,7 +192,7 @@ pub fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
 /// The entry of a limit that the user stated.
 pub fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
     let step = SessionStep::Boundary(limit);
-    Entry::new(&SessionBody { session: session.to_owned(), agent: Some(agent.to_owned()), step })
+    Entry::new(&SessionBody { session: session.into(), agent: Some(agent.to_owned()), step })
 }
 
 /// What layer 1 said by itself, whatever layer 2 or a reviewer made of the call: what is strictest, and its rule.
@@ -220,14 +222,6 @@ fn layer1_before(judgement: &Judgement) -> Layer1 {
     Layer1 {
         outcome: if is_settled { judgement.verdict.as_str().to_owned() } else { "unsettled".to_owned() },
         rule: judgement.rule.clone(),
-    }
-}
-
-pub const fn word(verdict: Verdict) -> doorward_ledger::Verdict {
-    match verdict {
-        Verdict::AutoApprove => doorward_ledger::Verdict::Approve,
-        Verdict::Confirm => doorward_ledger::Verdict::Confirm,
-        Verdict::Block => doorward_ledger::Verdict::Block,
     }
 }
 

@@ -9,7 +9,7 @@ use doorward_engine::layer2::feature;
 use doorward_engine::layer2::table::{Heads, ONE, Table};
 use doorward_engine::layer2::{Numbers, weights};
 use doorward_engine::{Mode, Policy, Scorer, Thresholds, Verdict};
-use doorward_ledger::{PolicyBody, Verdict as Recorded};
+use doorward_ledger::PolicyBody;
 
 use super::facts;
 use super::fit;
@@ -155,11 +155,11 @@ fn labelled(room: &Room) -> Result<Vec<Row>> {
     let policy = Policy::built_in();
     let mut rows = Vec::new();
     let work = |past: Past| {
-        let is_auto = past.body.mode.as_deref().is_none_or(|mode| mode == Mode::Auto.as_str());
+        let is_auto = past.body.mode.is_none_or(|mode| mode == Mode::Auto);
         let label = label(&past, &aftermath).filter(|_| is_auto && past.body.layer2.is_some())?;
         let seen = facts::seen(&past.facts, &policy);
         let row = Row {
-            id: past.body.id,
+            id: past.body.id.into(),
             source: "ledger".to_owned(),
             purpose: Use::Train,
             world: "base".to_owned(),
@@ -180,10 +180,10 @@ fn label(past: &Past, aftermath: &Aftermath) -> Option<Verdict> {
     let id = &past.body.id;
     match past.body.verdict {
         _ if aftermath.is_regret(id) => Some(Verdict::Confirm),
-        Recorded::Approve => Some(Verdict::AutoApprove),
-        Recorded::Confirm if aftermath.is_refused(id) => Some(Verdict::Confirm),
-        Recorded::Confirm if aftermath.is_overridden(id) => Some(Verdict::AutoApprove),
-        Recorded::Confirm | Recorded::Block => None,
+        Verdict::AutoApprove => Some(Verdict::AutoApprove),
+        Verdict::Confirm if aftermath.is_refused(id) => Some(Verdict::Confirm),
+        Verdict::Confirm if aftermath.is_overridden(id) => Some(Verdict::AutoApprove),
+        Verdict::Confirm | Verdict::Block => None,
     }
 }
 

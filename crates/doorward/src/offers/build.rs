@@ -47,7 +47,7 @@ pub fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
 pub fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) -> Vec<Way> {
     let item = |calls: Option<Calls>| Item {
         id: id_of(pattern, Some(project)),
-        pattern: pattern.to_owned(),
+        pattern: pattern.into(),
         project: Some(project.to_owned()),
         calls,
         let_run: u32::try_from(answers.len()).unwrap_or(u32::MAX),

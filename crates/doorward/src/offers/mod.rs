@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use doorward_engine::{Facts, Mode, Policy, Verdict, judge};
 use doorward_ledger::{DecisionBody, Index, Override};
+use doorward_vocabulary::PatternId;
 use serde_json::{Value, json};
 
 use crate::audit::Room;
@@ -76,7 +77,7 @@ pub struct Effect {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     pub id: String,
-    pub pattern: String,
+    pub pattern: PatternId,
     pub project: String,
     pub overrides: usize,
     pub way: Way,
@@ -148,7 +149,7 @@ pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
     let now_ms = time::now_ms();
     let loaded = loading::load(&room.places, None, "");
     let history = &loaded.accepted.history;
-    let mut grouped: BTreeMap<(String, String), Vec<Override>> = BTreeMap::new();
+    let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
     for one in index.overrides(now_ms.saturating_sub(DAYS * DAY_MS))? {
         let Some(project) = one.project.clone() else { continue };
         let id = id_of(&one.pattern, Some(&project));
@@ -174,7 +175,7 @@ pub fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
     let now_ms = time::now_ms();
     let loaded = loading::load(&room.places, None, "");
     let history = &loaded.accepted.history;
-    let mut grouped: BTreeMap<(String, String), Vec<Override>> = BTreeMap::new();
+    let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
     for one in index.overrides(now_ms.saturating_sub(MONTH_MS))? {
         let Some(project) = one.project.clone() else { continue };
         if history.weighs(&one.pattern, Some(&project), now_ms).is_none() {
@@ -239,7 +240,7 @@ impl Desk<'_> {
         let (way, effect) = self.best(&answers, &policy)?;
         Ok(Some(Offer {
             id: id_of(self.pattern, Some(self.project)),
-            pattern: self.pattern.to_owned(),
+            pattern: self.pattern.into(),
             project: self.project.to_owned(),
             overrides: overrides.len(),
             way,

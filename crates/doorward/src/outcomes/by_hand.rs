@@ -8,7 +8,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::Result;
-use doorward_ledger::{Became, OutcomeBody, Verdict};
+use doorward_ledger::{Became, OutcomeBody};
+use doorward_vocabulary::{CallId, SessionId, Verdict};
 use serde_json::Value;
 
 use crate::agents::Agent;
@@ -20,7 +21,7 @@ use crate::transcripts;
 const LONGEST_LINE: u64 = 1 << 16;
 
 /// A command of a session, as the record has it.
-type Typed = (String, String);
+type Typed = (SessionId, String);
 
 /// The decisions of which the record does not say yet that a person did it by hand.
 pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
@@ -37,10 +38,10 @@ pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     let mut found = Vec::new();
     let is_typed = |past: Past| {
         let command = (past.body.session.clone().unwrap_or_default(), past.body.call.clone());
-        let is_stopped = past.body.verdict != Verdict::Approve;
+        let is_stopped = past.body.verdict != Verdict::AutoApprove;
         (is_stopped && past.body.tool == "bash" && typed.contains(&command)).then_some(past.body.id)
     };
-    let fold = |decision: Option<String>| {
+    let fold = |decision: Option<CallId>| {
         let Some(decision) = decision else { return };
         if !aftermath.is_said(&decision) && !aftermath.is_overridden(&decision) {
             let detail = Some("a person ran it by hand".to_owned());
@@ -77,5 +78,5 @@ fn command(line: &Value) -> Option<Typed> {
     let session = line.get("sessionId")?.as_str()?.to_owned();
     let said = line.pointer("/message/content")?.as_str().filter(|_| line.get("type") == Some(&"user".into()))?;
     let typed = said.trim().strip_prefix("<bash-input>")?.split("</bash-input>").next()?;
-    Some((session, typed.trim().to_owned()))
+    Some((session.into(), typed.trim().to_owned()))
 }

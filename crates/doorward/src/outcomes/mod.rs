@@ -15,7 +15,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row, Verdict};
+use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row};
+use doorward_vocabulary::Verdict;
 
 use crate::accepted::Accepted;
 use crate::audit::Room;
@@ -119,7 +120,7 @@ fn find(room: &Room, id: &str) -> Result<(Row, bool)> {
 
 /// What the person means, if it can be said of such a decision.
 fn meant(arguments: &FlagArguments, verdict: Verdict, has_run: bool) -> Result<Became> {
-    let is_approved = verdict == Verdict::Approve;
+    let is_approved = verdict == Verdict::AutoApprove;
     match (arguments.regret, arguments.friction, arguments.fine) {
         (_, _, true) => Ok(Became::Fine),
         (true, _, _) if !is_approved && !has_run => {

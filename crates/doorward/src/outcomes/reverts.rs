@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use anyhow::Result;
 use doorward_engine::{Effect, Mark, Operation, Scope, Target, path};
 use doorward_ledger::{Became, Kind, Log, OutcomeBody, StateKey};
+use doorward_vocabulary::CallId;
 
 use super::undone::{Change, Changes, SOON_MS, Undone};
 use crate::audit::Room;
@@ -15,7 +16,7 @@ use crate::world;
 
 /// What one decision changes and throws away.
 struct Deed {
-    id: String,
+    id: CallId,
     turn: Option<String>,
     time_ms: u64,
     before: Seen,
@@ -52,7 +53,7 @@ pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     undone.extend(discarded.found);
     let aftermath = Aftermath::read(&room.log, since_ms)?;
     undone.retain(|undone| !aftermath.is_said(&undone.decision) && !is_kept(undone, room.places.home()));
-    let mut found: BTreeMap<String, OutcomeBody> = BTreeMap::new();
+    let mut found: BTreeMap<CallId, OutcomeBody> = BTreeMap::new();
     for undone in undone {
         let detail = in_words(&undone);
         let outcome = || OutcomeBody::new(undone.decision.clone(), Became::Reverted, Some(detail));
@@ -65,7 +66,7 @@ pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
 #[derive(Default)]
 struct Discarded {
     /// Files, and the decisions that changed them, with the moment.
-    open: HashMap<String, Vec<(String, u64)>>,
+    open: HashMap<String, Vec<(CallId, u64)>>,
     found: Vec<Undone>,
 }
 
@@ -76,7 +77,7 @@ impl Discarded {
             for path in gone {
                 for (decision, from_ms) in self.open.remove(&path).unwrap_or_default() {
                     let (path, by, to_ms) = (path.clone(), Some(deed.id.clone()), deed.time_ms);
-                    self.found.push(Undone { decision, path, by, from_ms, to_ms });
+                    self.found.push(Undone { decision, path, by: by.map(Into::into), from_ms, to_ms });
                 }
             }
         }
@@ -148,7 +149,7 @@ fn path_of(effect: &Effect) -> Option<String> {
 }
 
 /// The decisions whose call ran to its end.
-fn ends(log: &Log, since_ms: u64) -> Result<HashMap<String, End>> {
+fn ends(log: &Log, since_ms: u64) -> Result<HashMap<CallId, End>> {
     let mut ends = HashMap::new();
     replay::others(log, since_ms, |record| {
         let time_ms = record.header.time_ms;

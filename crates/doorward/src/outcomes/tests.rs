@@ -1,7 +1,8 @@
 //! What happened later is found in the record and in transcripts, once.
 
 use doorward_engine::{Coverage, Effect, Mark, Operation, Part, Reach, Reversibility, Scope, Sensitivity, Target};
-use doorward_ledger::{Became, DecisionBody, OutcomeBody, Verdict};
+use doorward_ledger::{Became, DecisionBody, OutcomeBody};
+use doorward_vocabulary::Verdict;
 use serde_json::json;
 
 use super::*;
@@ -37,7 +38,7 @@ impl Desk {
         let facts = json!({ "effects": [effect], "coverage": Coverage::full() });
         let facts = serde_json::value::to_raw_value(&facts).unwrap();
         let decision = DecisionBody {
-            id: id.to_owned(),
+            id: id.into(),
             session: Some("s".into()),
             tool: "bash".into(),
             call: format!("command {id}"),
@@ -46,8 +47,8 @@ impl Desk {
             ..DecisionBody::default()
         };
         self.append(&decision);
-        if verdict == Verdict::Approve {
-            self.append(&OutcomeBody::new(id.to_owned(), Became::Ran, None));
+        if verdict == Verdict::AutoApprove {
+            self.append(&OutcomeBody::new(id.into(), Became::Ran, None));
         }
     }
 }
@@ -71,11 +72,11 @@ fn effect(by: &str, path: &str, marks: &[Mark]) -> Effect {
 #[test]
 fn what_a_later_call_put_back_is_on_record_as_taken_back_once() {
     let desk = Desk::new();
-    desk.decided("edit", Verdict::Approve, effect("", "/p/src/a.rs", &[]));
-    desk.decided("other", Verdict::Approve, effect("", "/p/src/b.rs", &[]));
+    desk.decided("edit", Verdict::AutoApprove, effect("", "/p/src/a.rs", &[]));
+    desk.decided("other", Verdict::AutoApprove, effect("", "/p/src/b.rs", &[]));
     desk.decided("asked", Verdict::Confirm, effect("", "/p/src/a.rs", &[]));
-    desk.decided("restore", Verdict::Approve, effect("git restore", "/p/src/a.rs", &[Mark::DiscardsWork]));
-    desk.decided("later", Verdict::Approve, effect("", "/p/src/a.rs", &[]));
+    desk.decided("restore", Verdict::AutoApprove, effect("git restore", "/p/src/a.rs", &[Mark::DiscardsWork]));
+    desk.decided("later", Verdict::AutoApprove, effect("", "/p/src/a.rs", &[]));
     let found = reverts::found(&desk.room(), 0).unwrap();
     let ids: Vec<&str> = found.iter().map(|outcome| outcome.decision.as_str()).collect();
     assert_eq!((ids, found[0].became), (vec!["edit"], Became::Reverted));
@@ -128,13 +129,13 @@ fn only_what_can_be_said_of_a_decision_is_recorded() {
         meant(&arguments, verdict, has_run).ok()
     };
     for (regret, friction, fine, verdict, has_run, wanted) in [
-        (false, false, false, Verdict::Approve, true, Some(Became::Flagged)),
+        (false, false, false, Verdict::AutoApprove, true, Some(Became::Flagged)),
         (false, false, false, Verdict::Confirm, false, Some(Became::Friction)),
         (false, false, false, Verdict::Block, false, Some(Became::Friction)),
         (true, false, false, Verdict::Confirm, true, Some(Became::Flagged)),
         (true, false, false, Verdict::Block, false, None),
-        (false, true, false, Verdict::Approve, true, None),
-        (false, false, true, Verdict::Approve, true, Some(Became::Fine)),
+        (false, true, false, Verdict::AutoApprove, true, None),
+        (false, false, true, Verdict::AutoApprove, true, Some(Became::Fine)),
     ] {
         assert_eq!(said(regret, friction, fine, verdict, has_run), wanted, "{verdict:?} {regret} {friction} {fine}");
     }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::seen::NOTHING;
+use doorward_vocabulary::CallId;
 
 /// What stays for longer was not undone, but changed again.
 pub const SOON_MS: u64 = 15 * 60 * 1000;
@@ -17,7 +18,7 @@ const CHAIN: usize = 64;
 /// What a call on record made of a file.
 #[derive(Clone, Debug)]
 pub struct Change {
-    pub decision: String,
+    pub decision: CallId,
     pub turn: Option<String>,
     pub before: String,
     pub after: String,
@@ -28,7 +29,7 @@ pub struct Change {
 /// A call whose change of a file was undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
-    pub decision: String,
+    pub decision: CallId,
     pub path: String,
     /// The call that did it; `None` if it was done by hand.
     pub by: Option<String>,
@@ -70,7 +71,7 @@ impl Changes {
         if !was_asked_for || to_ms.saturating_sub(from_ms) > SOON_MS {
             return Vec::new();
         }
-        undone(gone, path, Some(change.decision), (from_ms, to_ms))
+        undone(gone, path, Some(change.decision.into()), (from_ms, to_ms))
     }
 
     /// The files whose last change may still be undone, and when it was made.
@@ -105,7 +106,7 @@ mod tests {
     }
 
     /// Changes of one file, then what it held at a moment: the decisions that were undone.
-    fn held(changes: &[(&str, &str, u64)], state: &str, at_ms: u64) -> Vec<String> {
+    fn held(changes: &[(&str, &str, u64)], state: &str, at_ms: u64) -> Vec<CallId> {
         let mut all = Changes::default();
         for (decision, states, at_ms) in changes {
             assert_eq!(all.changed("/p/a", change(decision, "", states, *at_ms)), []);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use doorward_engine::{Target, Verdict};
+use doorward_vocabulary::PatternId;
 
 use super::{Judge, Judged, Seen};
 
@@ -16,7 +17,7 @@ const TRIED: usize = 40;
 #[derive(Debug)]
 pub struct Group {
     /// What kind of call it is.
-    pub pattern: String,
+    pub pattern: PatternId,
     pub reason: String,
     pub example: String,
     pub calls: u64,
@@ -45,7 +46,7 @@ enum Candidate {
 pub fn of(seen: &Seen, judge: &mut Judge<'_>) -> Vec<Group> {
     let asked: Vec<&Judged> =
         seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).collect();
-    let mut kinds: BTreeMap<(String, String), Vec<&Judged>> = BTreeMap::new();
+    let mut kinds: BTreeMap<(PatternId, String), Vec<&Judged>> = BTreeMap::new();
     for judged in &asked {
         let settled = judged.judgement.settled_by.as_str();
         let why = judged.judgement.rule.clone().unwrap_or_else(|| settled.to_owned());
@@ -54,7 +55,7 @@ pub fn of(seen: &Seen, judge: &mut Judge<'_>) -> Vec<Group> {
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     let sum = |group: &[&Judged]| group.iter().map(|judged| judged.times).sum::<u64>();
     kinds.sort_by(|(a, one), (b, other)| sum(other).cmp(&sum(one)).then_with(|| a.cmp(b)));
-    let describe = |(at, ((pattern, _), group)): (usize, ((String, String), Vec<&Judged>))| {
+    let describe = |(at, ((pattern, _), group)): (usize, ((PatternId, String), Vec<&Judged>))| {
         let reason = group.first().and_then(|first| Some(first.judgement.reasons().next()?.because.clone()));
         let example = group.first().map(|first| first.facts.subject.clone()).unwrap_or_default();
         let rule = if at < RULES { narrowest(&group, &asked, judge) } else { None };

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use doorward_ledger::{AnswerBody, Became, By, Kind, Log, OutcomeBody, Reply};
+use doorward_vocabulary::CallId;
 use serde::de::DeserializeOwned;
 
 use super::stream;
@@ -12,15 +13,15 @@ use super::stream;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
     /// It ran, and its effect was taken back, or a person said that it should not have run.
-    regret: HashSet<String>,
+    regret: HashSet<CallId>,
     /// A person said that it should not have been asked about or blocked.
-    friction: HashSet<String>,
+    friction: HashSet<CallId>,
     /// A person let it run although it was not approved.
-    overridden: HashSet<String>,
+    overridden: HashSet<CallId>,
     /// A person refused it.
-    refused: HashSet<String>,
+    refused: HashSet<CallId>,
     /// Something was said about how it turned out.
-    said: HashSet<String>,
+    said: HashSet<CallId>,
 }
 
 impl Aftermath {

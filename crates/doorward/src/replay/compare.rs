@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use doorward_engine::{Bump, Compared, Judgement, Shift, Stand, Verdict, compare, judge};
 use doorward_ledger::{DecisionBody, Log, Progress};
+use doorward_vocabulary::{CallId, PatternId};
 
 use super::aftermath::Aftermath;
 use super::policies::{Baseline, Policies};
@@ -25,7 +26,7 @@ pub struct Change {
     pub sequence: u64,
     pub time_ms: u64,
     /// The name of the decision.
-    pub id: String,
+    pub id: CallId,
     pub agent: String,
     pub project: Option<String>,
     pub tool: String,
@@ -33,7 +34,7 @@ pub struct Change {
     pub call: String,
     /// The operation of its gravest effect.
     pub category: String,
-    pub pattern: String,
+    pub pattern: PatternId,
     pub before: Stand,
     pub after: Stand,
     pub shift: Shift,
@@ -174,7 +175,7 @@ impl Replayed {
                 self.recorded.same_policy += 1;
                 self.recorded.differing += 1;
                 if self.recorded.first.len() < 20 {
-                    self.recorded.first.push(id);
+                    self.recorded.first.push(id.into());
                 }
             }
         }
@@ -224,7 +225,7 @@ enum Kept {
     /// It was made under another policy.
     Elsewhere,
     Same,
-    Differs(String),
+    Differs(CallId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -71,7 +71,7 @@ impl<'a> Policies<'a> {
 
     /// The two policies for a decision.
     pub fn of(&self, body: &DecisionBody) -> Result<Arc<Pair>, String> {
-        let mode = body.mode.as_deref().and_then(Mode::parse).unwrap_or(Mode::Auto);
+        let mode = body.mode.unwrap_or(Mode::Auto);
         let setting = Setting { agent: body.agent.clone().unwrap_or_default(), project: body.project.clone(), mode };
         let broken = |_| "making a policy met a fault of its own".to_owned();
         if let Some(pair) = self.known.lock().map_err(broken)?.get(&setting) {

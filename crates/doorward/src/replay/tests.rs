@@ -178,7 +178,7 @@ fn regret_and_friction_are_what_became_of_the_decisions_that_move() {
     for id in ["kept", "regretted", "fine-after-all"] {
         house.bash(Agent::Claude, id, "ls");
     }
-    let outcome = |decision: &str, became| OutcomeBody::new(decision.to_owned(), became, None);
+    let outcome = |decision: &str, became| OutcomeBody::new(decision.into(), became, None);
     house.append(&outcome("regretted", Became::Flagged));
     house.append(&outcome("fine-after-all", Became::Reverted));
     house.append(&outcome("fine-after-all", Became::Fine));
@@ -188,7 +188,7 @@ fn regret_and_friction_are_what_became_of_the_decisions_that_move() {
         let input = json!({ "url": "https://unlisted.example.org/page", "prompt": "read" });
         house.call(Agent::Claude, id, ("WebFetch", input));
     }
-    let answer = |decision: &str, reply| AnswerBody { decision: decision.to_owned(), reply, by: By::Person, why: None };
+    let answer = |decision: &str, reply| AnswerBody { decision: decision.into(), reply, by: By::Person, why: None };
     house.append(&answer("yes", Reply::Approved));
     house.append(&answer("no", Reply::Declined));
     house.append(&answer("yes-and-regretted", Reply::Approved));
@@ -288,14 +288,14 @@ fn an_upgrade_is_held_against_the_record_and_keeps_the_old_thresholds_until_it_i
             (body.id == "one").then_some(body)
         });
         let mut body = record.unwrap();
-        (body.id, body.verdict) = ("older".to_owned(), verdict);
+        (body.id, body.verdict) = ("older".into(), verdict);
         body.versions.insert("knowledge".to_owned(), "another".to_owned());
         body
     };
-    house.append(&older(doorward_ledger::Verdict::Approve));
+    house.append(&older(doorward_vocabulary::Verdict::AutoApprove));
     crate::accepted::pretend_build(&house.places(), "0.0.9", 0.85);
     assert_eq!(upgrade::waiting(&room(), |_| {}).unwrap(), None, "nothing gets laxer, so nobody is asked");
-    house.append(&older(doorward_ledger::Verdict::Confirm));
+    house.append(&older(doorward_vocabulary::Verdict::Confirm));
     crate::accepted::pretend_build(&house.places(), "0.0.9", 0.93);
     let waiting = upgrade::waiting(&room(), |_| {}).unwrap().unwrap();
     assert_eq!((waiting.laxer, waiting.stricter, waiting.from.as_str()), (1, 0, "0.0.9"));

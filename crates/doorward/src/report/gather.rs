@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use doorward_engine::{Mode, Policy};
 use doorward_ledger::{
     Alert, AlertKind, CategoryStats, DecisionBody, Filter, Index, Kind, LogError, Metrics, Regret, Row, RuleOverrides,
-    Verdict,
 };
+use doorward_vocabulary::Verdict;
 
 use crate::agents::Agent;
 use crate::audit::{Room, Verified, verified_watched};
@@ -208,7 +208,7 @@ fn latest(room: &Room, index: &Index) -> Result<Vec<Latest>> {
 
 fn verdict(word: Option<&str>) -> Verdict {
     match word {
-        Some("approve") => Verdict::Approve,
+        Some("approve") => Verdict::AutoApprove,
         Some("block") => Verdict::Block,
         Some(_) | None => Verdict::Confirm,
     }

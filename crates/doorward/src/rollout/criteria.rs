@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use doorward_ledger::Verdict as Decided;
+use doorward_vocabulary::{Mode, Verdict};
 use serde::Serialize;
 
 use super::evidence::{Answer, Held, Seen};
 use super::stage::Stage;
 use super::state::{Subject, Trial};
-use super::trial::{Arm, Pairing, Standing, Verdict};
+use super::trial::{Arm, Pairing, Standing, TrialResult};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -63,7 +63,9 @@ pub fn of_agent(name: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.agent == name).collect();
     match stage {
         Stage::ConfirmAll | Stage::Shadow => of_answers(&mine),
-        Stage::Canary => of_canary(&mine.into_iter().filter(|seen| seen.mode == "auto").collect::<Vec<&Seen>>()),
+        Stage::Canary => {
+            of_canary(&mine.into_iter().filter(|seen| seen.mode == Some(Mode::Auto)).collect::<Vec<&Seen>>())
+        }
         Stage::Auto => Vec::new(),
     }
 }
@@ -111,11 +113,12 @@ pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     let spoke: Vec<&&Seen> = seen.iter().filter(speaks).collect();
     let adds = spoke.iter().filter(|seen| match stage {
         Stage::Canary => seen.rule.as_deref() == Some(id),
-        Stage::ConfirmAll | Stage::Shadow | Stage::Auto => seen.would == Decided::Approve,
+        Stage::ConfirmAll | Stage::Shadow | Stage::Auto => seen.would == Verdict::AutoApprove,
     });
     // The user demands what such a rule asks, so a yes is no override; but it says that the rule is not wanted.
-    let is_let_run =
-        |seen: &&&&Seen| seen.mode == "auto" && seen.verdict != Decided::Approve && seen.answer == Some(Answer::LetRun);
+    let is_let_run = |seen: &&&&Seen| {
+        seen.mode == Some(Mode::Auto) && seen.verdict != Verdict::AutoApprove && seen.answer == Some(Answer::LetRun)
+    };
     let overridden = spoke.iter().filter(is_let_run).count();
     vec![
         Criterion::least("decisions", RULE_DECISIONS, seen.len()),
@@ -132,13 +135,13 @@ pub fn of_trial(trial: &Trial, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     }
     let standing = standing(trial, seen);
     let regretted = regretted(&seen.iter().filter(|seen| seen.arm() == Some(Arm::B)).collect::<Vec<&Seen>>());
-    let is_enough = trial.only_asks_more && standing.verdict == Verdict::Alike;
+    let is_enough = trial.only_asks_more && standing.verdict == TrialResult::Alike;
     vec![
         Criterion {
             what: "verdict of the stopping rule".to_owned(),
             wanted: if trial.only_asks_more { "better or alike" } else { "better" }.to_owned(),
             found: standing.verdict.word().to_owned(),
-            met: standing.verdict == Verdict::Better || is_enough,
+            met: standing.verdict == TrialResult::Better || is_enough,
         },
         Criterion::none("regretted approvals", regretted),
     ]
@@ -148,22 +151,22 @@ pub fn of_trial(trial: &Trial, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
 pub fn standing(trial: &Trial, seen: &[Seen]) -> Standing {
     let mut pairing = Pairing::new(&trial.stopping);
     // Where every call is asked about, or none, no threshold makes a difference.
-    for seen in seen.iter().filter(|seen| seen.mode == "auto" && !seen.session.is_empty()) {
+    for seen in seen.iter().filter(|seen| seen.mode == Some(Mode::Auto) && !seen.session.is_empty()) {
         if let Some(arm) = seen.arm() {
-            pairing.see(&seen.session, arm, seen.verdict == Decided::Confirm);
+            pairing.see(&seen.session, arm, seen.verdict == Verdict::Confirm);
         }
     }
     let mut standing = trial.stopping.follow(pairing.pairs().iter().copied());
     let of = |arm: Arm| regretted(&seen.iter().filter(|seen| seen.arm() == Some(arm)).collect::<Vec<&Seen>>());
     if of(Arm::B) > of(Arm::A) {
-        standing.verdict = Verdict::Regretted;
+        standing.verdict = TrialResult::Regretted;
     }
     standing
 }
 
 /// Calls that were approved, or would have been, and that somebody was sorry about.
 fn regretted(seen: &[&Seen]) -> usize {
-    seen.iter().filter(|seen| seen.would == Decided::Approve && seen.regretted_ms.is_some()).count()
+    seen.iter().filter(|seen| seen.would == Verdict::AutoApprove && seen.regretted_ms.is_some()).count()
 }
 
 enum Bound {
@@ -219,16 +222,24 @@ pub fn stated() -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    fn call(number: usize, would: Decided, answer: Option<Answer>) -> Seen {
+    fn call(number: usize, would: Verdict, answer: Option<Answer>) -> Seen {
         let (session, pattern) = (format!("s{}", number % 7), format!("p{}", number % 6));
-        Seen { pattern, agent: "claude".into(), session, mode: "confirm-all".into(), would, answer, ..Seen::default() }
+        Seen {
+            pattern: pattern.into(),
+            agent: "claude".into(),
+            session: session.into(),
+            mode: Some(Mode::ConfirmAll),
+            would,
+            answer,
+            ..Seen::default()
+        }
     }
 
     /// So many calls that the person wanted like the judgement, and so many not.
     fn story(right: usize, wrong: usize, questions: usize) -> Vec<Seen> {
-        let right = (0..right).map(|number| call(number, Decided::Approve, Some(Answer::LetRun)));
-        let wrong = (0..wrong).map(|number| call(number, Decided::Approve, Some(Answer::Refused)));
-        let asked = (0..questions).map(|number| call(number, Decided::Confirm, Some(Answer::LetRun)));
+        let right = (0..right).map(|number| call(number, Verdict::AutoApprove, Some(Answer::LetRun)));
+        let wrong = (0..wrong).map(|number| call(number, Verdict::AutoApprove, Some(Answer::Refused)));
+        let asked = (0..questions).map(|number| call(number, Verdict::Confirm, Some(Answer::LetRun)));
         right.chain(wrong).chain(asked).collect()
     }
 
@@ -265,7 +276,7 @@ mod tests {
     fn in_a_canary_only_what_ran_as_in_auto_counts() {
         let mut inside = story(600, 0, 0);
         assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)).len(), 4);
-        inside.iter_mut().for_each(|seen| seen.mode = "auto".into());
+        inside.iter_mut().for_each(|seen| seen.mode = Some(Mode::Auto));
         assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)), [""; 0]);
         inside[0].regretted_ms = Some(1);
         assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)), ["regretted approvals"]);

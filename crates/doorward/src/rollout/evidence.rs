@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use doorward_engine::{Policy, judge};
-use doorward_ledger::{
-    AnswerBody, Became, By, DecisionBody, Filter, Kind, Log, OutcomeBody, ReadError, Reply, Verdict,
-};
+use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Filter, Kind, Log, OutcomeBody, ReadError, Reply};
+use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
 
 use super::state::Subject;
 use super::trial::Arm;
@@ -18,14 +17,14 @@ use crate::hook::entry;
 pub struct Seen {
     pub time_ms: u64,
     pub agent: String,
-    pub session: String,
-    pub mode: String,
+    pub session: SessionId,
+    pub mode: Option<Mode>,
     /// What was decided.
     pub verdict: Verdict,
     /// What would have been decided in mode `auto`.
     pub would: Verdict,
     /// What "similar" means for it.
-    pub pattern: String,
+    pub pattern: PatternId,
     /// The rule that settled it, or that it violated.
     pub rule: Option<String>,
     /// Rules that were only watched and would have spoken.
@@ -75,7 +74,9 @@ impl Seen {
     /// It counts for what is rolled out: the session got what is new.
     pub fn is_for(&self, subject: &Subject) -> bool {
         match subject {
-            Subject::Agent(name) => self.agent == *name && self.mode == "auto" && self.placed.contains_key(STAGE),
+            Subject::Agent(name) => {
+                self.agent == *name && self.mode == Some(Mode::Auto) && self.placed.contains_key(STAGE)
+            }
             Subject::Rule(id) => {
                 self.placed.get(&rule_key(id)).is_some_and(|word| matches!(word.as_str(), "canary:in" | "auto"))
             }
@@ -86,9 +87,9 @@ impl Seen {
     /// The answer, held against what `auto` would have said; `None` if there is none, or both would have stopped it.
     pub fn held(&self) -> Option<Held> {
         match (self.would, self.answer) {
-            (Verdict::Approve, _) if self.regretted_ms.is_some() => Some(Held::Disagreement),
-            (Verdict::Approve, Some(Answer::LetRun)) => Some(Held::Agreement),
-            (Verdict::Approve, Some(Answer::Refused)) => Some(Held::Disagreement),
+            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Held::Disagreement),
+            (Verdict::AutoApprove, Some(Answer::LetRun)) => Some(Held::Agreement),
+            (Verdict::AutoApprove, Some(Answer::Refused)) => Some(Held::Disagreement),
             (Verdict::Confirm | Verdict::Block, Some(Answer::LetRun)) => Some(Held::Friction),
             (Verdict::Confirm | Verdict::Block, Some(Answer::Refused)) | (_, None) => None,
         }
@@ -97,10 +98,10 @@ impl Seen {
     /// Whether the judgement and the person were of one mind; `None` if nobody can tell. A question is no judgement.
     pub fn agrees(&self) -> Option<bool> {
         match (self.would, self.answer) {
-            (Verdict::Approve, _) if self.regretted_ms.is_some() => Some(false),
-            (Verdict::Approve, Some(Answer::LetRun)) | (Verdict::Block, Some(Answer::Refused)) => Some(true),
-            (Verdict::Approve, Some(Answer::Refused)) | (Verdict::Block, Some(Answer::LetRun)) => Some(false),
-            (Verdict::Confirm, _) | (Verdict::Approve | Verdict::Block, None) => None,
+            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(false),
+            (Verdict::AutoApprove, Some(Answer::LetRun)) | (Verdict::Block, Some(Answer::Refused)) => Some(true),
+            (Verdict::AutoApprove, Some(Answer::Refused)) | (Verdict::Block, Some(Answer::LetRun)) => Some(false),
+            (Verdict::Confirm, _) | (Verdict::AutoApprove | Verdict::Block, None) => None,
         }
     }
 }
@@ -153,7 +154,7 @@ struct Reading<'a> {
     policy: &'a Policy,
     seen: Vec<Seen>,
     /// An answer is about the last decision before it that has the name.
-    by_id: BTreeMap<String, usize>,
+    by_id: BTreeMap<CallId, usize>,
 }
 
 impl Reading<'_> {
@@ -169,7 +170,7 @@ impl Reading<'_> {
             may_be_overridden,
             agent: body.agent.unwrap_or_default(),
             session: body.session.unwrap_or_default(),
-            mode: body.mode.unwrap_or_default(),
+            mode: body.mode,
             pattern: body.pattern.unwrap_or_default(),
             rule: body.violation.or_else(|| body.layer1.and_then(|layer| layer.rule)),
             watched: body.watched,
@@ -180,11 +181,11 @@ impl Reading<'_> {
 
     /// Facts that are gone leave a question.
     fn would(&self, body: &DecisionBody) -> Verdict {
-        if body.mode.as_deref() != Some("confirm-all") {
+        if body.mode != Some(Mode::ConfirmAll) {
             return body.verdict;
         }
         let judged = entry::facts(body).map(|facts| judge(&facts, self.policy).verdict);
-        judged.map_or(Verdict::Confirm, entry::word)
+        judged.unwrap_or_default()
     }
 
     fn about(&mut self, decision: &str) -> Option<&mut Seen> {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use doorward_engine::Mode;
-use doorward_ledger::Verdict as Decided;
+use doorward_vocabulary::Verdict;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -101,8 +101,8 @@ impl Group {
         Group {
             sessions: sessions.len(),
             decisions: seen.len(),
-            asked: count(|seen| seen.verdict == Decided::Confirm),
-            blocked: count(|seen| seen.verdict == Decided::Block),
+            asked: count(|seen| seen.verdict == Verdict::Confirm),
+            blocked: count(|seen| seen.verdict == Verdict::Block),
             overridden: count(|seen| seen.overridden_ms.is_some()),
             regretted: count(|seen| seen.regretted_ms.is_some()),
         }

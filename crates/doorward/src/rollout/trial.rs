@@ -42,7 +42,7 @@ pub enum Arm {
 /// What the stopping rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum TrialResult {
     /// More sessions are needed.
     Open,
     /// The set on trial asks less.
@@ -55,24 +55,24 @@ pub enum Verdict {
     Regretted,
 }
 
-impl Verdict {
+impl TrialResult {
     pub const fn word(self) -> &'static str {
         match self {
-            Verdict::Open => "open",
-            Verdict::Better => "better",
-            Verdict::Worse => "worse",
-            Verdict::Alike => "alike",
-            Verdict::Regretted => "regretted",
+            TrialResult::Open => "open",
+            TrialResult::Better => "better",
+            TrialResult::Worse => "worse",
+            TrialResult::Alike => "alike",
+            TrialResult::Regretted => "regretted",
         }
     }
 
     pub const fn what(self) -> &'static str {
         match self {
-            Verdict::Open => "more sessions are needed",
-            Verdict::Better => "the set on trial asks less, and no more was regretted",
-            Verdict::Worse => "the set on trial asks more",
-            Verdict::Alike => "no difference that matters",
-            Verdict::Regretted => "more was regretted under the set on trial, which nothing outweighs",
+            TrialResult::Open => "more sessions are needed",
+            TrialResult::Better => "the set on trial asks less, and no more was regretted",
+            TrialResult::Worse => "the set on trial asks more",
+            TrialResult::Alike => "no difference that matters",
+            TrialResult::Regretted => "more was regretted under the set on trial, which nothing outweighs",
         }
     }
 }
@@ -80,7 +80,7 @@ impl Verdict {
 /// A trial as far as it got.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
-    pub verdict: Verdict,
+    pub verdict: TrialResult,
     /// Pairs that the set on trial won and lost.
     pub won: u32,
     pub lost: u32,
@@ -110,7 +110,7 @@ impl Stopping {
     /// Goes through pairs: calls asked about in the session under A, and in that under B.
     pub fn follow(&self, pairs: impl IntoIterator<Item = (u32, u32)>) -> Standing {
         let (gain, loss) = ((2.0 * self.effect).ln(), (2.0 * (1.0 - self.effect)).ln());
-        let mut at = Standing { verdict: Verdict::Open, won: 0, lost: 0, alike: 0, better: 0.0, worse: 0.0 };
+        let mut at = Standing { verdict: TrialResult::Open, won: 0, lost: 0, alike: 0, better: 0.0, worse: 0.0 };
         for (a, b) in pairs {
             match b.cmp(&a) {
                 std::cmp::Ordering::Less => {
@@ -125,23 +125,23 @@ impl Stopping {
             }
             at.verdict = self.says(&at);
             // What comes after the end is not looked at: a verdict is not taken back.
-            if at.verdict != Verdict::Open {
+            if at.verdict != TrialResult::Open {
                 break;
             }
         }
         at
     }
 
-    fn says(&self, at: &Standing) -> Verdict {
+    fn says(&self, at: &Standing) -> TrialResult {
         let (bound, given_up) = (self.bound(), self.beta.ln());
         if at.better >= bound {
-            return Verdict::Better;
+            return TrialResult::Better;
         }
         if at.worse >= bound {
-            return Verdict::Worse;
+            return TrialResult::Worse;
         }
         let is_alike = at.better <= given_up && at.worse <= given_up;
-        if is_alike || at.won + at.lost >= self.pairs { Verdict::Alike } else { Verdict::Open }
+        if is_alike || at.won + at.lost >= self.pairs { TrialResult::Alike } else { TrialResult::Open }
     }
 }
 

@@ -80,11 +80,11 @@ fn what_is_looked_at_often_stays_what_it_is() {
     let mut chance = Chance(3);
     let pairs: Vec<(u32, u32)> = (0..400).map(|_| (chance.session(10, 1.0), chance.session(10, 0.3))).collect();
     let whole = stopping.follow(pairs.iter().copied());
-    assert_eq!(whole.verdict, Verdict::Better);
+    assert_eq!(whole.verdict, TrialResult::Better);
     let ended = (whole.won + whole.lost + whole.alike) as usize;
     for seen in 0..pairs.len() {
         let standing = stopping.follow(pairs[..seen].iter().copied());
-        let wanted = if seen < ended { Verdict::Open } else { Verdict::Better };
+        let wanted = if seen < ended { TrialResult::Open } else { TrialResult::Better };
         assert_eq!(standing.verdict, wanted, "{seen} of {ended}");
     }
 }

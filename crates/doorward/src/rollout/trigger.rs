@@ -4,7 +4,8 @@
 //! the user's own only ever asks more, so nothing takes it back but a person.
 
 use doorward_engine::Thresholds;
-use doorward_ledger::{AlertKind, PolicyBody, Verdict};
+use doorward_ledger::{AlertKind, PolicyBody};
+use doorward_vocabulary::Verdict;
 
 use super::evidence::{self, Seen};
 use super::stage::{Stage, Step};
@@ -72,7 +73,7 @@ pub fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) ->
     let since = now_ms.saturating_sub(WINDOW_MS);
     let (hours, is_recent) = (WINDOW_MS / HOUR_MS, |at: &u64| *at >= since);
     let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
-    let approved = || mine.iter().filter(|seen| seen.verdict == Verdict::Approve);
+    let approved = || mine.iter().filter(|seen| seen.verdict == Verdict::AutoApprove);
     let sorry: Vec<&&Seen> = approved().filter(|seen| seen.regretted_ms.iter().any(is_recent)).collect();
     let regrets = sorry.len();
     let approvals = approved().filter(|seen| is_recent(&seen.time_ms)).count();

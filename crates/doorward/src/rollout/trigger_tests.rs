@@ -4,6 +4,7 @@ use super::super::evidence::STAGE;
 use super::super::stage::Track;
 use super::*;
 use doorward_ledger::{AnswerBody, Became, Body, By, DecisionBody, Filter, Index, Kind, Log, OutcomeBody, Reply};
+use doorward_vocabulary::Mode;
 use std::collections::BTreeMap;
 
 const MINUTE: u64 = 60_000;
@@ -37,10 +38,10 @@ impl Story {
         self.number += 1;
         let id = format!("d{}", self.number);
         let body = DecisionBody {
-            id: id.clone(),
+            id: id.clone().into(),
             agent: Some("claude".into()),
             session: Some(session.into()),
-            mode: Some("auto".into()),
+            mode: Some(Mode::Auto),
             verdict,
             versions: BTreeMap::from([(STAGE.to_owned(), "auto".to_owned())]),
             ..DecisionBody::default()
@@ -56,23 +57,23 @@ impl Story {
             let (session, verdict) = match number % 20 {
                 7 | 14 => ("work", Verdict::Confirm),
                 19 => ("work", Verdict::Block),
-                _ => ("work", Verdict::Approve),
+                _ => ("work", Verdict::AutoApprove),
             };
             let id = self.decide(session, verdict, ago);
             match verdict {
                 Verdict::Confirm if number % 40 < 20 => self.yes(id, ago),
-                Verdict::Approve => self.became(id, Became::Ran, ago),
+                Verdict::AutoApprove => self.became(id, Became::Ran, ago),
                 Verdict::Confirm | Verdict::Block => {}
             }
         }
     }
 
     fn yes(&mut self, decision: String, ago_ms: u64) {
-        self.add(&AnswerBody { decision, reply: Reply::Approved, by: By::Client, why: None }, ago_ms);
+        self.add(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Client, why: None }, ago_ms);
     }
 
     fn became(&mut self, decision: String, became: Became, ago_ms: u64) {
-        self.add(&OutcomeBody::new(decision, became, None), ago_ms);
+        self.add(&OutcomeBody::new(decision.into(), became, None), ago_ms);
     }
 
     fn stage(&self) -> Stage {
@@ -109,7 +110,7 @@ fn check(what: &str, tell: impl FnOnce(&mut Story), wanted: Option<&str>) {
 fn burst(story: &mut Story, count: u64, ago_ms: u64, agent_is_trusted: bool) {
     for number in 0..count {
         let at = ago_ms - number * MINUTE;
-        let id = story.decide("burst", if agent_is_trusted { Verdict::Approve } else { Verdict::Confirm }, at);
+        let id = story.decide("burst", if agent_is_trusted { Verdict::AutoApprove } else { Verdict::Confirm }, at);
         story.became(id, Became::Flagged, at - 1);
     }
 }
@@ -124,14 +125,14 @@ fn a_burst_of_regret_takes_the_agent_back_within_one_window_and_quiet_days_do_no
     check("what a person let run", |story| burst(story, 9, 60 * MINUTE, false), None);
     let late = |story: &mut Story| {
         for _ in 0..2 {
-            let id = story.decide("old", Verdict::Approve, WINDOW_MS + 60 * MINUTE);
+            let id = story.decide("old", Verdict::AutoApprove, WINDOW_MS + 60 * MINUTE);
             story.became(id, Became::Reverted, MINUTE);
         }
     };
     check("sorry today about yesterday", late, Some("2 approved calls were regretted"));
     let among_many = |became: Became| {
         move |story: &mut Story| {
-            let ids: Vec<String> = (0..200).map(|_| story.decide("work", Verdict::Approve, 60 * MINUTE)).collect();
+            let ids: Vec<String> = (0..200).map(|_| story.decide("work", Verdict::AutoApprove, 60 * MINUTE)).collect();
             ids.into_iter().take(2).for_each(|id| story.became(id, became, MINUTE));
         }
     };

@@ -145,7 +145,7 @@ impl Keeper<'_> {
         let plan = self.plan(wanted)?;
         let store = Store::of(self.places)?;
         let manifest = Manifest {
-            decision: self.id.to_owned(),
+            decision: self.id.into(),
             session: self.call.session.clone(),
             project: self.project.map(str::to_owned),
             call: call.to_owned(),

@@ -171,7 +171,9 @@ fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
     let back = undo::taken_back(&all);
     let mut open = all.iter().filter(|manifest| manifest.undoes.is_none() && !back.contains(&manifest.id));
     let chosen: Vec<String> = match &arguments.session {
-        Some(session) => open.filter(|manifest| manifest.session == *session).map(|one| one.id.clone()).collect(),
+        Some(session) => {
+            open.filter(|manifest| manifest.session == session.as_str()).map(|one| one.id.clone()).collect()
+        }
         None => open.next().map(|manifest| manifest.id.clone()).into_iter().collect(),
     };
     if chosen.is_empty() {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use doorward_ledger::{Hash, SnapshotTaken};
+use doorward_vocabulary::{CallId, SessionId};
 use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,8 @@ use serde::{Deserialize, Serialize};
 pub struct Manifest {
     pub id: String,
     /// The decision about the call that it was made for.
-    pub decision: String,
-    pub session: String,
+    pub decision: CallId,
+    pub session: SessionId,
     pub project: Option<String>,
     /// The call in words, secrets replaced.
     pub call: String,

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Result;
 use doorward_ledger::Hash;
+use doorward_vocabulary::SessionId;
 
 use super::limits::Limits;
 use super::manifest::Manifest;
@@ -31,7 +32,7 @@ pub enum Run {
 }
 
 /// Removes what is older or larger than the limits allow.
-pub fn prune(store: &Store, limits: Limits, needed: &BTreeSet<String>, now_ms: u64, run: Run) -> Result<Pruned> {
+pub fn prune(store: &Store, limits: Limits, needed: &BTreeSet<SessionId>, now_ms: u64, run: Run) -> Result<Pruned> {
     let _lock = store.lock(Hold::Alone)?;
     let (all, unreadable) = store.all()?;
     let goes = outdated(&all, limits, needed, now_ms);
@@ -89,7 +90,7 @@ fn sync(store: &Store) -> Result<()> {
 
 /// The names of the snapshots that may go: too old, or the oldest of too many bytes. Whatever belongs to a session that was
 /// active in the last day, or that waits for a person's answer, stays.
-fn outdated(all: &[Manifest], limits: Limits, needed: &BTreeSet<String>, now_ms: u64) -> BTreeSet<String> {
+fn outdated(all: &[Manifest], limits: Limits, needed: &BTreeSet<SessionId>, now_ms: u64) -> BTreeSet<String> {
     // A clock that was set back makes nothing old.
     let age = |manifest: &Manifest| now_ms.saturating_sub(manifest.taken_ms);
     let recent: BTreeSet<&str> =
@@ -133,7 +134,7 @@ fn count(manifest: &Manifest, users: &mut HashMap<Hash, (u64, u64)>, mut change:
 }
 
 /// Sessions with a call that waits for a person, or that a person has let run.
-pub fn needed(places: &Places) -> BTreeSet<String> {
+pub fn needed(places: &Places) -> BTreeSet<SessionId> {
     match Desk::of(places) {
         Ok(desk) => desk.open().into_iter().map(|pending| pending.session).collect(),
         Err(_) => BTreeSet::new(),
@@ -169,7 +170,7 @@ mod tests {
             manifest("asked", "waits", 60, 60),
             manifest("old", "c", 40, 1),
         ];
-        let needed = BTreeSet::from(["waits".to_owned()]);
+        let needed = BTreeSet::from(["waits".into()]);
         let goes: Vec<String> = outdated(&all, limits, &needed, NOW).into_iter().collect();
         assert_eq!(goes, ["heavy", "light", "old"], "over the limit by what may not go, so all that may go does");
         let wide = Limits { store_bytes: 10_000, ..limits };

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use doorward_engine::Pattern;
 use doorward_ledger::Override;
+use doorward_vocabulary::PatternId;
 use serde_json::{Value, json};
 
 use crate::audit::Room;
@@ -17,7 +18,7 @@ const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// A rule, and what it would have done.
 pub struct Cover {
-    pub pattern: String,
+    pub pattern: PatternId,
     replayed: Replayed,
 }
 
@@ -33,7 +34,7 @@ impl Cover {
             let since_ms = time::now_ms().saturating_sub(MONTH_MS);
             let replayed = replay::replay(&room.log, since_ms, &policies, screen::bar())?;
             if replayed.all.laxer > 0 {
-                return Ok(Some(Cover { pattern, replayed }));
+                return Ok(Some(Cover { pattern: pattern.into(), replayed }));
             }
         }
         Ok(None)
@@ -75,9 +76,9 @@ mod tests {
         let found = |calls: &[&str]| {
             let one = |call: &&str| Override {
                 time_ms: 0,
-                decision: String::new(),
+                decision: String::new().into(),
                 sequence: 0,
-                pattern: "bash · network · git push · external".to_owned(),
+                pattern: "bash · network · git push · external".into(),
                 call: (*call).to_owned(),
                 user: None,
                 project: None,

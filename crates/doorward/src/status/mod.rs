@@ -10,7 +10,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use doorward_ledger::{Alert, DecisionBody, Filter, Index, Kind, Row, Share, Verdict};
+use doorward_ledger::{Alert, DecisionBody, Filter, Index, Kind, Row, Share};
+use doorward_vocabulary::Verdict;
 use serde_json::{Value, json};
 
 use crate::agents::Agent;
@@ -230,7 +231,7 @@ fn modes(loaded: &Loaded) -> Vec<(String, String)> {
 /// The words of the clients: a question is neither.
 const fn said(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Approve => "allow",
+        Verdict::AutoApprove => "allow",
         Verdict::Confirm => "ask",
         Verdict::Block => "block",
     }

@@ -54,7 +54,7 @@ pub fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
 
 /// INVARIANT: the record is durable before the counters are set back.
 fn clear(places: &Places, ledger: &mut dyn Recorder, session: &str) -> Result<()> {
-    let body = SessionBody { session: session.to_owned(), agent: None, step: SessionStep::Reset };
+    let body = SessionBody { session: session.into(), agent: None, step: SessionStep::Reset };
     let _receipt = ledger.append(Entry::new(&body)?)?;
     Session::of(places, session).reset()
 }

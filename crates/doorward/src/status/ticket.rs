@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use doorward_ledger::{Filter, Hash, Index, Kind, Override, PolicyBody};
+use doorward_vocabulary::PatternId;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -52,7 +53,7 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Ticket {
     pub id: String,
-    pub pattern: String,
+    pub pattern: PatternId,
     pub overrides: usize,
     pub last_ms: u64,
 }
@@ -80,7 +81,7 @@ pub fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
 pub fn open(index: &Index) -> Result<Vec<Ticket>> {
     let since_ms = time::now_ms().saturating_sub(WINDOW_MS);
     let closed = closings(index)?;
-    let mut by_pattern: BTreeMap<String, Vec<Override>> = BTreeMap::new();
+    let mut by_pattern: BTreeMap<PatternId, Vec<Override>> = BTreeMap::new();
     for one in index.overrides(since_ms)? {
         let reviewed_ms = closed.get(&id_of(&one.pattern)).copied();
         if reviewed_ms.is_none_or(|reviewed| one.time_ms > reviewed) {
@@ -88,7 +89,7 @@ pub fn open(index: &Index) -> Result<Vec<Ticket>> {
         }
     }
     let enough = by_pattern.into_iter().filter(|(_, overrides)| overrides.len() >= OVERRIDES);
-    let ticket = |(pattern, overrides): (String, Vec<Override>)| Ticket {
+    let ticket = |(pattern, overrides): (PatternId, Vec<Override>)| Ticket {
         id: id_of(&pattern),
         overrides: overrides.len(),
         last_ms: overrides.iter().map(|one| one.time_ms).max().unwrap_or_default(),
@@ -117,7 +118,7 @@ fn closings(index: &Index) -> Result<BTreeMap<String, u64>> {
 fn close(ledger: &mut dyn Recorder, ticket: &Ticket, why: &str) -> Result<()> {
     let body = PolicyBody {
         what: format!("review ticket {} closed", ticket.id),
-        before: Some(ticket.pattern.clone()),
+        before: Some(ticket.pattern.clone().into()),
         after: Some(why.to_owned()),
         user: Some(rustix::process::geteuid().as_raw().to_string()),
         project: None,
@@ -195,7 +196,8 @@ fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use doorward_ledger::{AnswerBody, By, DecisionBody, Log, Reply, Verdict};
+    use doorward_ledger::{AnswerBody, By, DecisionBody, Log, Reply};
+    use doorward_vocabulary::Verdict;
 
     #[test]
     fn three_overrides_in_seven_days_want_a_review_and_three_more_another() {
@@ -208,13 +210,13 @@ mod tests {
             number += 1;
             let (id, now) = (format!("d{number}"), time::now_ms() - ago_ms);
             let body = DecisionBody {
-                id: id.clone(),
-                pattern: Some(pattern.to_owned()),
+                id: id.clone().into(),
+                pattern: Some(pattern.into()),
                 verdict: Verdict::Confirm,
                 ..DecisionBody::default()
             };
             let _receipt = log.append(&body, now).unwrap();
-            let yes = AnswerBody { decision: id, reply: Reply::Approved, by: By::Person, why: None };
+            let yes = AnswerBody { decision: id.into(), reply: Reply::Approved, by: By::Person, why: None };
             let _receipt = log.append(&yes, now).unwrap();
         };
         let found = || {

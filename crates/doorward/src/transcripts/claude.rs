@@ -19,7 +19,7 @@ impl Format for Reader {
                 for block in blocks.iter().filter(|block| text(block, "type") == Some("tool_use")) {
                     self.calls.add(Past {
                         agent: Agent::Claude,
-                        session: text(line, "sessionId").unwrap_or_default().to_owned(),
+                        session: text(line, "sessionId").unwrap_or_default().into(),
                         cwd: text(line, "cwd").unwrap_or("/").to_owned(),
                         tool: text(block, "name")?.to_owned(),
                         input: block.get("input")?.clone(),

@@ -1,5 +1,6 @@
 //! Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-….jsonl`.
 
+use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
 use super::{Calls, Format, Past, moment, text};
@@ -7,7 +8,7 @@ use crate::agents::{Agent, directory_before};
 
 #[derive(Debug, Default)]
 pub struct Reader {
-    session: String,
+    session: SessionId,
     cwd: String,
     calls: Calls,
 }
@@ -17,7 +18,7 @@ impl Format for Reader {
         let (kind, payload) = (text(line, "type")?, line.get("payload")?);
         match (kind, text(payload, "type")) {
             ("session_meta", _) => {
-                self.session = text(payload, "id").unwrap_or_default().to_owned();
+                self.session = text(payload, "id").unwrap_or_default().into();
                 self.cwd = text(payload, "cwd").unwrap_or("/").to_owned();
             }
             ("turn_context", _) => {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
 use super::{Calls, Format, Past, moment, text};
@@ -9,7 +10,7 @@ use crate::agents::Agent;
 
 #[derive(Debug)]
 pub struct Reader {
-    session: String,
+    session: SessionId,
     cwd: String,
     calls: Calls,
 }
@@ -19,7 +20,7 @@ impl Reader {
         let folder = path.parent().and_then(Path::parent);
         let named = folder.and_then(|folder| crate::trusted::start_of(folder.join(".project_root"), 1 << 12));
         let cwd = named.map(|text| text.trim().to_owned()).filter(|cwd| cwd.starts_with('/'));
-        Reader { session: String::new(), cwd: cwd.unwrap_or_else(|| "/".to_owned()), calls: Calls::default() }
+        Reader { session: SessionId::default(), cwd: cwd.unwrap_or_else(|| "/".to_owned()), calls: Calls::default() }
     }
 }
 
@@ -29,7 +30,7 @@ impl Format for Reader {
             return None;
         }
         if let Some(session) = text(line, "sessionId") {
-            self.session = session.to_owned();
+            self.session = session.into();
         }
         for call in line.get("toolCalls").and_then(Value::as_array).into_iter().flatten() {
             let id = text(call, "id")?;

@@ -14,6 +14,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
 use crate::agents::{Agent, Event, Proposed};
@@ -40,7 +41,7 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past {
     pub agent: Agent,
-    pub session: String,
+    pub session: SessionId,
     pub cwd: String,
     /// Tool and input as the agent's hook would be told.
     pub tool: String,

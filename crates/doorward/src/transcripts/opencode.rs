@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use doorward_vocabulary::SessionId;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ const TOOLS: &str = "SELECT part.rowid, part.session_id, session.directory, part
 /// One part of a message.
 struct Part {
     row: i64,
-    session: String,
+    session: SessionId,
     directory: String,
     time_ms: i64,
     data: String,
@@ -46,7 +47,7 @@ fn parts(path: &Path) -> rusqlite::Result<Vec<rusqlite::Result<Part>>> {
     let read = |row: &Row<'_>| {
         Ok(Part {
             row: row.get(0)?,
-            session: row.get(1)?,
+            session: row.get::<_, String>(1)?.into(),
             directory: row.get(2)?,
             time_ms: row.get(3)?,
             data: row.get(4)?,

@@ -1,5 +1,6 @@
 //! Pi: `~/.pi/agent/sessions/<directory>/<time>_<id>.jsonl`.
 
+use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
 use super::{Calls, Format, Past, moment, text};
@@ -7,7 +8,7 @@ use crate::agents::Agent;
 
 #[derive(Debug, Default)]
 pub struct Reader {
-    session: String,
+    session: SessionId,
     cwd: String,
     calls: Calls,
 }
@@ -16,7 +17,7 @@ impl Format for Reader {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let kind = text(line, "type")?;
         if kind == "session" {
-            self.session = text(line, "id").unwrap_or_default().to_owned();
+            self.session = text(line, "id").unwrap_or_default().into();
             self.cwd = text(line, "cwd").unwrap_or("/").to_owned();
         }
         let message = line.get("message").filter(|_| kind == "message");

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::rc::Rc;
 
-use doorward_ledger::{Reply, Verdict};
+use doorward_ledger::Reply;
+use doorward_vocabulary::Verdict;
 use serde::Serialize;
 
 use super::history::Past;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use doorward_engine::{Mode, Policy};
-use doorward_ledger::{DecisionBody, Progress, Reply, Verdict};
+use doorward_ledger::{DecisionBody, Progress, Reply};
+use doorward_vocabulary::Verdict;
 
 use super::weigh::{Scales, Weighed};
 use crate::audit::Room;
@@ -32,12 +33,12 @@ pub struct Past {
 
 impl Past {
     pub fn is_let_run(&self) -> bool {
-        self.verdict != Verdict::Approve && self.answer == Some(Reply::Approved)
+        self.verdict != Verdict::AutoApprove && self.answer == Some(Reply::Approved)
     }
 
     /// Somebody was asked, and said something.
     pub fn is_answered(&self) -> bool {
-        self.verdict != Verdict::Approve && self.answer.is_some()
+        self.verdict != Verdict::AutoApprove && self.answer.is_some()
     }
 }
 
@@ -65,7 +66,7 @@ impl History {
         let scales = policy.map(Scales::new);
         let mut history = History::default();
         let work = |past: crate::replay::Past| {
-            let is_auto = past.body.mode.as_deref().is_none_or(|mode| mode == Mode::Auto.as_str());
+            let is_auto = past.body.mode.is_none_or(|mode| mode == Mode::Auto);
             let weighed = scales.as_ref().filter(|_| is_auto).map(|scales| scales.weigh(&past.facts));
             let body = DecisionBody { facts: None, ..past.body };
             (past.sequence, past.time_ms, is_auto.then_some((body, weighed)))
@@ -84,7 +85,7 @@ impl History {
 
     fn take(&mut self, time_ms: u64, body: DecisionBody, weighed: Option<Weighed>, aftermath: &Aftermath) {
         // What was asked only because somebody demanded it says nothing about the rules.
-        let is_own = body.verdict == Verdict::Approve || body.may_be_overridden();
+        let is_own = body.verdict == Verdict::AutoApprove || body.may_be_overridden();
         let rule = body.violation.or(body.layer1.and_then(|layer| layer.rule));
         // Whoever did by hand what was not approved, or called it a nuisance, would have said yes.
         let is_yes = aftermath.is_overridden(&body.id) || aftermath.is_friction(&body.id);

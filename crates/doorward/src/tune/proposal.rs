@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use doorward_engine::{Operation, Policy, Rule, Stage, Thresholds, Verdict};
 use doorward_ledger::{Hash, StateKey};
+use doorward_vocabulary::PatternId;
 use serde::{Deserialize, Serialize};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
@@ -50,7 +51,7 @@ pub struct KeptRule {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PatternChange {
-    pub pattern: String,
+    pub pattern: PatternId,
     pub project: String,
     /// So often a person let such calls run.
     pub let_run: u32,
@@ -154,7 +155,7 @@ impl Proposal {
         let kept: ArrayOfTables = self.kept.iter().map(kept).collect();
         let pattern = |one: &PatternChange| {
             table([
-                ("pattern", value(&one.pattern)),
+                ("pattern", value(one.pattern.as_str())),
                 ("project", value(&one.project)),
                 ("let_run", value(i64::from(one.let_run))),
                 ("why", value(&one.why)),

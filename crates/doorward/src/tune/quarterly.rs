@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use doorward_engine::{Policy, Rule, Stage, Verdict};
-use doorward_ledger::Verdict as Recorded;
 use serde::Serialize;
 
 use super::finding::{self, ALWAYS, Drift, Finding, MISHAPS, REGRET, UserRate};
@@ -117,7 +116,7 @@ fn tallies(history: &History, policy: &Policy, users: &[UserRate]) -> Vec<Tally>
         let place = |rule: u16| usize::from(rule);
         if let Some(tally) = weighed.allowed_by.and_then(|rule| tallies.get_mut(place(rule))) {
             tally.fired += 1;
-            if past.verdict == Recorded::Approve {
+            if past.verdict == Verdict::AutoApprove {
                 tally.regret.count(past.is_regretted);
             }
         }

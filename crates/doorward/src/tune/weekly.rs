@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use doorward_ledger::Verdict;
+use doorward_vocabulary::Verdict;
 use serde::Serialize;
 
 use super::finding::{self, ALWAYS, ANSWERS, Drift, Finding, MISHAPS, REGRET, UserRate};
@@ -48,7 +48,7 @@ struct Rates {
 impl Rates {
     fn count(&mut self, past: &Past) {
         match past.verdict {
-            Verdict::Approve => self.regret.count(past.is_regretted),
+            Verdict::AutoApprove => self.regret.count(past.is_regretted),
             Verdict::Confirm if past.is_answered() => self.friction.count(past.is_let_run()),
             Verdict::Confirm | Verdict::Block => {}
         }

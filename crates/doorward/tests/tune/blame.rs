@@ -61,11 +61,12 @@ fn written(home: &Home) {
             let is_yes = number % 100 < kind.yes;
             if is_asked {
                 let reply = if is_yes { Reply::Approved } else { Reply::Declined };
-                let answer = AnswerBody { decision: id.clone(), reply, by: By::Client, why: None };
+                let answer = AnswerBody { decision: id.clone().into(), reply, by: By::Client, why: None };
                 let _receipt = log.append(&answer, time_ms + 1_000).unwrap();
             }
             if number % 100 < kind.regrets {
-                let _receipt = log.append(&OutcomeBody::new(id, Became::Flagged, None), time_ms + 2_000).unwrap();
+                let _receipt =
+                    log.append(&OutcomeBody::new(id.into(), Became::Flagged, None), time_ms + 2_000).unwrap();
             }
         }
     }

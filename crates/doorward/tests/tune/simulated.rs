@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use doorward_engine::{Facts, Reversibility, Source, Verdict, example};
-use doorward_ledger::{
-    AnswerBody, Became, By, DecisionBody, Disk, Layer1, Layer2, Log, OutcomeBody, Reply, Verdict as Recorded,
-};
+use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Disk, Layer1, Layer2, Log, OutcomeBody, Reply};
+use doorward_vocabulary::Verdict as Recorded;
 use serde_json::value::RawValue;
 
 use crate::hasty::Hasty;
@@ -152,7 +151,7 @@ impl Machine<'_> {
         let _receipt = self.log.append(&body, time_ms).unwrap();
         *self.written.entry(word(habit)).or_default() += 1;
         let has_run = match body.verdict {
-            Recorded::Approve => true,
+            Recorded::AutoApprove => true,
             Recorded::Confirm => self.answered(&id, scene, habit, time_ms),
             Recorded::Block => self.lifted(&id, scene, time_ms),
         };
@@ -179,7 +178,7 @@ impl Machine<'_> {
         }
         let is_yes = self.chance.below(1000) < yes;
         let reply = if is_yes { Reply::Approved } else { Reply::Declined };
-        let answer = AnswerBody { decision: id.to_owned(), reply, by: By::Client, why: None };
+        let answer = AnswerBody { decision: id.to_owned().into(), reply, by: By::Client, why: None };
         let _receipt = self.log.append(&answer, time_ms + 4_000).unwrap();
         is_yes
     }
@@ -188,7 +187,8 @@ impl Machine<'_> {
     fn lifted(&mut self, id: &str, scene: &Scene<'_>, time_ms: u64) -> bool {
         let is_lifted = self.plan.drifts.abuse && scene.user == ABUSER && self.chance.below(2) == 0;
         if is_lifted {
-            let answer = AnswerBody { decision: id.to_owned(), reply: Reply::Approved, by: By::Person, why: None };
+            let answer =
+                AnswerBody { decision: id.to_owned().into(), reply: Reply::Approved, by: By::Person, why: None };
             let _receipt = self.log.append(&answer, time_ms + 40_000).unwrap();
         }
         is_lifted
@@ -196,7 +196,7 @@ impl Machine<'_> {
 
     /// What ran has an outcome, and some of it is taken back or flagged.
     fn ended(&mut self, id: &str, regretted: u64, time_ms: u64) {
-        let outcome = |became| OutcomeBody::new(id.to_owned(), became, None);
+        let outcome = |became| OutcomeBody::new(id.to_owned().into(), became, None);
         let ran = if self.chance.below(20) == 0 { Became::Failed } else { Became::Ran };
         let _receipt = self.log.append(&outcome(ran), time_ms + 1_000).unwrap();
         if self.chance.below(1000) < regretted {
@@ -223,21 +223,21 @@ pub fn decision(id: &str, scene: &Scene<'_>, template: &Template) -> DecisionBod
     let lean = Facts {
         tool: String::new(),
         subject: String::new(),
-        pattern: String::new(),
+        pattern: String::new().into(),
         agent: String::new(),
         ..facts.clone()
     };
     let rule = judgement.rule.as_deref();
     let is_settled = judgement.settled_by != Source::Score && judgement.confidence.is_none();
     let verdict = match judgement.verdict {
-        Verdict::AutoApprove => Recorded::Approve,
+        Verdict::AutoApprove => Recorded::AutoApprove,
         Verdict::Confirm => Recorded::Confirm,
         Verdict::Block => Recorded::Block,
     };
     DecisionBody {
-        id: id.to_owned(),
+        id: id.to_owned().into(),
         agent: Some(scene.agent.to_owned()),
-        session: Some(scene.session.to_owned()),
+        session: Some(scene.session.to_owned().into()),
         user: Some(scene.user.to_owned()),
         project: Some(scene.project.to_owned()),
         cwd: Some(scene.project.to_owned()),
@@ -255,7 +255,7 @@ pub fn decision(id: &str, scene: &Scene<'_>, template: &Template) -> DecisionBod
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),
         versions: BTreeMap::from([("policy".to_owned(), judgement.policy.clone())]),
-        mode: Some("auto".to_owned()),
+        mode: Some(doorward_vocabulary::Mode::Auto),
         attended: Some(true),
         sensitive: facts.effects.iter().any(|effect| effect.reversibility == Reversibility::Irreversible),
         ..DecisionBody::default()

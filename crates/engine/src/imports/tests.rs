@@ -24,7 +24,7 @@ fn rust() {
             ("crates/engine/src/place/below.rs", "use super::class;\n", true),
             ("crates/engine/src/layer2/x.rs", "use super::class;\n", false),
             ("crates/engine/src/rules.rs", "fn f() { crate::place::class::of(1) }\n", true),
-            ("crates/engine/src/rules.rs", "use crate::marks::Mark;\n// a class of its own\n", false),
+            ("crates/engine/src/rules.rs", "use doorward_vocabulary::Mark;\n// a class of its own\n", false),
         ],
     );
     check(

@@ -2,10 +2,11 @@
 //!
 //! Limits only raise, so this reads generously: a sentence that may be one counts as one.
 
+use doorward_vocabulary::{Mark, Operation};
+
 use super::Subject;
 use super::prose::{self, Sentence, Word};
-use crate::effect::{Effect, Operation, Target};
-use crate::marks::Mark;
+use crate::effect::{Effect, Target};
 
 /// So many limits are kept of one message.
 const MOST: usize = 16;

@@ -3,10 +3,11 @@
 //! Every word of the order must be understood and must fit: an order that says more than the effect does, or an effect that
 //! does more than the order says, is no match.
 
+use doorward_vocabulary::{Mark, Marks, Operation, Reversibility, Scope, Sensitivity};
+
 use super::Subject;
 use super::prose::Word;
-use crate::effect::{Effect, Operation, Reversibility, Scope, Sensitivity, Target};
-use crate::marks::{Mark, Marks};
+use crate::effect::{Effect, Target};
 
 /// Words that carry no target of their own.
 const FILLERS: &[&str] = &[

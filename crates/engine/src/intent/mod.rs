@@ -10,9 +10,10 @@ mod prose;
 #[cfg(test)]
 mod tests;
 
+use doorward_vocabulary::Mark;
+
 use crate::effect::Effect;
 use crate::facts::Intent;
-use crate::marks::Mark;
 use crate::secret::redact;
 use crate::world::World;
 

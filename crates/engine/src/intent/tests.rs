@@ -1,12 +1,14 @@
 //! Which words clear what, and which raise: tables of messages.
 
+use doorward_vocabulary::{Clearance, Verdict};
+
 use crate::call::{Tool, ToolCall};
 use crate::described::{DescribedWorld, Description};
 use crate::facts::Facts;
 use crate::judge::judge;
 use crate::observe::observe;
 use crate::policy::Policy;
-use crate::verdict::{Clearance, Judgement, Verdict};
+use crate::verdict::Judgement;
 
 const PROJECT: &str = "/home/dev/app";
 

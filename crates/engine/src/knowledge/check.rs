@@ -1,5 +1,7 @@
 //! Checks that program and rule files do what their examples say, on the machine of the examples.
 
+use doorward_vocabulary::Mark;
+
 use super::file::Complaint;
 use super::program::{Example, ProgramFile};
 use super::rule::{Rule, RuleExample, RuleFile};
@@ -7,7 +9,6 @@ use crate::call::{ToolCall, tool_from_json};
 use crate::described::DescribedWorld;
 use crate::effect::{Effect, Target};
 use crate::example;
-use crate::marks::Mark;
 use crate::observe::observe;
 
 /// What is wrong with the examples of a program file; `own` is the pack that it was put into, if it is not built in.

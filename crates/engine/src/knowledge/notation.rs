@@ -1,8 +1,8 @@
 //! The short notations inside program files: flag values, operands and effects.
 
+use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
+
 use super::schema::{Changes, Condition, Count, Does, Operand, Role, Takes, Text};
-use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
-use crate::marks::{Mark, Marks};
 
 /// Reads the right-hand side of a flag: `write`, `?data`, `+force`, `code-sh +remote`, `data dry-run for client`.
 pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {

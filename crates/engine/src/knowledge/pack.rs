@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use doorward_vocabulary::Marks;
+
 use super::rule::{Mask, Rule, When};
 use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Named, Operand, Takes};
 use super::tool::ToolEntry;
-use crate::marks::Marks;
 
 /// Bytes under construction.
 #[derive(Debug, Default)]

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
+use doorward_vocabulary::{Clearance, Marks, Operation, Reach, Reversibility, Scope, Sensitivity, Verdict};
+
 use super::rule::{Mask, Rule, Stage, When};
 use super::schema::{
     Changes, Condition, Count, Does, Entry, Flag, Grammar, Named, Operand, Role, Rows, Style, Takes, Text,
 };
 use super::tool::{Risk, ToolEntry};
-use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
-use crate::marks::Marks;
-use crate::verdict::{Clearance, Verdict};
 
 /// Seven counts stand before everything else.
 const HEADER: usize = 28;

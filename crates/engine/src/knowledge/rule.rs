@@ -2,17 +2,14 @@
 
 use std::borrow::Cow;
 
+use doorward_vocabulary::{
+    Clearance, Degree, FlowKind, Marks, Operation, Reach, Reversibility, Scope, Sensitivity, Verdict, words,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::file::{Complaint, File};
 use super::notation;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
-use crate::flow::FlowKind;
-use crate::marks::Marks;
-use crate::verdict::{Clearance, Verdict};
-use crate::words::words;
 
 words! {
     /// How far a rule has come.

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
-use crate::marks::Marks;
-use crate::words::words;
+use doorward_vocabulary::{Marks, Operation, Reach, Reversibility, Scope, Sensitivity, words};
 
 words! {
     /// What a flag's value or an operand is to the program.

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use doorward_vocabulary::words;
+
 use super::file::{Complaint, File};
-use crate::words::words;
 
 words! {
     /// The inherent risk of a tool, before its input is looked at.

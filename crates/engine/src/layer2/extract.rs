@@ -1,13 +1,12 @@
 //! From facts to features: one set for each effect, or one for a call without any.
 
+use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope, Verdict};
+
 use super::feature::{Features, SETTLING};
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope};
+use crate::effect::Effect;
 use crate::facts::Facts;
-use crate::marks::Mark;
 use crate::retired::{Gone, Waived};
 use crate::taint;
-use crate::verdict::Verdict;
 
 /// Marks that only say how much is lost.
 const LOSING: &[Mark] = &[

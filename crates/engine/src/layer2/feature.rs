@@ -4,11 +4,7 @@
 //! weighs less than nothing. So more risk never lowers a score. What a person accepted out of history points the other way:
 //! no step of it weighs more than nothing, so that a yes never raises a score.
 
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
-use crate::flow::FlowKind;
-use crate::marks::Mark;
-use crate::verdict::Verdict;
+use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibility, Scope, Sensitivity, Verdict};
 
 /// From these shares of overridden decisions on, in percent.
 pub const OVERRIDDEN: [u8; 4] = [1, 25, 50, 75];

@@ -6,11 +6,12 @@ mod history;
 mod scorer;
 pub mod table;
 
-use crate::effect::Reversibility;
+use doorward_vocabulary::{Clearance, Reversibility, Source, Verdict};
+
 use crate::facts::Facts;
 use crate::policy::Policy;
 use crate::retired::{Extent, Waived};
-use crate::verdict::{Classes, Clearance, Confidence, Opinion, Source, Verdict};
+use crate::verdict::{Classes, Confidence, Opinion};
 pub use extract::features;
 pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weights};
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use doorward_vocabulary::{Operation, Reversibility, Verdict};
+
 use super::extract;
 use super::feature::{self, Features, Named};
 use super::table::{Heads, ONE, Table};
-use crate::effect::{Effect, Operation, Reversibility};
+use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::retired::Waived;
-use crate::verdict::Verdict;
 
 mod built_in {
     //! Written by the build from `model/scorer.tsv`.

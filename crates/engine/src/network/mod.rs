@@ -8,8 +8,8 @@ mod tests;
 
 pub use parts::{device_path, remote_path};
 
-use crate::marks::{Mark, Marks};
 use crate::world::World;
+use doorward_vocabulary::{Mark, Marks};
 use hosts::Kind;
 use number::Network;
 use parts::Parts;

@@ -1,8 +1,9 @@
 //! Rows: an address as written, the host it leads to, and its marks.
 
+use doorward_vocabulary::Mark;
+
 use super::{Address, device_path, host, remote_path, url};
 use crate::described::{DescribedWorld, Description};
-use crate::marks::Mark;
 use crate::world::Settings;
 
 fn world() -> DescribedWorld {

@@ -1,9 +1,10 @@
 //! Patterns that match nothing: what a wildcard really hits on this disk, as far as that is certain before the call runs.
 
+use doorward_vocabulary::{Degree, Operation, Reversibility};
+
 use super::observer::{By, Observer};
 use super::touch::Touched;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reversibility, Target};
+use crate::effect::{Effect, Target};
 use crate::path;
 use crate::place;
 

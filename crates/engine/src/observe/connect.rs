@@ -1,11 +1,10 @@
 //! One host, one exchange: where it goes, what leaves, what arrives.
 
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
+
 use super::observer::{By, Observer};
 use super::shell::field::Field;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
-use crate::flow::FlowKind;
-use crate::marks::{Mark, Marks};
+use crate::effect::{Effect, Target};
 use crate::network::{self, Address};
 use crate::secret;
 

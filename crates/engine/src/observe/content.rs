@@ -1,6 +1,7 @@
 //! What a text brings with it into a file: secrets, scripts that run by themselves, permissions for agents.
 
-use crate::marks::{Mark, Marks};
+use doorward_vocabulary::{Mark, Marks};
+
 use crate::path;
 use crate::secret;
 

@@ -1,9 +1,10 @@
 //! How many files of the project depend on one that a call changes.
 
+use doorward_vocabulary::{Mark, Marks, Operation, Scope};
+
 use super::observer::Observer;
-use crate::effect::{Effect, Operation, Scope};
+use crate::effect::Effect;
 use crate::imports::{self, Imported};
-use crate::marks::{Mark, Marks};
 
 impl Observer<'_> {
     /// Whoever changes a file that many others import changes them as well.

@@ -1,13 +1,12 @@
 //! File tools: reads, searches, writes and edits, judged like their shell counterparts, plus what enters a file.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use super::content;
 use super::observer::{By, Observer};
 use super::shell::field::Field;
 use super::touch::Touch;
 use crate::call::{Change, ChangeKind};
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::{Mark, Marks};
 
 impl Observer<'_> {
     /// The read tool.
@@ -84,7 +83,7 @@ impl Observer<'_> {
         for effect in self.effects.iter_mut().skip(at) {
             effect.marks.union(found);
             if found.has(Mark::LifecycleScript) || found.has(Mark::GrantsPermission) {
-                effect.reach = effect.reach.max(crate::effect::Reach::Shared);
+                effect.reach = effect.reach.max(doorward_vocabulary::Reach::Shared);
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Processes that are stopped or attached to: whether they are doorward's or the client's own.
 
+use doorward_vocabulary::{Mark, Operation};
+
 use super::observer::Observer;
 use super::wild;
-use crate::effect::{Effect, Operation, Target};
-use crate::marks::Mark;
+use crate::effect::{Effect, Target};
 
 /// What runs beside every call: the guard, and the clients whose calls it judges.
 const PROCESSES: &[&str] =

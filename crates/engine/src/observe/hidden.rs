@@ -1,11 +1,9 @@
 //! Characters that a person does not see: which ones make a call opaque, and how they are named.
 
 use doorward_shell::{Hidden, HiddenKind};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::observer::{By, Observer};
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::{Mark, Marks};
 
 impl Observer<'_> {
     /// Notes the first hiding character of a text.

@@ -1,8 +1,9 @@
 //! Searches for the shapes of tokens in what lies outside the project: settings, notes and transcripts of agents.
 
+use doorward_vocabulary::{Mark, Operation, Sensitivity};
+
 use super::observer::Observer;
-use crate::effect::{Effect, Operation, Sensitivity};
-use crate::marks::Mark;
+use crate::effect::Effect;
 
 /// How tokens begin. A search for one finds nothing but secrets.
 const BEGINNINGS: &[&str] = &[

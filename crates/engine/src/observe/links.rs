@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
+use doorward_vocabulary::{Degree, Marks};
+
 use super::observer::{By, Observer};
 use super::program::Invocation;
 use super::touch::Touch;
 use super::wild;
-use crate::coverage::Degree;
-use crate::marks::Marks;
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::Kind;
@@ -199,7 +199,8 @@ impl Observer<'_> {
     fn leads_out(&self, link: &str) -> bool {
         let resolved = path::resolve(link, self.world, Follow::Last);
         let is_inside = self.world.project().is_some_and(|project| path::under(&resolved.real, project));
-        let is_secret = || place::classify(&resolved.real, self.world).sensitivity > crate::effect::Sensitivity::None;
+        let is_secret =
+            || place::classify(&resolved.real, self.world).sensitivity > doorward_vocabulary::Sensitivity::None;
         resolved.linked && (resolved.lost || !is_inside || is_secret())
     }
 }

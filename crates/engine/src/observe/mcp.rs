@@ -1,5 +1,6 @@
 //! Calls to tool servers: the name says what a tool claims to do, the arguments what it touches.
 
+use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibility, Scope, Sensitivity};
 use serde_json::{Map, Value};
 
 use super::connect::Exchange;
@@ -9,10 +10,7 @@ use super::shell::run::Runner;
 use super::shell::state::State;
 use super::stream::Stream;
 use super::touch::Touch;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Sensitivity, Target};
-use crate::flow::FlowKind;
-use crate::marks::Mark;
+use crate::effect::{Effect, Target};
 use crate::network;
 use crate::secret;
 use crate::world::{McpTrust, Shell};

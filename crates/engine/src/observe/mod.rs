@@ -28,11 +28,10 @@ mod touch;
 mod wild;
 
 use crate::call::{Tool, ToolCall};
-use crate::coverage::Degree;
 use crate::facts::{Counts, Facts};
 use crate::intent;
-use crate::marks::{Mark, Marks};
 use crate::world::World;
+use doorward_vocabulary::{Degree, Mark, Marks};
 pub(crate) use observer::RECIPE;
 use observer::{By, Observer};
 use shell::run::Runner;
@@ -79,7 +78,7 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
             accepted: world.accepted_history(&pattern),
             observed_overrides: world.observed_overrides(&pattern),
         },
-        pattern,
+        pattern: pattern.into(),
         agent: call.agent.clone(),
         attended: call.attended,
         cancelled: call.cancelled,
@@ -149,7 +148,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
 /// A call that cannot be looked into.
 fn opaque(out: &mut Observer<'_>, what: &str, subject: &str) -> String {
     out.lower(Degree::Opaque, what);
-    out.unknown(crate::effect::Operation::Execute, &By::default(), Marks::default().with(Mark::InlineCode));
+    out.unknown(doorward_vocabulary::Operation::Execute, &By::default(), Marks::default().with(Mark::InlineCode));
     subject.to_owned()
 }
 

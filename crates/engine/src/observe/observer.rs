@@ -2,14 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::coverage::{Coverage, Degree};
-use crate::effect::{Effect, Operation, Part, Reach, Reversibility, Scope, Target};
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope, Verdict};
+
+use crate::coverage::Coverage;
+use crate::effect::{Effect, Part, Target};
 use crate::facts::{Directory, Flow};
-use crate::flow::FlowKind;
 use crate::knowledge::rule::{Rule, Stage};
 use crate::knowledge::{self, packed::Packed};
-use crate::marks::{Mark, Marks};
-use crate::verdict::Verdict;
 use crate::world::World;
 
 /// Work units for one call: commands run, words read, lines looked at.
@@ -285,7 +284,7 @@ impl<'w> Observer<'w> {
     /// Some effect so far read something sensitive.
     pub fn has_read_secret(&self) -> bool {
         self.effects.iter().any(|effect| {
-            effect.sensitivity > crate::effect::Sensitivity::None || effect.marks.has(Mark::SecretReturning)
+            effect.sensitivity > doorward_vocabulary::Sensitivity::None || effect.marks.has(Mark::SecretReturning)
         })
     }
 }

@@ -1,9 +1,10 @@
 //! Whether what an operation changes on a path can be had back: from git, from a build, or not at all.
 
+use doorward_vocabulary::{Mark, Reversibility, Scope};
+
 use super::observer::Observer;
 use super::touch::Touch;
-use crate::effect::{Amount, Effect, Reversibility, Scope};
-use crate::marks::Mark;
+use crate::effect::{Amount, Effect};
 use crate::policy::Thresholds;
 use crate::world::{Kind, Tally, Tracking};
 

@@ -1,11 +1,9 @@
 //! Skills and commands of a project: texts for the model, of which agents run marked parts before the model sees anything.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use serde_json::Value;
 
 use super::observer::{By, Observer};
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::{Mark, Marks};
 use crate::path;
 use crate::world::Content;
 

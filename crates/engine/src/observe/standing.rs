@@ -1,10 +1,11 @@
 //! What reading or changing something means because of where it lies.
 
+use doorward_vocabulary::{Mark, Operation, Scope, Sensitivity};
+
 use super::observer::Observer;
 use super::touch::Touch;
 use super::wild::holds_secrets;
-use crate::effect::{Effect, Operation, Scope, Sensitivity};
-use crate::marks::Mark;
+use crate::effect::Effect;
 use crate::path;
 use crate::place;
 use crate::world::{Kind, Tracking};

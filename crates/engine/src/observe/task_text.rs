@@ -2,11 +2,11 @@
 //!
 //! The other agent's own calls are judged one by one; this is the earlier question, so ordinary prose stays silent.
 
+use doorward_vocabulary::{Degree, Sensitivity};
+
 use super::observer::Observer;
 use super::shell::run::Runner;
 use super::shell::state::State;
-use crate::coverage::Degree;
-use crate::effect::Sensitivity;
 use crate::path;
 
 /// More commands than a task needs; the rest is judged when it is run.

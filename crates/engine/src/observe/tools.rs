@@ -1,15 +1,13 @@
 //! Tools beyond shell and files: fetches, searches, subagents, the agent's own.
 
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 use serde_json::Value;
 
 use super::connect::Exchange;
 use super::observer::{By, Observer};
 use super::shell::field::Field;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
-use crate::flow::FlowKind;
+use crate::effect::{Effect, Target};
 use crate::knowledge::tool::Risk;
-use crate::marks::{Mark, Marks};
 use crate::secret;
 
 impl Observer<'_> {

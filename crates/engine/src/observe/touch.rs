@@ -1,12 +1,12 @@
 //! One path, one operation: where it leads, what class of place it is, whether it can be had back.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reversibility, Scope, Sensitivity};
+
 use super::observer::{By, Observer};
 use super::shell::field::Field;
 use super::shell::paths::is_ours;
 use super::stream::Shape;
-use crate::coverage::Degree;
-use crate::effect::{Amount, Effect, Operation, Reversibility, Scope, Sensitivity, Target};
-use crate::marks::{Mark, Marks};
+use crate::effect::{Amount, Effect, Target};
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::Kind;

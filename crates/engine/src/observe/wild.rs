@@ -1,6 +1,7 @@
 //! Wildcards: whether a pattern may match a name that matters.
 
-use crate::effect::Sensitivity;
+use doorward_vocabulary::Sensitivity;
+
 use crate::place;
 use crate::world::World;
 

@@ -1,11 +1,12 @@
 //! A rule that a person accepted out of history: these very calls, in this project, where nothing but this is asked.
 
-use crate::coverage::Degree;
+use doorward_vocabulary::{Clearance, Degree, Verdict};
+
 use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::pattern;
 use crate::taint;
-use crate::verdict::{Clearance, Opinion, Verdict};
+use crate::verdict::Opinion;
 
 use super::path_spellings;
 

@@ -3,10 +3,10 @@
 mod accepted;
 mod pattern;
 
-use crate::effect::{Effect, Operation, Scope, Target};
+use crate::effect::{Effect, Target};
 use crate::facts::Facts;
-use crate::marks::Mark;
-use crate::verdict::{Clearance, Opinion, Source};
+use crate::verdict::Opinion;
+use doorward_vocabulary::{Clearance, Mark, Operation, Scope, Source};
 use pattern::FILE_TOOLS;
 
 pub use accepted::{AcceptedCall, is_plain_word, kind, question, texts_of};

@@ -1,8 +1,5 @@
 //! What a table entry says about a place: its marks, how far it reaches, what it holds, and where it counts.
 
-use crate::effect::{Reach, Sensitivity};
-use crate::marks::Mark;
-
 /// Where an entry counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
@@ -40,6 +37,7 @@ const fn plain(marks: &'static [Mark], reach: Reach, holds: Holds) -> Class {
 
 use Holds::{Everywhere, Live, OutsideFixtures, OutsideTemp};
 use Reach::{Identity, Machine, Project, Shared, Workspace};
+use doorward_vocabulary::{Mark, Reach, Sensitivity};
 
 pub static CREDENTIAL: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
 pub static KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);

@@ -1,7 +1,8 @@
 //! Files that something loads as soon as they are there, without a further call: agents, editors, shells and git itself.
 
+use doorward_vocabulary::Mark;
+
 use super::{classify, names};
-use crate::marks::Mark;
 use crate::path;
 use crate::world::World;
 

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use doorward_vocabulary::{Mark, Marks, Reach, Scope};
+
 use super::fold::fold;
 use super::{meeting, system};
-use crate::effect::{Reach, Scope};
-use crate::marks::{Mark, Marks};
 use crate::path::under;
 use crate::world::{Kind, World};
 

@@ -18,11 +18,10 @@ mod tests;
 
 pub use system::is_harmless_device;
 
-use crate::effect::{Reach, Scope, Sensitivity};
-use crate::marks::{Mark, Marks};
 use crate::world::{Kind, World};
 pub use cache::{is_cache, is_installed};
 use class::{Class, Holds};
+use doorward_vocabulary::{Mark, Marks, Reach, Scope, Sensitivity};
 pub use loaded::loads_by_itself;
 use location::{Ground, Location, locate};
 

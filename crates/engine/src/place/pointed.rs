@@ -1,9 +1,10 @@
 //! Places that only the environment or the settings of this machine name.
 
+use doorward_vocabulary::Scope;
+
 use super::below::{ANYWHERE, DEPTH};
 use super::class::{CREDENTIAL, Class, LOOKED_UP};
 use super::fold::fold;
-use crate::effect::Scope;
 use crate::path::{parent, under};
 use crate::world::World;
 

@@ -1,8 +1,9 @@
 //! Rows: a path, and what it is.
 
+use doorward_vocabulary::Mark;
+
 use super::{Place, classify};
 use crate::described::{DescribedWorld, Description};
-use crate::marks::Mark;
 use crate::world::Settings;
 
 fn world(changes: &str) -> DescribedWorld {

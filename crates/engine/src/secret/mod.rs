@@ -16,7 +16,7 @@ mod value;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::effect::Sensitivity;
+use doorward_vocabulary::Sensitivity;
 
 /// Something in a text that must not be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! The one pass over a text: at the start of each word and at each separator, the shapes that may begin there.
 
+use doorward_vocabulary::Sensitivity;
+
 use super::Finding;
 use super::flags::{after_flag, kind};
 use super::keys::{self, Key};
 use super::shapes::{Letters, Shape, beginning_with};
 use super::value::{Manner, Value, is_secret, read};
 use super::{blocks, personal, placeholder, random, value};
-use crate::effect::Sensitivity;
 
 /// A shorter word after a name and a space is a word.
 const NAMED_BEFORE: usize = 12;

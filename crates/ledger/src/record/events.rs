@@ -3,6 +3,7 @@
 use super::Body;
 use crate::event::{Keep, Kind};
 use crate::hash::Hash;
+use doorward_vocabulary::{CallId, SessionId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ pub enum By {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerBody {
     /// The decision.
-    pub decision: String,
+    pub decision: CallId,
     /// Yes or no.
     pub reply: Reply,
     /// Who.
@@ -79,7 +80,7 @@ pub enum Became {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeBody {
     /// The decision.
-    pub decision: String,
+    pub decision: CallId,
     /// What became of it.
     pub became: Became,
     /// More about it.
@@ -93,7 +94,7 @@ pub struct OutcomeBody {
 impl OutcomeBody {
     /// What became of a decision, and more about it.
     #[must_use]
-    pub const fn new(decision: String, became: Became, detail: Option<String>) -> Self {
+    pub const fn new(decision: CallId, became: Became, detail: Option<String>) -> Self {
         Self { decision, became, detail, after: BTreeMap::new() }
     }
 
@@ -143,10 +144,10 @@ pub struct GrantBody {
     pub of: String,
     /// The decision it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<String>,
+    pub decision: Option<CallId>,
     /// The session it is good for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<SessionId>,
     /// When it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u64>,
@@ -198,7 +199,7 @@ pub struct ModeBody {
     pub before: Option<String>,
     /// The session, if only that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<SessionId>,
     /// Who.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
@@ -247,7 +248,7 @@ pub struct AlertBody {
     pub user: Option<String>,
     /// The session it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<SessionId>,
 }
 
 impl Body for AlertBody {
@@ -327,7 +328,7 @@ pub enum SessionStep {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionBody {
     /// Which session.
-    pub session: String,
+    pub session: SessionId,
     /// Which agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,

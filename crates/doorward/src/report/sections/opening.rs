@@ -1,6 +1,6 @@
 //! What stands first: the figures at a glance, and the latest calls one by one.
 
-use doorward_ledger::Verdict;
+use doorward_vocabulary::Verdict;
 
 use super::super::document::{Content, Moment, Part, Text, Tile, Tone};
 use super::super::gather::{Gathered, Latest, Recorded};
@@ -48,7 +48,7 @@ fn tiles(record: &Recorded) -> Vec<Tile> {
 
 fn moment(latest: &Latest) -> Moment {
     let (tone, word) = match latest.verdict {
-        Verdict::Approve => (Tone::Approve, "approved"),
+        Verdict::AutoApprove => (Tone::Approve, "approved"),
         Verdict::Confirm => (Tone::Confirm, "asked"),
         Verdict::Block => (Tone::Block, "blocked"),
     };

@@ -51,7 +51,7 @@ fn review(gathered: &Gathered) -> Part {
         .map(|ticket| {
             vec![
                 Text::code(&ticket.id),
-                Text::code(&ticket.pattern),
+                Text::code(ticket.pattern.as_str()),
                 count(ticket.overrides as u64),
                 Text::figure(time::moment(ticket.last_ms)),
             ]

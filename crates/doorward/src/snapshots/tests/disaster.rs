@@ -52,7 +52,7 @@ fn removing_what_is_old_never_takes_what_a_new_copy_needs() {
     let pruned = prune(&store, limits, &Default::default(), now, Run::Real).unwrap();
     assert_eq!((pruned.snapshots.len(), pruned.objects), (0, 0), "a session of today needs it");
     let later = now + 3 * 24 * 60 * 60 * 1000;
-    let needed = std::collections::BTreeSet::from(["0c1d".to_owned()]);
+    let needed = std::collections::BTreeSet::from(["0c1d".into()]);
     assert!(prune(&store, limits, &needed, later, Run::Real).unwrap().snapshots.is_empty(), "a call waits");
     let dry = prune(&store, limits, &Default::default(), later, Run::Dry).unwrap();
     assert_eq!((dry.snapshots.len(), dry.objects), (1, 1));

@@ -1,12 +1,11 @@
 //! What code imports: modules of the language, of the project, of installed packages.
 
 use doorward_code::{Language, Reading, Use};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::{Code, standard};
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::program::recipe::How;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

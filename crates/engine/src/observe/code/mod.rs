@@ -14,11 +14,9 @@ mod values;
 pub use usual::hides;
 
 use doorward_code::{Language, Use, Value};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::program::args::Args;

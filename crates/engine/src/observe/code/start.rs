@@ -1,13 +1,11 @@
 //! Programs that code starts.
 
 use doorward_code::{Use, Value};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::act::Act;
 use super::{Code, Manner, name, values};
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,8 +1,9 @@
 //! Programs that put content into the project which nobody has read: unpackers, downloads, copies from elsewhere.
 
+use doorward_vocabulary::{Mark, Operation};
+
 use super::Invocation;
-use crate::effect::{Effect, Operation, Target};
-use crate::marks::Mark;
+use crate::effect::{Effect, Target};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,10 +1,9 @@
 //! Builds: sources that are not the project's, settings that name programs, targets that install.
 
+use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
+
 use super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::Does;
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

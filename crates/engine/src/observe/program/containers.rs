@@ -1,10 +1,9 @@
 //! Containers of a trusted project: building its image and starting its services is project work, as long as nothing outside
 //! the project is handed to them and they run on this machine.
 
+use doorward_vocabulary::{Degree, Mark, Operation, Reach, Scope};
+
 use super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Scope};
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

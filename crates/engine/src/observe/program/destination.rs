@@ -1,9 +1,10 @@
 //! Where copies, moves and links end up: the place that is named, or a name inside of it.
 
+use doorward_vocabulary::{Mark, Operation, Scope};
+
 use super::Invocation;
-use crate::effect::{Effect, Operation, Scope};
+use crate::effect::Effect;
 use crate::knowledge::schema::Role;
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,11 +1,10 @@
 //! Words that are handed on to code of the project: what they ask it to destroy, and which files they make it load.
 
+use doorward_vocabulary::{Degree, Mark, Operation};
+
 use super::Invocation;
 use super::tasks::destroys_data;
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::knowledge::schema::{Grammar, Role};
-use crate::marks::Mark;
 use crate::observe::code;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

@@ -1,11 +1,10 @@
 //! Who is run: which file a name stands for, and what its identity alone settles.
 
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
+
 use super::WRAPPERS;
 use super::recipe::How;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Part, Reversibility, Target};
-use crate::flow::FlowKind;
-use crate::marks::{Mark, Marks};
+use crate::effect::{Effect, Part, Target};
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -63,8 +62,8 @@ impl Runner<'_, '_> {
             None => {
                 self.out.lower(Degree::Unknown, format!("the program `{known}`"));
                 let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
-                effect.scope = crate::effect::Scope::Project;
-                effect.reach = crate::effect::Reach::Project;
+                effect.scope = doorward_vocabulary::Scope::Project;
+                effect.reach = doorward_vocabulary::Reach::Project;
                 effect.reversibility = Reversibility::Irreversible;
                 effect.marks = Marks::default().with(Mark::UnknownProgram);
                 if super::switches::is_unguarded_agent(words) {

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use doorward_vocabulary::{Mark, Marks, Operation, Reach};
+
 use super::Invocation;
-use crate::effect::{Operation, Reach};
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::paths::is_plain_inside;
 use crate::observe::shell::run::Runner;

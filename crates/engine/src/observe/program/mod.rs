@@ -1,5 +1,7 @@
 //! Programs: who is run, how its arguments read, and what they make happen.
 
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
+
 pub mod args;
 mod arriving;
 mod builds;
@@ -29,11 +31,8 @@ mod switches;
 pub mod tasks;
 mod tokens;
 
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Part, Target};
-use crate::flow::FlowKind;
+use crate::effect::{Effect, Part, Target};
 use crate::knowledge::schema::{Does, Entry, Grammar, Operand, Role};
-use crate::marks::{Mark, Marks};
 use crate::observe::links::follows;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -397,7 +396,7 @@ impl Runner<'_, '_> {
                 self.network_flows(secret || invocation.input.origin.secret, &invocation.by);
                 invocation.output.origin.download = true;
             }
-            if does.sensitivity > crate::effect::Sensitivity::None || does.marks.has(Mark::SecretReturning) {
+            if does.sensitivity > doorward_vocabulary::Sensitivity::None || does.marks.has(Mark::SecretReturning) {
                 invocation.output.origin.secret = true;
             }
             self.out.effect(effect);

@@ -1,10 +1,10 @@
 //! What the names of tasks say, whoever runs them: a task called `deploy` leaves this machine, `db:drop` destroys data.
 
+use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
+
 use super::Invocation;
 use super::grammar::deployment;
 use super::tasks::destroys_data;
-use crate::effect::{Operation, Reach, Reversibility, Scope};
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 
 /// Runners whose every operand is a task.

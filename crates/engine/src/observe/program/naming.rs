@@ -1,10 +1,11 @@
 //! What programs and their effects are called.
 
+use doorward_vocabulary::{Mark, Operation};
+
 use super::Invocation;
 use super::args::Args;
-use crate::effect::{Operation, Target};
+use crate::effect::Target;
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 
 pub fn shown_name(name: &str, args: &Args) -> String {

@@ -1,10 +1,10 @@
 //! What is noticed about a run beyond its flags and operands: the environment, hosts, secrets, doorward itself.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Target};
+use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -22,7 +22,7 @@ impl Runner<'_, '_> {
             invocation.output.origin.secret = true;
         } else {
             does.marks.remove(Mark::EnvironmentDump);
-            does.sensitivity = crate::effect::Sensitivity::None;
+            does.sensitivity = doorward_vocabulary::Sensitivity::None;
         }
     }
 
@@ -205,7 +205,7 @@ impl Runner<'_, '_> {
                 };
                 if asks && operands.iter().any(secret) {
                     let mut effect = Effect::new(Operation::Read, Target::Resource(invocation.by.name.clone()));
-                    effect.sensitivity = crate::effect::Sensitivity::Credential;
+                    effect.sensitivity = doorward_vocabulary::Sensitivity::Credential;
                     effect.marks.add(Mark::SecretReturning);
                     effect.by.clone_from(&invocation.by.name);
                     effect.part = invocation.by.part;

@@ -1,11 +1,10 @@
 //! Patches that a command applies: the files that they name are changed as if they were written out.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use super::Invocation;
 use super::patch_hunk::applied;
 use super::patch_text::{self, End, FilePatch, Name};
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

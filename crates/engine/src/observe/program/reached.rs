@@ -1,8 +1,8 @@
 //! Values of flags that turn a request into another one, or open a program to other machines, whatever the program is.
 
+use doorward_vocabulary::{Degree, Mark};
+
 use super::Invocation;
-use crate::coverage::Degree;
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 

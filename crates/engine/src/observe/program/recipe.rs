@@ -1,14 +1,12 @@
 //! Code that lives in files: project recipes, scripts, binaries, looked up and weighed by where they come from.
 
 use doorward_code::Language;
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use super::handed::asks_to_destroy;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
-use crate::flow::FlowKind;
+use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::code;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -363,7 +361,7 @@ impl Runner<'_, '_> {
             return;
         }
         let real = self.loaded_as(resolved.real, role, state);
-        if crate::place::classify(&real, self.out.world).sensitivity > crate::effect::Sensitivity::None {
+        if crate::place::classify(&real, self.out.world).sensitivity > doorward_vocabulary::Sensitivity::None {
             self.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
         }
         let inside = self.out.world.project().is_some_and(|project| path::under(&real, project));

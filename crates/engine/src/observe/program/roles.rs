@@ -3,13 +3,11 @@
 use std::rc::Rc;
 
 use doorward_code::Language;
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
-use crate::flow::FlowKind;
+use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;

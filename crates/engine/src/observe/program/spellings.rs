@@ -1,9 +1,10 @@
 //! However a flag is spelled whose value is run, written, deleted, read or contacted, that does not happen unasked.
 
+use doorward_vocabulary::Verdict;
+
 use crate::call::ToolCall;
 use crate::knowledge::built_in;
 use crate::knowledge::schema::{Entry, Flag, Role, Style, Takes};
-use crate::verdict::Verdict;
 use crate::{Policy, example, judge, observe};
 
 /// A word of the shell without such flags, and archives that other letters only list.

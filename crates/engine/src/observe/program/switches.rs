@@ -1,8 +1,9 @@
 //! Settings that switch a protection off, however they are handed over: `config set KEY VALUE`, `-c KEY=VALUE`, `-DKEY=VALUE`.
 
+use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope};
+
 use super::Invocation;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
-use crate::marks::{Mark, Marks};
+use crate::effect::{Effect, Target};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 

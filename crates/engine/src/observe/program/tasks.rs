@@ -2,10 +2,8 @@
 
 use super::Invocation;
 use super::grammar::{deployment, reads_environment};
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Sensitivity, Target};
+use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Does;
-use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -15,6 +13,7 @@ use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::{Content, Kind};
 use doorward_code::Language;
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
 
 /// Tasks of frameworks whose words are code or name a state of the database.
 const SPECIAL: &[&str] = &["shell", "shell_plus", "dbshell", "migrate", "runner", "r", "tinker"];

@@ -1,10 +1,10 @@
 //! What is started in the background: whether it adds up without end.
 
 use doorward_shell::{Command, CommandKind, Loop, Part, Script, Statement};
+use doorward_vocabulary::Mark;
 
 use super::run::Runner;
 use super::state::State;
-use crate::marks::Mark;
 
 impl Runner<'_, '_> {
     pub fn note_background(&mut self, statement: &Statement) {

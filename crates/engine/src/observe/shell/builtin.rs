@@ -3,14 +3,12 @@
 use std::rc::Rc;
 
 use doorward_shell::Dialect;
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::program::args::Args;

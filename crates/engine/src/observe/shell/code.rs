@@ -1,12 +1,11 @@
 //! Text that a shell runs: the call itself, `sh -c`, `eval`, a pipe into a shell, a trap.
 
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks};
+
 use super::reading::readings;
 use super::run::Runner;
 use super::state::State;
-use crate::coverage::Degree;
 use crate::effect::Part;
-use crate::flow::FlowKind;
-use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::stream::{Origin, Stream};
 use crate::world::Shell;
@@ -133,7 +132,7 @@ impl Runner<'_, '_> {
         if origin.download {
             marks.add(Mark::RemoteCode);
         }
-        self.out.unknown(crate::effect::Operation::Execute, by, marks);
+        self.out.unknown(doorward_vocabulary::Operation::Execute, by, marks);
     }
 
     /// Something sensitive was read so far.

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use doorward_vocabulary::{Mark, Operation};
+
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
-use crate::effect::{Operation, Target};
-use crate::marks::Mark;
+use crate::effect::Target;
 use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};
 use crate::world::Kind;

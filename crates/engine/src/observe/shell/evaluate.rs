@@ -1,9 +1,10 @@
 //! Text that the shell reads as arithmetic, and what such text runs.
 
+use doorward_vocabulary::Degree;
+
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
-use crate::coverage::Degree;
 use crate::observe::stream::{Shape, Stream};
 
 /// Subscripts in text that subscripts run are followed this deep.

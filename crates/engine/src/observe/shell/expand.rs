@@ -1,12 +1,12 @@
 //! Expands words: braces, tildes, variables, substitutions, splitting.
 
 use doorward_shell::{Dialect, Parameter, ParameterOperation, Part, Quoting, Word};
+use doorward_vocabulary::Degree;
 
 use super::building::{Building, EXPANDED, Expansion, append, split, unknown, usual_splitting};
 use super::field::{Field, UNKNOWN};
 use super::run::Runner;
 use super::state::State;
-use crate::coverage::Degree;
 use crate::observe::stream::{Origin, Shape, Stream};
 
 /// As many bytes of expanded text are one unit of work.

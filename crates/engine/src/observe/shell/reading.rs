@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use doorward_shell::{Dialect, ErrorKind, ParseError, Script, parse};
+use doorward_vocabulary::Degree;
 
 use super::run::Runner;
 use super::state::State;
-use crate::coverage::Degree;
 use crate::observe::stream::Stream;
 use crate::world::Shell;
 

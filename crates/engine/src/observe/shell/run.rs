@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use doorward_shell::{Arm, Case, Command, CommandKind, Dialect, For, Pipeline, Script, Statement, Value};
+use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::background;
 use super::list::{Exits, Jump, opens_files};
 use super::state::{State, WrittenFile};
 use super::trap::Trap;
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::Mark;
 use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::Kind;

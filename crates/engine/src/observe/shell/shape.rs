@@ -1,7 +1,8 @@
 //! What a word can look like whose parts are not all known.
 
+use doorward_vocabulary::Sensitivity;
+
 use super::field::{Field, UNKNOWN};
-use crate::effect::Sensitivity;
 use crate::observe::stream::Shape;
 use crate::observe::wild;
 use crate::path::{join, lexical, under};

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, RedirectTarget, Simple, Value};
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Scope};
 
 use super::arrays::is_declared;
 use super::field::Field;
@@ -10,10 +11,7 @@ use super::list::opens_files;
 use super::run::{Runner, unless_refused};
 use super::shape::of_lines;
 use super::state::{State, Variable, WrittenFile};
-use crate::coverage::Degree;
-use crate::effect::{Effect, Operation, Reach, Scope, Target};
-use crate::flow::FlowKind;
-use crate::marks::{Mark, Marks};
+use crate::effect::{Effect, Target};
 use crate::observe::names;
 use crate::observe::observer::By;
 use crate::observe::stream::{FileText, Origin, Shape, Stream, TEXT_LIMIT};
@@ -235,7 +233,7 @@ impl Runner<'_, '_> {
         let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("shell history: {what}")));
         effect.scope = Scope::Project;
         effect.reach = Reach::Workspace;
-        effect.reversibility = crate::effect::Reversibility::Rebuildable;
+        effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
         effect.marks = Marks::default().with(Mark::HistoryHidden);
         effect.part = self.out.outer.unwrap_or_default();
         self.out.effect(effect);
@@ -249,7 +247,7 @@ impl Runner<'_, '_> {
         let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
         effect.scope = Scope::Project;
         effect.reach = Reach::Workspace;
-        effect.reversibility = crate::effect::Reversibility::Rebuildable;
+        effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
         effect.marks = Marks::default().with(Mark::SkipsChecks);
         effect.part = self.out.outer.unwrap_or_default();
         self.out.effect(effect);
@@ -262,7 +260,7 @@ impl Runner<'_, '_> {
         let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
         effect.scope = Scope::Project;
         effect.reach = Reach::Machine;
-        effect.reversibility = crate::effect::Reversibility::Irreversible;
+        effect.reversibility = doorward_vocabulary::Reversibility::Irreversible;
         effect.marks = Marks::default().with(Mark::EnvironmentPoison);
         if names::weakens_tls(name) {
             effect.marks.add(Mark::TlsWeakened);

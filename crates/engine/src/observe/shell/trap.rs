@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use doorward_vocabulary::Degree;
+
 use super::field::Field;
 use super::run::Runner;
 use super::state::{State, Variable};
-use crate::coverage::Degree;
 use crate::effect::Part;
 use crate::observe::observer::By;
 use crate::observe::stream::Stream;

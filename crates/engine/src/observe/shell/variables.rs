@@ -1,13 +1,12 @@
 //! Builtins that set variables by name: `read`, `let`, `printf -v`, `wait -p`.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use super::builtin::has_letter;
 use super::field::Field;
 use super::run::Runner;
 use super::shape::of_lines;
 use super::state::State;
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::stream::{Shape, Stream};
 

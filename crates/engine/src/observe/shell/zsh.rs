@@ -1,11 +1,11 @@
 //! What zsh does on its own: parameters that are tied to others, tables of commands, functions that it calls by itself.
 
 use doorward_shell::Dialect;
+use doorward_vocabulary::Degree;
 
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
-use crate::coverage::Degree;
 
 /// Arrays that are the same as a variable in capitals, where programs or functions are looked for.
 const SEARCHED: &[&str] = &["path", "fpath", "module_path", "cdpath", "manpath"];

@@ -2,12 +2,10 @@
 //! single files of it run only once they were read.
 
 use doorward_code::Language;
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::sources::is_written_in;
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::incoming::Arrival;
-use crate::marks::{Mark, Marks};
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::decides;
 use crate::observe::shell::field::Field;

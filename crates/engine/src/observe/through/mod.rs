@@ -21,9 +21,6 @@ pub use compose::{stays_in_project as compose_stays_in_project, stays_inside as 
 pub use files::Files;
 pub use settings::usual_package;
 
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::{Mark, Marks};
 use crate::observe::code::{self, Manner};
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::says_itself;
@@ -31,6 +28,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::Shell;
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use runner::Task;
 pub use runner::of as task_of;
 

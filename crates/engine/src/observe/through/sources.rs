@@ -1,12 +1,11 @@
 //! Source files that were written or changed and that a trusted command loads: looked through for what they plainly do.
 
 use doorward_code::Language;
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensitivity};
 
 use super::files;
-use crate::coverage::{Coverage, Degree};
-use crate::effect::{Effect, Operation, Scope, Sensitivity, Target};
-use crate::flow::FlowKind;
-use crate::marks::{Mark, Marks};
+use crate::coverage::Coverage;
+use crate::effect::{Effect, Target};
 use crate::observe::code::{self, Manner};
 use crate::observe::observer::By;
 use crate::observe::program::Invocation;

@@ -1,11 +1,12 @@
 //! Recipes of a trusted project, as they were when it was trusted: what cannot be seen in them is the project's own, what
 //! plainly harms still counts.
 
+use doorward_vocabulary::{Mark, Operation, Scope};
+
 use super::runner;
-use crate::effect::{Effect, Operation, Scope, Target};
+use crate::effect::{Effect, Target};
 use crate::facts::Flow;
 use crate::knowledge::rule::Rule;
-use crate::marks::Mark;
 use crate::observe::observer::{By, RECIPE};
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::How;

@@ -1,9 +1,8 @@
 //! Changed sources in languages that are not read: they run unread as the project's own, unless they name what no program of a
 //! project needs by name: the places where a user keeps keys and passwords.
 
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::marks::{Mark, Marks};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::shell::run::Runner;

@@ -1,11 +1,10 @@
 //! `awk`: what its program reads, writes and runs beyond the files it is given.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use super::super::Invocation;
 use super::awk_program::{self, Deed};
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::names::secret_variable;
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;

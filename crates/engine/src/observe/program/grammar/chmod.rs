@@ -1,7 +1,8 @@
 //! `chmod`: modes that open a file to everybody or lend its owner's rights.
 
+use doorward_vocabulary::{Mark, Marks};
+
 use super::super::Invocation;
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
@@ -19,12 +20,16 @@ impl Runner<'_, '_> {
                     marks.union(mode_marks(&mode));
                     keeps = keeps_owner(&mode) && !invocation.args.has_any(&["-R", "--recursive"]);
                 }
-                Some(None) => self.out.lower(crate::coverage::Degree::Opaque, "the mode that is set"),
+                Some(None) => self.out.lower(doorward_vocabulary::Degree::Opaque, "the mode that is set"),
                 None => {}
             }
         }
-        for effect in
-            self.out.effects.iter_mut().skip(before).filter(|effect| effect.operation != crate::effect::Operation::Read)
+        for effect in self
+            .out
+            .effects
+            .iter_mut()
+            .skip(before)
+            .filter(|effect| effect.operation != doorward_vocabulary::Operation::Read)
         {
             effect.marks.union(marks);
             if keeps {

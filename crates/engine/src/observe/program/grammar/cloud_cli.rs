@@ -1,12 +1,11 @@
 //! Clients of cloud providers: the verb says whether a call reads, changes, destroys or hands out secrets.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
+
 use super::super::Invocation;
 use super::cloud_words::*;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope, Sensitivity};
 use crate::knowledge::packed::Packed;
 use crate::knowledge::schema::{Does, Entry, Role, Takes};
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,10 +1,9 @@
 //! `curl` and `wget`: where they go, what they send, where they put what arrives.
 
+use doorward_vocabulary::{Degree, Mark, Operation};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::knowledge::schema::Role;
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

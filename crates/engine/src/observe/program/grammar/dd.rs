@@ -1,7 +1,8 @@
 //! `dd`: `if=` is read, `of=` is written.
 
+use doorward_vocabulary::Degree;
+
 use super::super::Invocation;
-use crate::coverage::Degree;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;

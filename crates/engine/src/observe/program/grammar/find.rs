@@ -1,10 +1,9 @@
 //! Expressions of `find`: where it starts, what it tests, what its actions do to what is found.
 
+use doorward_vocabulary::{Degree, Mark, Scope};
+
 use super::super::Invocation;
 use super::find_words::{BARE, COMPARED, RUNNERS, VALUED, WRITERS};
-use crate::coverage::Degree;
-use crate::effect::Scope;
-use crate::marks::Mark;
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::paths::{is_ours, stays_inside};
 use crate::observe::shell::run::Runner;

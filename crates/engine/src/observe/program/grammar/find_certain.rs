@@ -1,9 +1,11 @@
 //! Deletions by `find` whose hits are known: nothing, a few files, or what a build makes again.
 
+use doorward_vocabulary::{Operation, Reversibility};
+
 use super::super::Invocation;
 use super::find::Expression;
 use super::find_hits;
-use crate::effect::{Effect, Operation, Reversibility, Target};
+use crate::effect::{Effect, Target};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,7 +1,8 @@
 //! `gh api`: whether a request writes depends on its method, its fields and, for GraphQL, on its query.
 
+use doorward_vocabulary::Degree;
+
 use super::super::Invocation;
-use crate::coverage::Degree;
 use crate::knowledge::schema::Role;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

@@ -1,13 +1,12 @@
 //! `git`: what its settings make it run, refs told from paths, work that would be lost.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility};
+
 use super::super::Invocation;
 use super::super::args::Given;
 use super::git_config::{self, Use};
 use super::git_output::git_output;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility};
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,7 +1,8 @@
 //! Programs that extend git: `git summary` runs `git-summary`, which calls git in its turn.
 
+use doorward_vocabulary::Degree;
+
 use super::super::Invocation;
-use crate::coverage::Degree;
 use crate::knowledge::schema::Entry;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

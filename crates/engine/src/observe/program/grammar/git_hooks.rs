@@ -1,8 +1,8 @@
 //! Hooks of git: which of githooks(5) a subcommand runs, where they lie, and what those that changed do.
 
+use doorward_vocabulary::{Degree, Mark};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::marks::Mark;
 use crate::observe::observer::By;
 use crate::observe::program::recipe::How;
 use crate::observe::shell::run::Runner;

@@ -1,8 +1,8 @@
 //! The index as a place: what plumbing stages there is as good as written, since any checkout puts it into the work tree.
 
+use doorward_vocabulary::{Degree, Marks};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::marks::Marks;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::touch::Touch;

@@ -1,9 +1,10 @@
 //! Git's operands: refs told from paths, and paths whose changes would be thrown away.
 
+use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
+
 use super::super::Invocation;
-use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
+use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,9 +1,10 @@
 //! Git in a project that nobody has trusted: whether git there runs nothing but git.
 
+use doorward_vocabulary::Degree;
+
 use super::super::Invocation;
 use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
-use crate::coverage::Degree;
 use crate::observe::shell::run::Runner;
 use crate::world::{Content, Git, Kind};
 

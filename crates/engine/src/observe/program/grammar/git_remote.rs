@@ -1,10 +1,9 @@
 //! Git and other machines: which remote a command talks to, and what a push does there.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::Operation;
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

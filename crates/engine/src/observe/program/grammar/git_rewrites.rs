@@ -1,7 +1,8 @@
 //! Commits that are written again: while nobody else has them, the reflog brings the old ones back.
 
+use doorward_vocabulary::Mark;
+
 use super::super::Invocation;
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::git_steps::Named;
 use crate::observe::shell::run::Runner;

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
+use doorward_vocabulary::{Degree, Mark, Marks};
+
 use super::super::Invocation;
 use super::git_sources::{Wanted, wanted};
-use crate::coverage::Degree;
 use crate::incoming::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::git_steps::Named;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,11 +1,7 @@
 //! Language interpreters: inline code, modules, script files, standard input.
 
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::Operation;
-use crate::flow::FlowKind;
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::{Mark, Marks};
 use crate::observe::observer::By;
 use crate::observe::program::recipe::How;
 use crate::observe::shell::field::Field;
@@ -16,6 +12,7 @@ use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Kind;
 use doorward_code::Language;
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 /// Modules of Python that only print.
 const PRINTING: &[&str] =
@@ -171,7 +168,7 @@ impl Runner<'_, '_> {
             (_, None) => {
                 self.out.lower(Degree::Unknown, format!("the module `{name}`"));
                 let mut does = executes(Mark::UnknownProgram);
-                does.reversibility = crate::effect::Reversibility::Irreversible;
+                does.reversibility = doorward_vocabulary::Reversibility::Irreversible;
                 invocation.does.push(does);
             }
         }

@@ -1,10 +1,9 @@
 //! Filters of jq and yq: pure, except for the few words that read the environment or files.
 
+use doorward_vocabulary::{Degree, Mark, Operation, Sensitivity};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Sensitivity};
 use crate::knowledge::schema::Does;
-use crate::marks::Mark;
 use crate::observe::shell::run::Runner;
 use crate::observe::touch::Touch;
 use crate::world::Kind;

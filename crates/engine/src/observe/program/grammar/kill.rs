@@ -1,9 +1,9 @@
 //! `kill`, `pkill`, `killall`: which signal, which processes.
 
+use doorward_vocabulary::{Mark, Marks, Operation, Reach, Scope};
+
 use super::super::Invocation;
-use crate::effect::{Operation, Reach, Scope};
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::{Mark, Marks};
 use crate::observe::guard::{aims_at_guard, is_every_process};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -1,10 +1,9 @@
 //! `kubectl`: secrets that are printed, dry runs that are none, manifests from elsewhere.
 
+use doorward_vocabulary::{Degree, Mark, Operation, Scope, Sensitivity};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Scope, Sensitivity};
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::touch::Touch;

@@ -1,11 +1,10 @@
 //! `make`: targets, variables, other recipe files.
 
+use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
+
 use super::super::Invocation;
 use super::package_script::deployment;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::Role;
-use crate::marks::Mark;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

@@ -1,10 +1,9 @@
 //! Scripts that a manifest names: `npm run x`, `yarn x`, `just x`.
 
+use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::{Does, Entry, Grammar, Role};
-use crate::marks::Mark;
 use crate::observe::observer::By;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;

@@ -1,11 +1,11 @@
 //! `sed`: what its script reads, writes and runs beyond the files it edits.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
 use super::super::Invocation;
 use super::sed_script::{self, Deed};
-use crate::coverage::Degree;
-use crate::effect::{Operation, Target};
+use crate::effect::Target;
 use crate::knowledge::schema::Role;
-use crate::marks::{Mark, Marks};
 use crate::observe::content;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

@@ -20,7 +20,8 @@ impl Runner<'_, '_> {
             invocation.args.given.iter_mut().find(|given| given.name == "-c").and_then(|given| given.value.take())
         {
             if value.text.starts_with(['-', '+']) && !operands.is_empty() {
-                self.out.lower(crate::coverage::Degree::Unknown, format!("the flag `{}` behind `-c`", value.shown()));
+                self.out
+                    .lower(doorward_vocabulary::Degree::Unknown, format!("the flag `{}` behind `-c`", value.shown()));
             } else {
                 operands.insert(0, value);
             }
@@ -35,7 +36,7 @@ impl Runner<'_, '_> {
         }
         if operands.first().is_some_and(|word| word.text.starts_with('+')) {
             // `+n` and `+ec` are flags too, and what stands behind them is no operand of theirs.
-            self.out.lower(crate::coverage::Degree::Opaque, "a flag of a shell that begins with `+`");
+            self.out.lower(doorward_vocabulary::Degree::Opaque, "a flag of a shell that begins with `+`");
         }
         match operands.first() {
             // Commands are read and not run; an interactive shell would run them, but that takes another flag.
@@ -73,7 +74,7 @@ impl Runner<'_, '_> {
                 let by = invocation.by.clone();
                 if input == Stream::empty() {
                     // Nothing is piped in, so whatever is typed later reaches it without a look.
-                    self.out.lower(crate::coverage::Degree::Unknown, "what will be typed into the shell");
+                    self.out.lower(doorward_vocabulary::Degree::Unknown, "what will be typed into the shell");
                 } else {
                     let inner: State<'_> = State { positional: positional(&operands), ..state.clone() };
                     invocation.output = self.run_stream(&input, &inner, &by);

@@ -1,11 +1,10 @@
 //! Database clients: what the SQL on the command line or on standard input does.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope};
+
 use super::super::Invocation;
 use super::sql_text::{Sql, weigh};
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::{Mark, Marks};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

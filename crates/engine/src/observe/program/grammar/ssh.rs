@@ -1,10 +1,9 @@
 //! `ssh`: a host, its options, and a command that runs there.
 
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
-use crate::effect::{Operation, Reach, Reversibility, Scope};
 use crate::knowledge::schema::{Does, Role};
-use crate::marks::{Mark, Marks};
 use crate::observe::connect::Exchange;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

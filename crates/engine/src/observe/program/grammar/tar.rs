@@ -1,9 +1,9 @@
 //! `tar`: what is packed, what is unpacked where.
 
+use doorward_vocabulary::{Degree, Mark};
+
 use super::super::Invocation;
-use crate::coverage::Degree;
 use crate::knowledge::schema::Role;
-use crate::marks::Mark;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -102,13 +102,13 @@ impl Runner<'_, '_> {
             effect.marks.add(Mark::Recursive);
             effect.marks.remove(Mark::ProjectRoot);
             // Outside scratch it may replace files, and nobody sees by what.
-            if effect.scope != crate::effect::Scope::Scratch {
+            if effect.scope != doorward_vocabulary::Scope::Scratch {
                 effect.marks.add(Mark::Unseen);
             }
         }
         if anywhere {
             self.out.lower(Degree::Opaque, "an archive that is unpacked to any path it names");
-            self.out.unknown(crate::effect::Operation::Write, &invocation.by, Default::default());
+            self.out.unknown(doorward_vocabulary::Operation::Write, &invocation.by, Default::default());
         }
     }
 }

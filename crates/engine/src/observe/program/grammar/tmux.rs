@@ -1,7 +1,8 @@
 //! Formats of `tmux`: `#{name}` prints, `#(command)` runs, and some modifiers expand what an option holds.
 
+use doorward_vocabulary::Degree;
+
 use super::super::Invocation;
-use crate::coverage::Degree;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 

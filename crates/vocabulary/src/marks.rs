@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::words::words;
+use crate::words;
 
 words! {
     /// A property of an effect. Marks only ever raise risk, except the ones whose text says *settles*.

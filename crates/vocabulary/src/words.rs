@@ -2,6 +2,7 @@
 
 /// Defines an enum whose variants are the words of one dimension, in order of increasing risk where the
 /// dimension has an order. Each variant carries its written form and one line of documentation.
+#[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal : $what:literal,)+ }) => {
         $(#[$meta])*
@@ -35,21 +36,19 @@ macro_rules! words {
             }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
                 $name::parse(&text).ok_or_else(|| {
-                    serde::de::Error::custom(format!(concat!("`{}` is not a ", stringify!($name)), text))
+                    $crate::serde::de::Error::custom(format!(concat!("`{}` is not a ", stringify!($name)), text))
                 })
             }
         }
     };
 }
-
-pub(crate) use words;

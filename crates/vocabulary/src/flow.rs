@@ -1,6 +1,6 @@
 //! How data of one effect reaches another.
 
-use crate::words::words;
+use crate::words;
 
 words! {
     /// Data of one effect that reaches another.
