@@ -6,6 +6,7 @@ use doorward_vocabulary::{Degree, Marks};
 
 use super::observer::{By, Observer};
 use super::program::Invocation;
+use super::stream::Shape;
 use super::touch::Touch;
 use super::wild;
 use crate::path::{self, Follow};
@@ -14,6 +15,9 @@ use crate::world::Kind;
 
 /// Entries that are looked at for one call. Breadth first, so that what lies near the named directory is always seen.
 const ENTRIES: usize = 2_000;
+
+/// Patterns and directories whose names are kept; with more, any name may be meant.
+const MOST: usize = 64;
 
 /// More keys than anybody keeps in one directory.
 const KEYS: usize = 64;
@@ -79,7 +83,6 @@ impl Observer<'_> {
 
     /// The names that a pattern or a directory stands for may be the words of a later command.
     pub fn note_listed(&mut self, absolute: &str) {
-        const MOST: usize = 64;
         let at = absolute.find(['*', '?', '[', '(', '{']).unwrap_or(absolute.len());
         let fixed = absolute.get(..at).unwrap_or_default();
         let base = if at == absolute.len() {
@@ -94,14 +97,20 @@ impl Observer<'_> {
     }
 
     /// Links among the names that this call lists; where that may be any file of the directory, among all of them.
-    pub fn links_listed(&mut self, touch: Touch, base: &str, by: &By) -> bool {
+    pub fn links_listed(&mut self, touch: Touch, base: &str, by: &By, shape: Shape) -> bool {
         /// Programs that print names which nobody keeps book of.
         const PRINTING: &[&str] = &["git", "rg", "fd", "fdfind", "echo", "printf", "grep", "cat", "tree", "sort", "jq"];
         let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
-        if !opens(touch) || self.listed.is_empty() || self.commands.iter().any(prints) {
-            return self.links_met(touch, base, by);
-        }
+        // What a pattern matched was printed by nobody; but a walk goes on below it.
+        let is_matched = shape == Shape::Matched && self.listed.len() < MOST;
+        let is_anything = self.listed.is_empty() || self.commands.iter().any(prints);
         let mut sensitive = false;
+        if is_anything && !(is_matched && touch == Touch::Read) {
+            sensitive |= self.links_met(touch, base, by);
+        }
+        if is_anything && !is_matched {
+            return sensitive;
+        }
         for (directory, pattern) in self.listed.clone() {
             sensitive |= match pattern.is_empty() {
                 true => self.links_met(touch, &directory, by),

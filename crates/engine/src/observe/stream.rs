@@ -44,6 +44,8 @@ pub enum Shape {
     ProjectNames,
     /// Paths inside the current project, never flags.
     ProjectPaths,
+    /// One of the paths inside the current project that a pattern of this call stands for, never a flag.
+    Matched,
     /// A path below the directory that the text before it names.
     Below,
 }
@@ -72,7 +74,7 @@ impl Shape {
     pub fn may_be_flag(self) -> bool {
         match self {
             Shape::Any | Shape::ProjectNames => true,
-            Shape::Begun | Shape::Token | Shape::OwnJob | Shape::ProjectPaths | Shape::Below => false,
+            Shape::Begun | Shape::Token | Shape::OwnJob | Shape::ProjectPaths | Shape::Matched | Shape::Below => false,
         }
     }
 
@@ -80,7 +82,9 @@ impl Shape {
     pub fn is_one_word(self) -> bool {
         match self {
             Shape::Token | Shape::OwnJob => true,
-            Shape::Any | Shape::Begun | Shape::ProjectNames | Shape::ProjectPaths | Shape::Below => false,
+            Shape::Any | Shape::Begun | Shape::ProjectNames | Shape::ProjectPaths | Shape::Matched | Shape::Below => {
+                false
+            }
         }
     }
 }

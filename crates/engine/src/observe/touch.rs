@@ -169,7 +169,9 @@ impl Observer<'_> {
     fn touch_dynamic(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
         let contained = match field.shape {
             // The list was made in the project; elsewhere the same names are other files.
-            Shape::ProjectPaths | Shape::ProjectNames => field.prefix().is_empty() && is_ours(cwd, self.world),
+            Shape::ProjectPaths | Shape::Matched | Shape::ProjectNames => {
+                field.prefix().is_empty() && is_ours(cwd, self.world)
+            }
             Shape::Token | Shape::OwnJob | Shape::Below => true,
             Shape::Any | Shape::Begun => false,
         };
@@ -178,11 +180,17 @@ impl Observer<'_> {
             (Shape::Below, Touch::Read) => Touch::ReadTree,
             (Shape::Below, touch) => touch.of_tree(),
             (
-                Shape::ProjectPaths | Shape::ProjectNames | Shape::Token | Shape::OwnJob | Shape::Begun | Shape::Any,
+                Shape::ProjectPaths
+                | Shape::Matched
+                | Shape::ProjectNames
+                | Shape::Token
+                | Shape::OwnJob
+                | Shape::Begun
+                | Shape::Any,
                 touch,
             ) => touch,
         };
-        if matches!(field.shape, Shape::ProjectPaths | Shape::ProjectNames)
+        if matches!(field.shape, Shape::ProjectPaths | Shape::Matched | Shape::ProjectNames)
             && matches!(touch, Touch::Write | Touch::Append | Touch::Edit | Touch::Move)
         {
             self.lower(Degree::Opaque, format!("which files of the project `{}` changes", by.name));
@@ -191,7 +199,7 @@ impl Observer<'_> {
         match base {
             Some(base) => {
                 let mut touched = self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown));
-                touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by);
+                touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by, field.shape);
                 touched
             }
             None => {

@@ -12,7 +12,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;
-use crate::world::Kind;
+use crate::world::{Kind, Tracking};
 
 impl Code<'_> {
     /// A member of a module of the project, which was judged when it was imported.
@@ -56,17 +56,45 @@ impl Runner<'_, '_> {
             files.iter().for_each(|file| self.project_module(file, code, state));
             return;
         }
+        if let Some(root) = self.source_root(name, state).filter(|_| files.is_empty() && !standard) {
+            if let Some(changed) = self.changed_package(top(name), state) {
+                return self.not_found(format!("`{changed}`, which `{name}` is made of and which changed"), code);
+            }
+            files = self.python_files(name, &root, state);
+        }
         for file in &files {
             self.project_module(file, code, state);
         }
         match (files.is_empty(), standard) {
-            (true, false) => self.package(name.split('.').next().unwrap_or(name), code, state),
+            (true, false) => self.package(top(name), code, state),
             // `import a.b` makes everything of `a` reachable; `a` itself was run first.
             (false, false) => {
                 code.modules.push(module.split('.').next().filter(|top| !top.is_empty()).unwrap_or(module).to_owned())
             }
             (_, true) => {}
         }
+    }
+
+    /// Where a package of the project lies that Python finds by its installation: below `src` of a project that is a package.
+    ///
+    /// INVARIANT: some file of it was there when the project was trusted. A directory that the session made could have the
+    /// name of an installed package, and Python would load that one.
+    pub(crate) fn source_root(&self, module: &str, state: &State<'_>) -> Option<String> {
+        let world = self.out.world;
+        let project = world.project().filter(|_| world.project_trusted())?;
+        let is_old = |file: &str| {
+            let is_there = matches!(world.tracking(file), Tracking::Clean | Tracking::Modified);
+            is_there && world.look(file).kind == Kind::File && !self.is_changed(file, state)
+        };
+        let manifests = ["pyproject.toml", "setup.py", "setup.cfg"].map(|name| path::join(project, name));
+        if module.starts_with('.') || !manifests.iter().any(|file| is_old(file)) {
+            return None;
+        }
+        let root = path::join(project, "src");
+        let package = path::join(&root, top(module));
+        let modules = world.entries(&package).unwrap_or_default();
+        let mut files = modules.iter().filter(|name| name.ends_with(".py")).map(|name| path::join(&package, name));
+        (is_old(&format!("{package}.py")) || files.any(|file| is_old(&file))).then_some(root)
     }
 
     /// Files of the session in this directory that have the name of a module of the language.
@@ -86,7 +114,7 @@ impl Runner<'_, '_> {
     }
 
     /// Every file that is run on the way to a module: the packages around it, then the module.
-    fn python_files(&self, module: &str, beside: &str, state: &State<'_>) -> Vec<String> {
+    pub(crate) fn python_files(&self, module: &str, beside: &str, state: &State<'_>) -> Vec<String> {
         let mut files = Vec::new();
         let mut at = beside.to_owned();
         for part in module.split('.').filter(|part| !part.is_empty()) {
@@ -171,7 +199,7 @@ impl Runner<'_, '_> {
     }
 
     /// A file of an installed package that was written or changed.
-    fn changed_package(&self, name: &str, state: &State<'_>) -> Option<String> {
+    pub(crate) fn changed_package(&self, name: &str, state: &State<'_>) -> Option<String> {
         let changed = self.out.world.changed_files();
         let inside = |file: &&str| {
             let below = |directory: &str| file.contains(&format!("/{directory}/{name}/"));
@@ -190,4 +218,9 @@ impl Runner<'_, '_> {
         self.out.lower(Degree::Opaque, what);
         self.out.unknown(Operation::Execute, &code.invocation.by, Marks::default().with(Mark::InlineCode));
     }
+}
+
+/// The package that a module lies in.
+fn top(module: &str) -> &str {
+    module.split('.').next().unwrap_or(module)
 }

@@ -8,6 +8,7 @@ use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
+use crate::world::{Kind, Tracking};
 
 impl Runner<'_, '_> {
     /// Where a directory lies, as its links go.
@@ -17,6 +18,26 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
         }
         (!resolved.lost).then_some(resolved.real)
+    }
+
+    /// `pip install -e .`: a directory of the project is built by the recipe in it, and a recipe that changed is found where
+    /// all recipes are.
+    pub fn builds_directory(&mut self, absolute: &str, invocation: &Invocation, state: &State<'_>) -> bool {
+        // `.[dev]` is the same directory, with more of what its recipe declares.
+        let named =
+            absolute.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map_or(absolute, |(path, _)| path);
+        let resolved = path::resolve(named, self.out.world, path::Follow::Last);
+        let is_own = self.out.world.project().is_some_and(|project| path::under(&resolved.real, project));
+        if resolved.lost || !is_own || self.out.world.look(&resolved.real).kind != Kind::Directory {
+            return false;
+        }
+        let patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
+        let recipes: Vec<String> = patterns.map(|name| path::join(&resolved.real, name)).collect();
+        let is_recipe = |file: &String| {
+            matches!(self.out.world.tracking(file), Tracking::Clean | Tracking::Modified)
+                && self.foreign_place(file, state).is_none()
+        };
+        recipes.iter().any(is_recipe)
     }
 
     /// Directories with build files: outside the project they are somebody else's code.

@@ -64,7 +64,7 @@ fn searches_everything(args: &Args) -> bool {
 }
 
 fn is_listed(field: &Field) -> bool {
-    field.dynamic && matches!(field.shape, Shape::ProjectPaths | Shape::ProjectNames)
+    field.dynamic && matches!(field.shape, Shape::ProjectPaths | Shape::Matched | Shape::ProjectNames)
 }
 
 /// Every flag that is given is one of these.

@@ -412,7 +412,8 @@ impl Runner<'_, '_> {
 
     /// Whatever a program stores while it talks to the network came from there, in whatever order its words stand.
     pub fn note_downloads(&mut self, invocation: &Invocation, state: &mut State<'_>) {
-        if !invocation.output.origin.download || invocation.stored.is_empty() {
+        let is_kept = invocation.stored.iter().any(|path| path != "/dev/null");
+        if !invocation.output.origin.download || !is_kept {
             return;
         }
         self.out.flow(FlowKind::DownloadToFile, invocation.by.part, invocation.by.part);

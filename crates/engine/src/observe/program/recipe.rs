@@ -348,6 +348,9 @@ impl Runner<'_, '_> {
             self.out.unknown(Operation::Execute, &by, Marks::default());
             return;
         };
+        if role == Role::Script && self.builds_directory(&absolute, invocation, state) {
+            return;
+        }
         let resolved = path::resolve(&absolute, self.out.world, path::Follow::Last);
         if resolved.lost {
             self.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));

@@ -114,12 +114,13 @@ impl Runner<'_, '_> {
     /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.
     fn dynamic_directory(&self, word: &Field, state: &State<'_>) -> Option<String> {
         match word.shape {
-            Shape::ProjectPaths
+            Shape::ProjectPaths | Shape::Matched
                 if word.prefix().is_empty() && super::paths::is_ours(state.cwd.as_deref(), self.out.world) =>
             {
                 state.cwd.as_deref().map(str::to_owned)
             }
             Shape::ProjectPaths
+            | Shape::Matched
             | Shape::ProjectNames
             | Shape::Token
             | Shape::OwnJob

@@ -373,7 +373,12 @@ impl<'o, 'w> Runner<'o, 'w> {
     fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin, cwd: Option<&str>) -> Stream {
         let is_inside = |field: &super::field::Field| {
             super::paths::is_plain_inside(field, cwd, self.out.world)
-                || (field.dynamic && field.shape == Shape::ProjectPaths && field.prefix().is_empty())
+                || (field.dynamic
+                    && matches!(field.shape, Shape::ProjectPaths | Shape::Matched)
+                    && field.prefix().is_empty())
+        };
+        let is_matched = |field: &super::field::Field| {
+            is_inside(field) && (field.glob || field.shape == Shape::Matched) && self.out.links.is_empty()
         };
         let is_name = |field: &super::field::Field| {
             is_inside(field) || (field.dynamic && field.shape == Shape::ProjectNames && field.prefix().is_empty())
@@ -381,6 +386,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         let shape = match words {
             None | Some([]) => Shape::Any,
             Some(fields) if fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) => Shape::Token,
+            Some(fields) if fields.iter().all(is_matched) => Shape::Matched,
             Some(fields) if fields.iter().all(is_inside) => Shape::ProjectPaths,
             Some(fields) if fields.iter().all(is_name) => Shape::ProjectNames,
             Some(_) => Shape::Any,

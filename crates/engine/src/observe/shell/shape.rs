@@ -28,6 +28,8 @@ pub fn of(field: &Field, loose: bool, cwd: Option<&str>, world: &dyn World) -> S
         Shape::Token | Shape::OwnJob => Shape::Token,
         Shape::Below if is_range(field.prefix()) => Shape::Token,
         Shape::Below if !is_ours(field.prefix(), cwd, world) => Shape::Any,
+        // With more text it is another name than the one that the pattern matched.
+        Shape::Matched => Shape::ProjectPaths,
         shape @ (Shape::ProjectNames | Shape::ProjectPaths | Shape::Below | Shape::Begun | Shape::Any) => shape,
     }
 }
@@ -44,6 +46,7 @@ pub fn of_value(field: &Field) -> Shape {
         | Shape::Token
         | Shape::OwnJob
         | Shape::ProjectNames
+        | Shape::Matched
         | Shape::ProjectPaths) => shape,
     }
 }
@@ -52,6 +55,7 @@ pub fn of_value(field: &Field) -> Shape {
 pub fn of_lines(shape: Shape) -> Shape {
     match shape {
         Shape::Token | Shape::OwnJob | Shape::ProjectNames | Shape::ProjectPaths => shape,
+        Shape::Matched => Shape::ProjectPaths,
         Shape::Any | Shape::Begun | Shape::Below => Shape::Any,
     }
 }

@@ -443,7 +443,7 @@ impl Runner<'_, '_> {
             if taken.origin.secret {
                 self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);
             }
-            if taken.origin.download {
+            if taken.origin.download && target.path.as_deref() != Some("/dev/null") {
                 self.out.flow(FlowKind::DownloadToFile, target.by.part, target.by.part);
             }
             if let Some(path) = target.path.filter(|path| !path.starts_with("/dev/")) {

@@ -76,8 +76,9 @@ impl Runner<'_, '_> {
             || has_extension(text)
     }
 
-    /// Changes that a command throws away: a file that is as committed loses nothing.
-    pub fn git_losses(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation) {
+    /// Changes that a command throws away: a file that is as committed loses nothing. `is_seen` says that git was asked for
+    /// what the files become.
+    pub fn git_losses(&mut self, sub: &str, git: Option<&Git>, is_seen: bool, invocation: &mut Invocation) {
         invocation.work_tree = work_tree(sub, git, invocation);
         match sub {
             "checkout" => {
@@ -90,7 +91,7 @@ impl Runner<'_, '_> {
                 let from_index = !makes && paths.len() == invocation.args.operands.len();
                 if !paths.is_empty() {
                     invocation.does.clear();
-                    self.discard(&paths, from_index, invocation);
+                    self.discard(&paths, from_index || is_seen, invocation);
                 }
             }
             "restore" if !invocation.does.is_empty() => {
@@ -99,7 +100,7 @@ impl Runner<'_, '_> {
                 if !paths.is_empty() {
                     invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
                     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-                    self.discard(&paths, from_index, invocation);
+                    self.discard(&paths, from_index || is_seen, invocation);
                 }
             }
             "worktree add" => self.second_work_tree(git, invocation),
@@ -143,7 +144,7 @@ impl Runner<'_, '_> {
         let mut paths = args.operands.get(from..).unwrap_or_default().to_vec();
         if let (false, Some(first)) = (args.ended, args.operands.first()) {
             let certain = first.known().is_some_and(|text| self.is_work_tree_path(text, invocation))
-                || matches!(first.shape, Shape::ProjectPaths | Shape::ProjectNames);
+                || matches!(first.shape, Shape::ProjectPaths | Shape::Matched | Shape::ProjectNames);
             if certain {
                 paths.insert(0, first.clone());
             }
@@ -165,7 +166,7 @@ impl Runner<'_, '_> {
             || has_extension(text)
     }
 
-    fn discard(&mut self, paths: &[Field], is_from_index: bool, invocation: &Invocation) {
+    fn discard(&mut self, paths: &[Field], is_known: bool, invocation: &Invocation) {
         for field in paths {
             let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                 let whole = path::lexical(&path::join(cwd, text));
@@ -178,11 +179,11 @@ impl Runner<'_, '_> {
             if clean {
                 let before = self.out.effects.len();
                 self.out.touch(Touch::Edit, field, invocation.cwd.as_deref(), &invocation.by);
-                // A file that is as the index has it stays as it is.
+                // A file that is as the index has it stays as it is; what a commit has in its place was looked up.
                 let is_seen = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                     self.out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File
                 });
-                if is_from_index && is_seen {
+                if is_known && is_seen {
                     self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Unseen));
                 }
                 continue;

@@ -20,13 +20,16 @@ use crate::world::{Git, Kind, Tracking};
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
 
 impl Runner<'_, '_> {
-    /// Looks up what the command would write. What is staged is as good as written.
-    pub fn git_writes(&mut self, sub: &str, git: Option<&Git>, invocation: &Invocation, state: &mut State<'_>) {
+    /// Looks up what the command would write; says whether all of it was seen. What is staged is as good as written.
+    pub fn git_writes(&mut self, sub: &str, git: Option<&Git>, invocation: &Invocation, state: &mut State<'_>) -> bool {
         if invocation.args.always(|changes| changes.dry_run) {
-            return;
+            return true;
         }
-        for wanted in wanted(sub, git, invocation) {
+        let all = wanted(sub, git, invocation);
+        let mut is_seen = !all.is_empty();
+        for wanted in all {
             let found = self.git_write(wanted.clone(), git, invocation, state);
+            is_seen &= found == Looked::Seen;
             if found == Looked::Nameless && !wanted.else_paths.is_empty() {
                 // `git checkout a.txt`: no branch has that name, so it is a file.
                 let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
@@ -40,6 +43,7 @@ impl Runner<'_, '_> {
             self.unseen_write(invocation, "the branch follows one of another name");
         }
         super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
+        is_seen
     }
 
     fn git_write(
@@ -62,11 +66,16 @@ impl Runner<'_, '_> {
             Rewrite::Unread(because) => self.unseen_write(invocation, &because),
             Rewrite::Files(files) => {
                 let elsewhere = write.into.is_some();
+                let is_had = |file: &Incoming| {
+                    file.standing != Standing::New && matches!(file.becomes, None | Some(Becomes::Text(_)))
+                };
+                let is_seen = !elsewhere && files.iter().all(is_had);
                 if let Some(place) = &write.into {
                     self.out.arrivals.push(place.clone());
                     self.store(place.clone(), None, Origin { brought: true, ..Origin::default() }, state);
                 }
                 files.into_iter().for_each(|file| self.incoming(file, elsewhere, invocation, state));
+                return if is_seen { Looked::Seen } else { Looked::Done };
             }
         }
         Looked::Done
@@ -140,6 +149,8 @@ impl Runner<'_, '_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Looked {
     Done,
+    /// Every file that it writes is text that this project has had.
+    Seen,
     Nameless,
 }
 

@@ -123,7 +123,7 @@ impl Runner<'_, '_> {
         let hidden = invocation.cwd.as_deref().map(|cwd| self.hidden_modules(cwd, state)).unwrap_or_default();
         for file in hidden.iter().filter(|_| !hides) {
             let stem = path::name(file).trim_end_matches(".py").to_owned();
-            self.own_module(&stem, invocation, state);
+            self.own_module(&stem, None, invocation, state);
         }
         let local = invocation.cwd.as_deref().is_some_and(|cwd| {
             let base = path::join(cwd, &name.replace('.', "/"));
@@ -132,26 +132,23 @@ impl Runner<'_, '_> {
                     || matches!(self.out.world.look(file).kind, Kind::File | Kind::Directory)
             })
         });
+        let installed = self.source_root(&name, state).filter(|_| self.changed_package(&package, state).is_none());
         let entry = self.out.knowledge.entry(&name).or_else(|| self.out.knowledge.entry(&name.replace('_', "-")));
         // Modules of Python that have nothing to do with the programs of that name.
         let entry = entry.filter(|_| !matches!(name.as_str(), "code" | "test" | "time" | "stat" | "http"));
         match (name.as_str(), entry) {
             _ if hides => {
                 invocation.does.push(executes(Mark::RunsProject));
-                self.own_module(&package, invocation, state);
+                self.own_module(&package, None, invocation, state);
             }
             _ if local => {
                 invocation.does.push(executes(Mark::RunsProject));
-                self.own_module(&name, invocation, state);
+                self.own_module(&name, None, invocation, state);
             }
             ("json.tool", _) => self.json_tool(invocation, state),
             ("py_compile" | "compileall", _) => self.byte_code(invocation, state),
             ("tokenize" | "ast" | "dis", _) => invocation.roles.iter_mut().for_each(|role| *role = Role::Read),
-            ("http.server", _) => {
-                let mut does = Does::usual(Operation::Network);
-                does.marks.add(Mark::Listens);
-                invocation.does.push(does);
-            }
+            ("http.server", _) => self.http_server(invocation, state),
             ("venv" | "virtualenv", _) => self.virtual_environment(invocation, state),
             ("unittest" | "doctest", _) => {
                 invocation.does.push(executes(Mark::Test));
@@ -165,6 +162,10 @@ impl Runner<'_, '_> {
                 let by = By { name, part: invocation.by.part };
                 invocation.output = self.invoke(entry, &words, state, invocation.input.clone(), by);
             }
+            (_, None) if installed.is_some() => {
+                invocation.does.push(executes(Mark::RunsProject));
+                self.own_module(&name, installed.as_deref(), invocation, state);
+            }
             (_, None) => {
                 self.out.lower(Degree::Unknown, format!("the module `{name}`"));
                 let mut does = executes(Mark::UnknownProgram);
@@ -174,12 +175,26 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// A module of the project: the files that are run for it, each as it is now.
-    fn own_module(&mut self, name: &str, invocation: &Invocation, state: &mut State<'_>) {
-        let Some(cwd) = invocation.cwd.as_deref() else { return };
+    /// `python -m http.server --bind 127.0.0.1` hands out the files of a directory to this machine alone.
+    fn http_server(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let words: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::exact).collect();
+        let Some(directory) = words.as_deref().and_then(served_here) else {
+            let mut does = Does::usual(Operation::Network);
+            does.marks.add(Mark::Listens);
+            return invocation.does.push(does);
+        };
+        let directory = Field::literal(directory, Default::default());
+        self.reads(Touch::ReadTree, &directory, invocation, state);
+    }
+
+    /// A module of the project, below a directory other than the current one if that is said: the files that are run for it,
+    /// each as it is now.
+    fn own_module(&mut self, name: &str, root: Option<&str>, invocation: &Invocation, state: &mut State<'_>) {
+        let Some(cwd) = root.or(invocation.cwd.as_deref()) else { return };
         let base = path::join(cwd, &name.replace('.', "/"));
-        for file in [format!("{base}/__init__.py"), format!("{base}/__main__.py"), format!("{base}.py")] {
-            let file = path::lexical(&file);
+        let mut files = self.python_files(name, cwd, state);
+        files.push(path::lexical(&format!("{base}/__main__.py")));
+        for file in files {
             let is_there = state.written.contains_key(&file) || self.out.world.look(&file).kind == Kind::File;
             if is_there {
                 let (input, words) = (Stream::unknown(Default::default()), invocation.args.operands.clone());
@@ -250,4 +265,20 @@ fn executes(mark: Mark) -> Does {
 
 fn language(invocation: &Invocation) -> Option<Language> {
     crate::observe::code::of_program(&invocation.by.name)
+}
+
+/// The directory that `http.server` hands out, if these words bind it to this machine for certain.
+fn served_here(words: &[&str]) -> Option<String> {
+    let (mut directory, mut is_bound) = (".".to_owned(), false);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match *word {
+            // The last one counts.
+            "-b" | "--bind" => is_bound = matches!(words.next(), Some(&("127.0.0.1" | "localhost" | "::1"))),
+            "-d" | "--directory" => directory = (*words.next()?).to_owned(),
+            port if port.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            _ => return None,
+        }
+    }
+    is_bound.then_some(directory)
 }
