@@ -65,6 +65,7 @@ fn effect(by: &str, path: &str, marks: &[Mark]) -> Effect {
         part: Part::default(),
         amount: None,
         dependents: None,
+        restorable: 0,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Git's operands: refs told from paths, and paths whose changes would be thrown away.
 
+use std::collections::BTreeSet;
+
 use super::super::Invocation;
 use crate::effect::{Effect, Operation, Reach, Reversibility, Scope, Target};
 use crate::knowledge::schema::Role;
@@ -76,7 +78,14 @@ impl Runner<'_, '_> {
     }
 
     /// Changes that a command throws away: a file that is as committed loses nothing.
-    pub fn git_losses(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation) {
+    /// `others` are files that come from another commit and differ there.
+    pub(super) fn git_losses(
+        &mut self,
+        sub: &str,
+        git: Option<&Git>,
+        invocation: &mut Invocation,
+        others: &BTreeSet<String>,
+    ) {
         invocation.work_tree = work_tree(sub, git, invocation);
         match sub {
             "checkout" => {
@@ -89,7 +98,7 @@ impl Runner<'_, '_> {
                 let from_index = !makes && paths.len() == invocation.args.operands.len();
                 if !paths.is_empty() {
                     invocation.does.clear();
-                    self.discard(&paths, from_index, invocation);
+                    self.discard(&paths, from_index, invocation, others);
                 }
             }
             "restore" if !invocation.does.is_empty() => {
@@ -98,9 +107,10 @@ impl Runner<'_, '_> {
                 if !paths.is_empty() {
                     invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
                     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-                    self.discard(&paths, from_index, invocation);
+                    self.discard(&paths, from_index, invocation, others);
                 }
             }
+            "rm" => self.git_removals(git, invocation),
             "worktree add" => self.second_work_tree(git, invocation),
             "branch" if invocation.args.has_any(&["-D", "-M", "-C", "-f", "--force"]) => {
                 for does in &mut invocation.does {
@@ -164,7 +174,7 @@ impl Runner<'_, '_> {
             || has_extension(text)
     }
 
-    fn discard(&mut self, paths: &[Field], is_from_index: bool, invocation: &Invocation) {
+    fn discard(&mut self, paths: &[Field], is_from_index: bool, invocation: &Invocation, others: &BTreeSet<String>) {
         for field in paths {
             let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                 let whole = path::lexical(&path::join(cwd, text));
@@ -193,6 +203,7 @@ impl Runner<'_, '_> {
             effect.reach = Reach::Project;
             effect.reversibility = Reversibility::Irreversible;
             effect.marks.add(Mark::DiscardsWork);
+            effect.restorable = self.put_back(field, others, invocation);
             effect.by.clone_from(&invocation.by.name);
             effect.part = invocation.by.part;
             self.out.effect(effect);

@@ -1,5 +1,6 @@
 //! Git as a writer: the files that a command puts into the work tree or the index, judged by what enters and where.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::super::Invocation;
@@ -20,14 +21,25 @@ use crate::world::{Git, Kind, Tracking};
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
 
 impl Runner<'_, '_> {
-    /// Looks up what the command would write. What is staged is as good as written.
-    pub fn git_writes(&mut self, sub: &str, git: Option<&Git>, invocation: &Invocation, state: &mut State<'_>) {
+    /// Looks up what the command would write. What is staged is as good as written. Yields the files that paths name and that
+    /// another commit has otherwise.
+    pub(super) fn git_writes(
+        &mut self,
+        sub: &str,
+        git: Option<&Git>,
+        invocation: &Invocation,
+        state: &mut State<'_>,
+    ) -> BTreeSet<String> {
+        let mut others = BTreeSet::new();
         if invocation.args.always(|changes| changes.dry_run) {
-            return;
+            return others;
         }
         for wanted in wanted(sub, git, invocation) {
+            let is_of_paths = !wanted.paths.is_empty();
             let found = self.git_write(wanted.clone(), git, invocation, state);
-            if found == Looked::Nameless && !wanted.else_paths.is_empty() {
+            if let Looked::Files(files) = found {
+                others.extend(files.into_iter().filter(|_| is_of_paths));
+            } else if found == Looked::Nameless && !wanted.else_paths.is_empty() {
                 // `git checkout a.txt`: no branch has that name, so it is a file.
                 let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
                 self.git_write(staged, git, invocation, state);
@@ -40,6 +52,7 @@ impl Runner<'_, '_> {
             self.unseen_write(invocation, "the branch follows one of another name");
         }
         super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
+        others
     }
 
     fn git_write(
@@ -66,7 +79,9 @@ impl Runner<'_, '_> {
                     self.out.arrivals.push(place.clone());
                     self.store(place.clone(), None, Origin { brought: true, ..Origin::default() }, state);
                 }
+                let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
                 files.into_iter().for_each(|file| self.incoming(file, elsewhere, invocation, state));
+                return Looked::Files(paths);
             }
         }
         Looked::Done
@@ -136,10 +151,11 @@ impl Runner<'_, '_> {
     }
 }
 
-/// Whether the world knew the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether the world knew the name, and the files that would be others.
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Looked {
     Done,
+    Files(Vec<String>),
     Nameless,
 }
 
