@@ -22,6 +22,9 @@ const WATCHED: usize = 64;
 /// So long a call may be under way where its agent reports ends.
 const REPORTED_MS: u64 = 120 * 1000;
 
+/// So long one that was started in the background may be, whatever its agent reports.
+const BACKGROUND_MS: u64 = 30 * 60 * 1000;
+
 /// And where it has never reported one.
 const UNREPORTED_MS: u64 = 10 * 1000;
 
@@ -46,6 +49,9 @@ pub struct Course {
     /// A person has been asked about it and has not answered yet.
     #[serde(default)]
     is_asked: bool,
+    /// It goes on after its agent has reported its end.
+    #[serde(default)]
+    is_background: bool,
 }
 
 impl State for UnderWay {
@@ -73,6 +79,22 @@ impl Course {
         (!writes.is_empty()).then(|| Course { id: id.to_owned(), writes, is_asked, ..Course::default() })
     }
 
+    /// The call is started in the background: its agent reports the start as its end.
+    pub fn in_background(self, is_background: bool) -> Course {
+        Course { is_background, ..self }
+    }
+
+    /// It may still be at work.
+    fn lasts(&self, now_ms: u64, reported: bool) -> bool {
+        let most = match (self.is_background, reported) {
+            (true, _) => BACKGROUND_MS,
+            (false, true) => REPORTED_MS,
+            (false, false) => UNREPORTED_MS,
+        };
+        // A clock set back ends nothing.
+        now_ms.saturating_sub(self.since_ms) < most
+    }
+
     /// A file that one of the two writes and the other runs.
     fn crosses(&self, other: &Course) -> Option<String> {
         let meet = |writes: &[String], runs: &[String]| {
@@ -86,9 +108,8 @@ impl Course {
 impl UnderWay {
     /// Lets a call begin, unless it comes in the way of another: then yields the file that is in doubt.
     pub fn begin(&mut self, call: Course, now_ms: u64) -> Option<String> {
-        let lasts = self.lasts();
-        // A clock set back ends nothing.
-        self.calls.retain(|known| now_ms.saturating_sub(known.since_ms) < lasts && known.id != call.id);
+        let reports = self.reports;
+        self.calls.retain(|known| known.lasts(now_ms, reports) && known.id != call.id);
         if let Some(file) = self.calls.iter().find_map(|known| known.crosses(&call)) {
             return Some(file);
         }
@@ -114,14 +135,11 @@ impl UnderWay {
         self.calls.retain(|call| !call.is_asked);
     }
 
-    /// A call that changes or runs something may still be at work.
+    /// A call that changes or runs something may still be at work. A server in the background, which is not known to write
+    /// anything, makes nobody wait.
     pub fn is_busy(&self, now_ms: u64) -> bool {
-        self.calls.iter().any(|call| !call.is_asked && now_ms.saturating_sub(call.since_ms) < self.lasts())
-    }
-
-    /// So long a call may be under way.
-    fn lasts(&self) -> u64 {
-        if self.reports { REPORTED_MS } else { UNREPORTED_MS }
+        let is_at_work = |call: &&Course| !(call.is_asked || call.is_background && call.writes.is_empty());
+        self.calls.iter().filter(is_at_work).any(|call| call.lasts(now_ms, self.reports))
     }
 
     /// The files of a call are to be looked at when it has ended, whoever lets it run.
@@ -137,7 +155,7 @@ impl UnderWay {
     /// The agent reports the end of a call; yields its files that were to be looked at.
     pub fn end(&mut self, id: &str) -> Vec<String> {
         self.reports = true;
-        self.calls.retain(|call| call.id != id);
+        self.calls.retain(|call| call.id != id || call.is_background);
         let at = self.watched.iter().position(|(watched, _)| watched == id);
         at.and_then(|at| self.watched.remove(at)).map(|(_, paths)| paths).unwrap_or_default()
     }
@@ -208,6 +226,23 @@ mod tests {
         assert!(state.begin(run(), 1000 + UNREPORTED_MS).is_some());
         assert!(state.end("a").is_empty());
         assert!(state.begin(run(), 1001).is_none());
+    }
+
+    #[test]
+    fn a_call_in_the_background_is_under_way_after_its_end_is_reported() {
+        let mut state = UnderWay::default();
+        assert_eq!(state.begin(course("a", &["/p/x.sh"], &[]).in_background(true), 1000), None);
+        assert!(state.end("a").is_empty());
+        assert!(state.is_busy(1000 + REPORTED_MS) && !state.is_busy(1000 + BACKGROUND_MS));
+        let run = || course("b", &[], &["/p/x.sh"]);
+        assert!(state.clone().begin(run(), 1000 + REPORTED_MS).is_some());
+        assert!(state.begin(run(), 1000 + BACKGROUND_MS).is_none());
+        // One that is not known to write anything only keeps what it runs.
+        let mut state = UnderWay::default();
+        assert_eq!(state.begin(course("server", &[], &["/p/serve.js"]).in_background(true), 1000), None);
+        assert!(state.end("server").is_empty());
+        assert!(!state.is_busy(2000));
+        assert!(state.begin(course("c", &["/p/serve.js"], &[]), 2000).is_some());
     }
 
     #[test]

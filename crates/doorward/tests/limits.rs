@@ -209,3 +209,75 @@ fn a_program_that_a_package_manager_updated_asks_and_is_listed_again() {
     trust(&home, "tools");
     assert_eq!(bash(&home, &format!("{tool} --version")).0, "allow");
 }
+
+/// A trusted repository with 25 committed files in `src` and two in `one`, and copies before a call.
+fn repository() -> Home {
+    let home = Home::new();
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    (0..25).for_each(|number| file(&home, &format!("src/{number}.py"), 10));
+    (0..2).for_each(|number| file(&home, &format!("one/{number}.md"), 10));
+    let git = |words: &[&str]| {
+        let name = ["-c", "user.name=a", "-c", "user.email=a@b.example"];
+        let mut command = std::process::Command::new("git");
+        assert!(command.arg("-C").arg(home.project()).args(name).args(words).status().unwrap().success());
+    };
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "x"]);
+    trust(&home, "project");
+    home
+}
+
+#[test]
+fn tracked_files_count_however_they_are_named() {
+    if !terminal::is_there("limits on tracked files are not tested") {
+        return;
+    }
+    let home = repository();
+    for command in [
+        "git rm -r -- '*'",
+        "git rm '*.py'",
+        "git rm -rq :/",
+        "git rm -r src",
+        "git -C src rm '*'",
+        "rm -rf src",
+        "find . -name '*.py' -delete",
+        "find src -size -5 -delete",
+        "rm src/*.py",
+        "rm **/*.py",
+    ] {
+        let (verdict, why) = bash(&home, command);
+        assert_eq!(verdict, "ask", "{command}: {why}");
+    }
+    for command in ["git rm --dry-run -r .", "rm **/*.zza", "find . -type f -size +9M -delete", "git rm -r one"] {
+        let mut payload = home.payload("Bash", json!({ "command": command }));
+        payload["session_id"] = json!(command);
+        let answer = home.run(&["hook", "claude"], payload.to_string().as_bytes()).json();
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "allow", "{command}: {answer}");
+    }
+    // While another call is at work nobody can say what a pattern will match: that is a question and no refusal.
+    assert_eq!(bash(&home, "git rm -r one").0, "allow");
+    for command in ["rm **/*.zza", "find . -type f -size +9M -delete"] {
+        let (verdict, why) = bash(&home, command);
+        assert_ne!(verdict, "deny", "{command}: {why}");
+    }
+}
+
+#[test]
+fn a_changed_file_among_many_tracked_ones_does_not_make_them_silent() {
+    if !terminal::is_there("limits on tracked files are not tested") {
+        return;
+    }
+    let home = repository();
+    file(&home, "src/0.py", 20);
+    file(&home, "src/new.txt", 20);
+    for command in ["rm -rf src", "find src -type f -delete", "rm -rf src/"] {
+        let (verdict, why) = bash(&home, command);
+        assert_eq!(verdict, "ask", "{command}: {why}");
+    }
+    assert_eq!(bash(&home, "git checkout -- .").0, "allow", "one changed file, which is copied");
+    (0..25).for_each(|number| file(&home, &format!("src/{number}.py"), 30));
+    for command in ["git checkout -- .", "git restore src", "git reset --hard", "git checkout -f"] {
+        let (verdict, why) = bash(&home, command);
+        assert_eq!(verdict, "ask", "{command}: {why}");
+    }
+}

@@ -7,7 +7,7 @@ pub use crate::description::{Description, FileDescription, GitDescription, Track
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::path::{join, lexical, under};
 use crate::world::{
-    Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Tally, Tracking, World,
+    Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Stats, Tally, Tracking, World,
 };
 
 /// A [`Description`] with its relative keys resolved.
@@ -239,6 +239,18 @@ impl World for DescribedWorld {
             return Tally::Counted { files, bytes, unrestorable, unrestorable_bytes };
         }
         Tally::Unknown
+    }
+
+    fn tracked_files(&self, _directory: &str, below: &str) -> Option<Vec<String>> {
+        let is_tracked = |path: &&String| matches!(self.tracking(path), Tracking::Clean | Tracking::Modified);
+        let listed = self.files.keys().filter(|path| under(path, below)).filter(is_tracked);
+        let named = self.tracked.iter().flatten().filter(|path| under(path, below) && !self.files.contains_key(*path));
+        Some(listed.chain(named).cloned().collect())
+    }
+
+    fn stats(&self, path: &str) -> Option<Stats> {
+        let size = self.file(path)?.size?;
+        Some(Stats { size, mode: None, modified: None, age: None })
     }
 
     fn entries(&self, directory: &str) -> Option<Vec<String>> {

@@ -70,6 +70,9 @@ pub struct Effect {
     /// So many files of the project import the file that is changed or deleted, where that was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dependents: Option<u32>,
+    /// So many tracked files are deleted or put back, where one target stands for several.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub restorable: u64,
 }
 
 fn no_sensitivity() -> Sensitivity {
@@ -78,6 +81,10 @@ fn no_sensitivity() -> Sensitivity {
 
 fn is_insensitive(sensitivity: &Sensitivity) -> bool {
     *sensitivity == Sensitivity::None
+}
+
+fn is_none(number: &u64) -> bool {
+    *number == 0
 }
 
 fn is_whole(part: &Part) -> bool {
@@ -99,6 +106,7 @@ impl Effect {
             part: Part::default(),
             amount: None,
             dependents: None,
+            restorable: 0,
         }
     }
 }

@@ -101,7 +101,7 @@ fn heard(facts: &Facts, policy: &Policy, hearing: Hearing<'_>) -> Heard {
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));
     opinions.extend(coverage(facts));
-    let (fired, shadow) = rules::opinions(facts, policy);
+    let (fired, shadow) = rules::opinions(facts, policy, hearing.extent);
     opinions.extend(fired);
     opinions.extend(matrix::floors(facts, &waived));
     opinions.extend(limits::opinions(facts, policy));

@@ -1,7 +1,7 @@
 //! Limits: how often an agent may read and be denied, how much one call may lose, how much one read may hand over.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doorward_vocabulary::{Clearance, Mark, Operation, Reversibility, Scope, Source};
 
@@ -15,23 +15,34 @@ use crate::verdict::Opinion;
 const OF_CALL: usize = 20;
 const OF_SESSION: usize = 60;
 
-/// The files that the call deletes or edits in place because git has them.
+/// The tracked files that the call deletes, puts back or edits in place.
 pub fn restorable(facts: &Facts) -> usize {
-    let is_restored = |effect: &&Effect| {
-        let is_touched = match effect.operation {
-            Operation::Delete => effect.scope == Scope::File,
-            Operation::Write => !effect.by.is_empty() && !effect.marks.has_any(&[Mark::Creates, Mark::Unseen]),
-            Operation::Read | Operation::Execute | Operation::Network | Operation::Mutate => false,
-        };
-        is_touched && effect.reversibility == Reversibility::Tracked && matches!(effect.target, Target::Path(_))
+    let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
+    for effect in &facts.effects {
+        let most = counted.entry(effect.target.shown()).or_default();
+        *most = restored_by(effect).max(*most);
+    }
+    usize::try_from(counted.into_values().fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
+}
+
+/// Whoever copies the rest of a directory first still deletes what git has of it.
+fn restored_by(effect: &Effect) -> u64 {
+    let is_touched = match effect.operation {
+        Operation::Delete => effect.scope == Scope::File,
+        Operation::Write => !effect.by.is_empty() && !effect.marks.has_any(&[Mark::Creates, Mark::Unseen]),
+        Operation::Read | Operation::Execute | Operation::Network | Operation::Mutate => false,
     };
-    facts.effects.iter().filter(is_restored).map(|effect| effect.target.shown()).collect::<BTreeSet<_>>().len()
+    let is_one =
+        is_touched && effect.reversibility == Reversibility::Tracked && matches!(effect.target, Target::Path(_));
+    effect.restorable.max(u64::from(is_one))
 }
 
 /// Git brings each of them back, but so many at once somebody should see first.
 fn sweeping(facts: &Facts) -> Option<Opinion> {
     let (here, before) = (restorable(facts), usize::try_from(facts.counts.restorable).unwrap_or(usize::MAX));
-    let because = if here > OF_CALL {
+    let because = if here == usize::MAX {
+        "deletes or edits more tracked files than doorward counts".to_owned()
+    } else if here > OF_CALL {
         format!("deletes or edits {here} tracked files at once: more than {OF_CALL}")
     } else if here > 0 && here.saturating_add(before) > OF_SESSION {
         format!("deletes or edits tracked files: {before} in this session already")

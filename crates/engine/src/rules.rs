@@ -1,34 +1,57 @@
 //! Evaluates rules: a rule fires if the call and one of its effects meet every condition.
 
-use doorward_vocabulary::{Operation, Source, Verdict};
+use doorward_vocabulary::{Clearance, Operation, Source, Verdict};
 
 use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage, When};
 use crate::limits;
 use crate::policy::Policy;
+use crate::retired::Extent;
 use crate::verdict::Opinion;
 
 /// What the name of a rule of the user's own begins with.
 pub const OWN: &str = "own/";
 
 /// What the confirm and block rules say, and what shadow rules would say.
-pub fn opinions(facts: &Facts, policy: &Policy) -> (Vec<Opinion>, Vec<Opinion>) {
+pub fn opinions(facts: &Facts, policy: &Policy, extent: Extent) -> (Vec<Opinion>, Vec<Opinion>) {
     let (mut fired, mut shadow) = (Vec::new(), Vec::new());
     for rule in policy.rules.iter().filter(|rule| rule.verdict != Verdict::AutoApprove) {
         let list = match rule.stage {
             Stage::Active => &mut fired,
             Stage::Shadow => &mut shadow,
+            Stage::Retired if extent == Extent::Soft && left_of(rule).is_some() => &mut fired,
             Stage::Retired => continue,
         };
         if (rule.when.strict && !policy.strict) || !holds_for_call(&rule.when, facts) {
             continue;
         }
         if let Some(effect) = subject(&rule.when, facts) {
-            list.push(opinion(rule, effect, limits::hit(&rule.when, facts, effect, policy)));
+            let said = opinion(rule, effect, limits::hit(&rule.when, facts, effect, policy));
+            list.push(if rule.stage == Stage::Retired { reduced(said, rule) } else { said });
         }
     }
     (fired, shadow)
+}
+
+/// What is left of a built-in rule that a person retired: nothing of a soft question, a soft one of a firm one, a firm one of a
+/// refusal. So nobody tunes into silence what only a person may let pass.
+fn left_of(rule: &Rule) -> Option<Clearance> {
+    if rule.id.starts_with(OWN) {
+        return None;
+    }
+    match (rule.verdict, rule.clears) {
+        (Verdict::AutoApprove, _) | (Verdict::Confirm, Some(Clearance::Soft)) => None,
+        (Verdict::Confirm, _) => Some(Clearance::Soft),
+        (Verdict::Block, _) => Some(Clearance::Firm),
+    }
+}
+
+/// The same question, smaller. It is no longer the rule's own, so that no review charges the rule with it.
+fn reduced(said: Opinion, rule: &Rule) -> Opinion {
+    let clearance = left_of(rule).unwrap_or(Clearance::Firm);
+    let because = format!("{} (the rule `{}` is retired)", said.because, rule.id);
+    Opinion { instead: said.instead, part: said.part, ..Opinion::confirm(said.source, clearance, because) }
 }
 
 /// The first active allow rule that covers the effect.

@@ -43,6 +43,18 @@ pub struct Look {
     pub changed_since_trust: bool,
 }
 
+/// What a search may test about a file beside its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stats {
+    pub size: u64,
+    /// The permission bits.
+    pub mode: Option<u32>,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub modified: Option<i128>,
+    /// How long ago that was, in seconds.
+    pub age: Option<i64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Missing,
@@ -252,6 +264,13 @@ pub trait World {
     /// The last commit holds the file as it is tracked, so that git brings back exactly that.
     fn is_committed(&self, _path: &str) -> bool {
         true
+    }
+    /// The files that the repository around `directory` tracks at or below `below`, as absolute paths, whether they are there or
+    /// not; `None` if there are too many or that is not known.
+    fn tracked_files(&self, directory: &str, below: &str) -> Option<Vec<String>>;
+    /// Size, permissions and last change of what lies at the path itself; `None` if not known.
+    fn stats(&self, _path: &str) -> Option<Stats> {
+        None
     }
     /// Counts what lies at and below the path, within a budget of the world's own.
     fn tally(&self, path: &str) -> Tally;

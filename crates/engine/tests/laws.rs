@@ -125,6 +125,34 @@ fn the_laws_are_tried_on_calls_of_every_verdict() {
     assert!(counts.iter().all(|count| *count > 100), "approved, asked, blocked: {counts:?}");
 }
 
+/// Nobody tunes into silence what only a person may let pass.
+#[test]
+fn a_firm_rule_that_is_retired_leaves_a_question() {
+    let policy = Policy::built_in();
+    let mut without: std::collections::BTreeMap<String, Policy> = std::collections::BTreeMap::new();
+    let mut broken = Vec::new();
+    let mut tried = 0;
+    every(|facts, _| {
+        // The user's own words and a reviewer clear soft questions, this one too.
+        let facts = &Facts { intent: Default::default(), review: None, ..facts.clone() };
+        let judged = judge(facts, &policy);
+        let firm = judged.opinions.iter().filter(|opinion| opinion.cleared_by > Some(Clearance::Soft));
+        for id in firm.filter_map(|opinion| opinion.rule.clone()) {
+            let retired = without.entry(id.clone()).or_insert_with(|| {
+                let mut policy = policy.clone();
+                policy.rules.iter_mut().filter(|rule| rule.id == id).for_each(|rule| rule.stage = Stage::Retired);
+                policy
+            });
+            tried += 1;
+            if judge(facts, retired).verdict == Verdict::AutoApprove {
+                broken.push(format!("`{}` passes without `{id}`", facts.subject));
+            }
+        }
+    });
+    assert!(tried > 1000, "{tried}");
+    assert!(broken.is_empty(), "{} of {tried}: {:?}", broken.len(), broken.first());
+}
+
 #[test]
 fn riskier_is_never_laxer() {
     let policy = Policy::built_in();

@@ -7,9 +7,32 @@ use doorward_engine::{Clearance, Policy, Rule, Stage, Verdict, knowledge};
 /// The stage of rules, by their names.
 pub type Stages = BTreeMap<String, Stage>;
 
-/// A rule against what cannot be made good always counts: no configuration retires it.
+/// A rule against what cannot be made good always counts, and so does one about what a session has read: no configuration
+/// retires it.
 pub fn is_fixed(rule: &Rule) -> bool {
-    rule.verdict == Verdict::Block && rule.clears == Some(Clearance::Dual)
+    let is_soft = rule.clears == Some(Clearance::Soft);
+    match rule.verdict {
+        Verdict::Block => rule.clears == Some(Clearance::Dual) || !rule.when.taint.is_empty(),
+        Verdict::Confirm => !is_soft && !rule.when.taint.is_empty(),
+        Verdict::AutoApprove => false,
+    }
+}
+
+/// The reason, for a person.
+pub fn why_fixed(rule: &Rule) -> &'static str {
+    match rule.when.taint.is_empty() {
+        true => "what it stops cannot be made good",
+        false => "it keeps in the machine what the session has read",
+    }
+}
+
+/// What a stage comes to. A firm rule that only watches leaves the same question as one that is retired.
+fn counted(rule: &Rule, stage: Stage) -> Stage {
+    let is_firm = rule.verdict != Verdict::AutoApprove && rule.clears != Some(Clearance::Soft);
+    match (rule.stage, stage) {
+        (Stage::Active, Stage::Shadow) if is_firm => Stage::Retired,
+        (_, stage) => stage,
+    }
 }
 
 /// Puts the stages into effect.
@@ -19,7 +42,7 @@ pub fn apply(stages: &Stages, policy: &mut Policy) {
     }
     for rule in policy.rules.iter_mut().filter(|rule| !is_fixed(rule)) {
         if let Some(stage) = stages.get(rule.id.as_ref()) {
-            rule.stage = *stage;
+            rule.stage = counted(rule, *stage);
         }
     }
 }
@@ -83,9 +106,11 @@ pub fn differ(said: &Stages, counts: &Stages) -> bool {
 pub fn remark(name: &str, stage: Stage) -> Option<&'static str> {
     match built_in().iter().find(|rule| rule.id == name) {
         None => Some("is no built-in rule; the stage of a rule of your own stands in its file"),
-        Some(rule) if is_fixed(rule) && stage != Stage::Active => {
-            Some("always counts: what it stops cannot be made good")
-        }
+        Some(rule) if is_fixed(rule) && stage != Stage::Active => Some(if rule.when.taint.is_empty() {
+            "always counts: what it stops cannot be made good"
+        } else {
+            "always counts: it keeps in the machine what the session has read"
+        }),
         Some(_) => None,
     }
 }
@@ -142,5 +167,30 @@ mod tests {
         let stage = |id: &str| policy.rules.iter().find(|rule| rule.id == id).unwrap().stage;
         assert_eq!((stage("delete-root"), stage("push")), (Stage::Active, Stage::Retired));
         assert!(remark("delete-root", Stage::Retired).is_some() && remark("push", Stage::Retired).is_none());
+    }
+
+    #[test]
+    fn what_a_session_has_read_is_never_tuned_away() {
+        let tainted: Vec<Rule> = built_in().into_iter().filter(|rule| !rule.when.taint.is_empty()).collect();
+        assert!(tainted.iter().any(|rule| rule.id == "tainted-egress"), "{tainted:?}");
+        for rule in tainted.iter().filter(|rule| rule.clears != Some(Clearance::Soft)) {
+            for stage in [Stage::Retired, Stage::Shadow] {
+                let mut policy = Policy::built_in();
+                apply(&stages(&[(&rule.id, stage)]), &mut policy);
+                let found = policy.rules.iter().find(|found| found.id == rule.id).unwrap();
+                assert_eq!(found.stage, rule.stage, "{}", rule.id);
+                assert!(remark(&rule.id, stage).is_some(), "{}", rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_firm_rule_leaves_its_question_whether_it_is_retired_or_only_watches() {
+        let mut policy = Policy::built_in();
+        let is_firm = |rule: &&Rule| rule.clears == Some(Clearance::Firm) && rule.verdict == Verdict::Confirm;
+        let firm = built_in().into_iter().find(|rule| is_firm(&rule) && !is_fixed(rule)).unwrap();
+        apply(&stages(&[(&firm.id, Stage::Shadow), ("push", Stage::Shadow)]), &mut policy);
+        let stage = |id: &str| policy.rules.iter().find(|rule| rule.id == id).unwrap().stage;
+        assert_eq!((stage(&firm.id), stage("push")), (Stage::Retired, Stage::Shadow));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use doorward_engine::Policy;
+use doorward_engine::{Policy, Tool, ToolCall};
 
 use crate::judging::{self, Considered};
 use crate::trust::pin;
@@ -23,6 +23,11 @@ pub fn others(
         }
         None => considered,
     }
+}
+
+/// The agent reports the end of such a call as soon as it has started.
+pub fn is_background(call: &ToolCall) -> bool {
+    matches!(call.tool, Tool::Bash { background: true, .. })
 }
 
 /// The files that decide what runs in a project.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
-use doorward_engine::{Mode, Policy, Verdict, World};
+use doorward_engine::{Mode, Policy, ToolCall, Verdict, World};
 use doorward_ledger::AlertKind;
 
 use super::waiting::{self, Asking, Came};
@@ -118,7 +118,7 @@ fn settled(
     let keeper = Keeper { places, world: &world, call, project: project.as_deref(), limits, id };
     let mut note = keeper.make_undoable(&mut considered, &policy);
     if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
-        considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
+        considered = beside_others(considered, &session, &policy, (id, project.as_deref(), call));
     }
     let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref(), key: world.redaction_key() };
     let grant = door.redeem(&considered, id);
@@ -130,7 +130,7 @@ fn settled(
         let scene = scene(places, &loaded, (proposed, project.as_deref()), patience);
         considered = reviewer::consult(considered, &scene, &policy, &world);
         if considered.judgement.verdict == Verdict::AutoApprove {
-            considered = beside_others(considered, &session, &policy, (id, project.as_deref()));
+            considered = beside_others(considered, &session, &policy, (id, project.as_deref(), call));
         }
     }
     if session::may_run(&considered, mode) {
@@ -140,7 +140,7 @@ fn settled(
     considered.demanded = judging::demanded(&considered, &policy);
     let terms = settle::Terms { mode, asking, problems: &loaded.problems };
     let decision = settled_with(&mut considered, terms);
-    note_question(&session, (id, &considered), &decision, terms);
+    note_question(&session, (id, &considered, call), &decision, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
     let entry = entry::decision(id, proposed, &considered, placed)?;
     let noted = session.note(id, &considered, mode).and_then(|()| note_arrivals(&world, &session, &considered, mode));
@@ -187,7 +187,7 @@ fn raise_alerts(session: &Session, surroundings: &Surroundings, ledger: &mut dyn
 /// is refused at once is over.
 fn note_question(
     session: &Session,
-    (id, considered): (&str, &Considered),
+    (id, considered, call): (&str, &Considered, &ToolCall),
     decision: &Decision,
     terms: settle::Terms<'_>,
 ) {
@@ -198,7 +198,7 @@ fn note_question(
     if terms.mode == Mode::Auto && considered.judgement.verdict == Verdict::Confirm && is_open {
         Course::asked(id, &considered.facts, considered.granted)
             .into_iter()
-            .for_each(|course| session.may_begin(course));
+            .for_each(|course| session.may_begin(course.in_background(beside::is_background(call))));
     }
 }
 
@@ -231,9 +231,10 @@ fn beside_others(
     considered: Considered,
     session: &Session,
     policy: &Policy,
-    (id, project): (&str, Option<&str>),
+    (id, project, call): (&str, Option<&str>, &ToolCall),
 ) -> Considered {
-    beside::others(considered, policy, (id, project), |course| session.crosses(course))
+    let is_background = beside::is_background(call);
+    beside::others(considered, policy, (id, project), |course| session.crosses(course.in_background(is_background)))
 }
 
 /// What the agent is told, and a note of who answers a question that it does not put to anybody.

@@ -156,11 +156,15 @@ fn named(outcome: Outcome, surroundings: &Surroundings) -> Option<Outcome> {
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
 fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let session = Session::of(&surroundings.places, &outcome.session);
-    let changed = session.ended(&outcome.id);
     let has_run = match outcome.result {
         Ended::Ran | Ended::Failed => true,
         Ended::Declined | Ended::Refused => false,
     };
+    if !has_run {
+        // What never started does not go on in the background either.
+        session.withdraw(Some(&outcome.id));
+    }
+    let changed = session.ended(&outcome.id);
     if has_run {
         snapshots::ran(&surroundings.places, &outcome.id);
         // Without the note the file counts as somebody else's once git has brought it back.

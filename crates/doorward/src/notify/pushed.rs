@@ -114,10 +114,12 @@ pub fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
     }
     let _ = rustix::process::nice(NICE);
     let Some(_turn) = Turn::take(places, occasion)? else { return Ok(ExitCode::SUCCESS) };
+    // What failed in this look is tried again in the next one, not at once: it may have got the alert all the same.
+    let mut down = Vec::new();
     for round in ROUNDS {
         let _ = record::is_look_due();
         let standing = standing(places, round(occasion))?;
-        tell(places, &notify, &standing)?;
+        tell(places, &notify, &standing, &mut down)?;
         if !record::is_look_due() {
             break;
         }
@@ -167,8 +169,7 @@ fn unguarded(places: &Places) -> Result<()> {
 }
 
 /// Tells what was not told yet, and keeps how that went.
-fn tell(places: &Places, notify: &Notify, standing: &[Alert]) -> Result<()> {
-    let mut down: Vec<(Way, String)> = Vec::new();
+fn tell(places: &Places, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, String)>) -> Result<()> {
     let known = Desk::of(places)?.pushed()?;
     let due = standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, ways)| !ways.is_empty());
     for (alert, ways) in due.take(AT_ONCE) {

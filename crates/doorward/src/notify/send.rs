@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::config::Notify;
 
-/// So long a notifier may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// So long a notifier may take. Nobody waits for this process, and one that is given up too early is told a second time.
+const PATIENCE: Duration = Duration::from_secs(65);
 
 /// Where the programs of the system lie: a search path that an agent has set does not count.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
@@ -89,7 +89,9 @@ fn webhook(address: &str, note: &Note) -> Result<(), String> {
     let program = found("curl").ok_or("`curl` is not installed")?;
     let mut command = Command::new(program);
     // No file of settings is read, nothing is followed, and what is sent comes from standard input.
-    command.args(["-q", "--silent", "--show-error", "--fail", "--max-time", "8", "--proto", "=http,https"]);
+    command.args(["-q", "--silent", "--show-error", "--fail", "--proto", "=http,https"]);
+    // A receiver may take its time, but not to be reached.
+    command.args(["--connect-timeout", "8", "--max-time", "60"]);
     command.args(["--header", "Content-Type: application/json", "--data-binary", "@-", "--output", "/dev/null"]);
     fed(command.args(["--url", address]), &note.json)
 }

@@ -66,6 +66,7 @@ fn effect(by: &str, path: &str, marks: &[Mark]) -> Effect {
         part: Part::default(),
         amount: None,
         dependents: None,
+        restorable: 0,
     }
 }
 

@@ -32,7 +32,7 @@ impl Change {
             bail!("there is no rule `{id}`; `doorward rules` lists all");
         };
         if stages::is_fixed(&rule) && stage != Stage::Active {
-            bail!("`{id}` always counts: what it stops cannot be made good, so nobody retires it");
+            bail!("`{id}` always counts: {}, so nobody retires it", stages::why_fixed(&rule));
         }
         if rule.stage == stage {
             bail!("`{id}` is {stage} already");

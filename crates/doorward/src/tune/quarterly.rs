@@ -11,6 +11,7 @@ use super::history::History;
 use super::proposal::{KeptRule, RuleChange};
 use super::rate::Rate;
 use super::without::Without;
+use crate::config::stages;
 use crate::screen::visible;
 
 pub const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
@@ -98,7 +99,7 @@ impl Quarterly {
     /// A finding about a rule, and what is to become of it: retired, unless that would change nothing.
     fn propose(&mut self, rule: &Rule, drift: Drift, (why, effect): (String, Option<(bool, String)>)) {
         let id = rule.id.to_string();
-        let is_kept = effect.as_ref().is_some_and(|(is_laxer, _)| !is_laxer);
+        let is_kept = stages::is_fixed(rule) || effect.as_ref().is_some_and(|(is_laxer, _)| !is_laxer);
         let why = effect.map(|(_, words)| format!("{why}; {words}")).unwrap_or(why);
         self.findings.push(Finding::new(drift, &rule.id, why.clone()));
         match is_kept {

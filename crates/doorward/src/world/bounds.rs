@@ -38,3 +38,6 @@ pub const SUBMODULES: usize = 32;
 
 /// Entries that a search through a tree may look at by name alone.
 pub const BELOW: usize = 20_000;
+
+/// Tracked files that one command may be counted to take.
+pub const TRACKED: usize = 20_000;

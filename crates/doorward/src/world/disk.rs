@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
     AcceptedHistory, Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings,
-    Shell, Tally, Tracking, World,
+    Shell, Stats, Tally, Tracking, World,
 };
 
 use super::arrived::Arrived;
@@ -344,6 +344,17 @@ impl World for DiskWorld {
         let tally = files::tally(path, &|file| self.file_tracking(file));
         self.tallies.borrow_mut().insert(path.to_owned(), tally);
         tally
+    }
+
+    fn tracked_files(&self, directory: &str, below: &str) -> Option<Vec<String>> {
+        match self.repository(directory) {
+            Some(repository) => repository.tracked_files(below),
+            None => Some(Vec::new()),
+        }
+    }
+
+    fn stats(&self, path: &str) -> Option<Stats> {
+        if self.is_distant(path) { None } else { files::stats(path) }
     }
 
     fn entries(&self, directory: &str) -> Option<Vec<String>> {

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use doorward_engine::{Content, Kind, Look, Tally, Tracking};
+use doorward_engine::{Content, Kind, Look, Stats, Tally, Tracking};
 
 use super::bounds;
 
@@ -98,6 +98,15 @@ pub fn content(path: &str, limit: usize) -> Content {
         Some(bytes) => String::from_utf8(bytes).map_or(Content::NotText, Content::Text),
         None => Content::Unreadable,
     }
+}
+
+/// Size, permissions and last change, links not followed.
+pub fn stats(path: &str) -> Option<Stats> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    let modified = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
+    let age = now.map(|now| now.saturating_sub(found.mtime()));
+    Some(Stats { size: found.size(), mode: Some(found.mode() & 0o7777), modified: Some(modified), age })
 }
 
 /// The names in a directory, unless there are very many.

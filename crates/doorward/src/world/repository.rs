@@ -159,6 +159,31 @@ impl Repository {
         }
     }
 
+    /// Every tracked file at or below the path, unless there are very many or the index cannot be read.
+    pub fn tracked_files(&self, below: &str) -> Option<Vec<String>> {
+        if !self.has_index() {
+            return Some(Vec::new());
+        }
+        let inner = match below.strip_prefix(self.root.as_str()) {
+            Some(inner) if inner.is_empty() || inner.starts_with('/') => inner.trim_matches('/').as_bytes(),
+            Some(_) | None => return Some(Vec::new()),
+        };
+        let is_below = |name: &[u8]| {
+            let rest = name.strip_prefix(inner);
+            rest.is_some_and(|rest| inner.is_empty() || rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let mut found = Vec::new();
+        for (name, _, _, _) in self.index()?.entries().filter(|(name, _, _, _)| is_below(name)) {
+            if found.len() >= bounds::TRACKED {
+                return None;
+            }
+            found.push(format!("{}/{}", self.root.trim_end_matches('/'), std::str::from_utf8(name).ok()?));
+        }
+        // A conflict has an entry for each side.
+        found.dedup();
+        Some(found)
+    }
+
     /// The last commit holds the file as the index does, and no filter stands between what is committed and the file.
     pub fn is_committed(&self, path: &str) -> bool {
         let found = || {

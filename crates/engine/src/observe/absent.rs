@@ -37,8 +37,11 @@ impl Observer<'_> {
     /// Which names count depends on the shell and its options, so hidden names and other cases are taken as hits as well.
     pub fn hits(&self, directory: &str, pattern: &str) -> Option<Vec<String>> {
         const SPECIAL: &[char] = &['[', ']', '(', ')', '{', '}', '!', '^', '~', '#', '<', '>', '|', '\\', '@', '+'];
-        if pattern.contains(SPECIAL) || !pattern.is_ascii() || pattern.contains("**") {
+        if pattern.contains(SPECIAL) || !pattern.is_ascii() {
             return None;
+        }
+        if pattern.contains("**") {
+            return self.hits_deep(directory, pattern);
         }
         let mut found = vec![directory.to_owned()];
         for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -52,6 +55,31 @@ impl Observer<'_> {
             found = next;
         }
         Some(found)
+    }
+
+    /// `**` is one directory in some shells and any number of them in others.
+    fn hits_deep(&self, directory: &str, pattern: &str) -> Option<Vec<String>> {
+        use crate::world::Kind;
+        let pattern = pattern.to_ascii_lowercase();
+        let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        if parts.iter().any(|part| *part == ".." || (part.contains("**") && *part != "**")) {
+            return None;
+        }
+        let below = self.world.below(directory)?;
+        let leads_on = |path: &str| {
+            let end = path::resolve(path, self.world, path::Follow::Last).real;
+            !matches!(self.world.look(&end).kind, Kind::File | Kind::Missing)
+        };
+        let links: Vec<&String> = below.iter().filter(|(_, kind)| *kind == Kind::Link).map(|(path, _)| path).collect();
+        if links.len() > DIRECTORIES || links.iter().any(|link| leads_on(link)) {
+            return None;
+        }
+        let inner =
+            |path: &str| path.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_ascii_lowercase());
+        let is_hit = |path: &str| {
+            inner(path).is_none_or(|inner| !inner.is_ascii() || super::tracked::fits(&parts, &inner, false))
+        };
+        Some(below.into_iter().map(|(path, _)| path).filter(|path| is_hit(path)).collect())
     }
 
     fn hits_in(&self, directory: &str, part: &str) -> Option<Vec<String>> {

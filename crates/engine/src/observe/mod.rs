@@ -25,6 +25,7 @@ mod task_text;
 mod through;
 mod tools;
 mod touch;
+mod tracked;
 mod wild;
 
 use crate::call::{Tool, ToolCall};

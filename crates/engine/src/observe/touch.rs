@@ -1,6 +1,6 @@
 //! One path, one operation: where it leads, what class of place it is, whether it can be had back.
 
-use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reversibility, Scope, Sensitivity};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope, Sensitivity};
 
 use super::observer::{By, Observer};
 use super::shell::field::Field;
@@ -12,7 +12,7 @@ use crate::place;
 use crate::world::Kind;
 
 /// More files behind a pattern are not listed one by one.
-const MATCHED: usize = 20;
+pub(super) const MATCHED: usize = 20;
 
 /// What is done to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,6 +265,8 @@ impl Observer<'_> {
         let deep = !inside && touch == Touch::Read && pattern.contains("**") && !super::wild::is_source(pattern);
         let over = if deep { Touch::ReadTree } else { touch.of_tree() };
         let mut touched = self.touch_inside(over, base, by, marks);
+        self.count_matched(before, touch, &resolved, pattern);
+        self.count_lost(before, touch, &resolved, pattern);
         if touch == Touch::Delete && !marks.has(Mark::Recursive) {
             // Files of one directory, and nothing below it.
             self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Recursive));
@@ -287,34 +289,21 @@ impl Observer<'_> {
             && self.hits(directory, pattern).is_some_and(|hits| hits.is_empty())
     }
 
-    /// The files of a tree that git has and that are few enough to be judged one by one: each is what its own path says.
-    fn few_tracked(&self, touch: Touch, real: &str, effect: &Effect) -> Option<Vec<String>> {
-        let is_meant = touch == Touch::DeleteTree
-            && effect.reversibility == Reversibility::Tracked
-            && effect.scope == Scope::Directory;
-        if !is_meant {
-            return None;
-        }
-        match self.world.look(real).kind {
-            Kind::File | Kind::Link => return Some(vec![real.to_owned()]),
-            Kind::Directory => {}
-            Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
-        }
-        let below = self.world.below(real).filter(|_| self.world.lists_everything())?;
-        let files = below.iter().filter(|(_, kind)| *kind != Kind::Directory);
-        let files: Vec<String> = files.map(|(path, _)| path.clone()).collect();
-        (!files.is_empty() && files.len() <= MATCHED).then_some(files)
-    }
-
     /// The few files that a deletion would hit, if that is certain: one narrow pattern in a directory that can be listed, and
     /// nothing before it in the call that could have put more there.
     fn matched(&self, touch: Touch, directory: &str, pattern: &str) -> Option<Vec<String>> {
         let is_plain = touch == Touch::Delete && super::wild::is_narrow(pattern) && !pattern.contains(['{', '!', '^']);
         let is_first = self.effects.iter().all(|effect| effect.operation == Operation::Read);
         let is_edit = touch == Touch::Edit;
-        let is_tree = touch == Touch::DeleteTree && super::wild::is_narrow(pattern);
-        if (is_edit || is_tree) && self.is_own_ground(directory) && self.is_still() {
-            let is_file = |hit: &String| !is_edit || self.world.look(hit).kind == Kind::File;
+        let last = pattern.rsplit('/').next().unwrap_or_default();
+        let is_tree = touch == Touch::DeleteTree && super::wild::is_narrow(last);
+        let is_deep = touch == Touch::Delete && last != pattern && super::wild::is_narrow(last);
+        if (is_edit || is_tree || is_deep) && self.is_own_ground(directory) && self.is_still() {
+            let is_file = |hit: &String| match self.world.look(hit).kind {
+                Kind::File => true,
+                Kind::Link => !is_edit,
+                Kind::Directory | Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => is_tree,
+            };
             let hits = self.hits(directory, pattern)?;
             return (!hits.is_empty() && hits.len() <= MATCHED && hits.iter().all(is_file)).then_some(hits);
         }
@@ -397,6 +386,7 @@ impl Observer<'_> {
         }
         self.note_tree(touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
+        self.note_tracked(touch, &real, &mut effect);
         if let Some(files) = self.few_tracked(touch, &real, &effect) {
             let touched = files.iter().map(|file| self.touch_path(Touch::Delete, file, by, marks));
             return touched.fold(Touched { path: Some(real.clone()), sensitive: false }, |all, one| Touched {

@@ -90,6 +90,7 @@ impl Runner<'_, '_> {
 
     /// What a program changes where it works is changed outside the project if it works there.
     pub fn place_effect(&self, effect: &mut Effect, invocation: &Invocation) {
+        self.out.note_discarded(effect);
         let changes = match effect.operation {
             Operation::Write | Operation::Delete | Operation::Mutate => true,
             Operation::Read | Operation::Execute | Operation::Network => false,

@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Degree, Mark, Scope};
 
 use super::super::Invocation;
-use super::find_words::{BARE, COMPARED, RUNNERS, VALUED, WRITERS};
+use super::find_words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::paths::{is_ours, stays_inside};
 use crate::observe::shell::run::Runner;
@@ -93,15 +93,22 @@ impl Runner<'_, '_> {
 
     fn delete_found(&mut self, expression: &Expression, invocation: &Invocation) {
         self.doubt_links(expression, invocation);
+        if expression.follows {
+            self.out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
+        }
         if let Some(found) = self.certainly_found(expression, invocation) {
             return self.delete_certain(&found, expression, invocation);
         }
+        let is_open = expression.chooses() && self.found_now(expression, invocation).is_some();
         for field in found(expression, None) {
             let before = self.out.effects.len();
             self.out.touch(Touch::DeleteTree, &field, invocation.cwd.as_deref(), &invocation.by);
             let patterns = expression.patterns();
-            if !patterns.is_empty() {
+            if !patterns.is_empty() || is_open {
                 self.only_some(before);
+            }
+            if is_open {
+                self.out.leave_open(before);
             }
             if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::wild::is_narrow(pattern)) {
                 self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Narrowed));
@@ -186,11 +193,22 @@ impl Runner<'_, '_> {
 
 impl Expression {
     /// Patterns of which every found file matches one; empty if some file may match none.
-    fn patterns(&self) -> Vec<&str> {
+    pub(super) fn patterns(&self) -> Vec<&str> {
         if self.names.is_empty() || self.names.iter().any(Vec::is_empty) {
             return Vec::new();
         }
         self.names.iter().flatten().map(String::as_str).collect()
+    }
+
+    /// `-delete` is all that is done to what is found: no directory goes that holds something.
+    pub(super) fn only_deletes(&self) -> bool {
+        self.deletes && self.commands.is_empty()
+    }
+
+    /// Some test looks at more than names and kinds.
+    fn chooses(&self) -> bool {
+        const TESTS: &[&str] = &["-empty", "-size", "-perm", "-newer", "-mtime", "-mmin"];
+        self.tests.iter().filter_map(Field::exact).any(|word| TESTS.contains(&word))
     }
 
     fn trouble(&mut self, degree: Degree, because: impl Into<String>) {
@@ -259,6 +277,7 @@ fn read(words: &[Field]) -> Expression {
     let mut at = start_paths(words, &mut expression);
     expression.tests = words.get(at..).unwrap_or_default().to_vec();
     let mut negated = false;
+    let mut group = Group::default();
     let mut alternative = Vec::new();
     while let Some(word) = words.get(at) {
         at += 1;
@@ -267,9 +286,12 @@ fn read(words: &[Field]) -> Expression {
             continue;
         }
         let text = word.text.as_str();
+        group.step(text, negated);
+        let negated_here = negated || group.is_negated();
         match text {
+            "-o" | "-or" | "," if group.is_negated() => {}
             "-o" | "-or" | "," => expression.names.push(std::mem::take(&mut alternative)),
-            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" if !negated => {
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" if !negated_here => {
                 alternative.extend(words.get(at).and_then(pattern));
                 expression.picks.extend(words.get(at).map(|word| word.text.clone()));
             }

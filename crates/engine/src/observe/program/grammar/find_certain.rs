@@ -1,17 +1,19 @@
 //! Deletions by `find` whose hits are known: nothing, a few files, or what a build makes again.
 
-use doorward_vocabulary::{Operation, Reversibility};
+use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
 
 use super::super::Invocation;
 use super::find::Expression;
-use super::find_hits;
-use crate::effect::{Effect, Target};
+use super::find_hits::{self, Hits};
+use crate::effect::{Amount, Effect, Target};
+use crate::limits::is_bulk;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::place;
+use crate::policy::Thresholds;
 use crate::world::{Kind, Tracking};
 
 /// More files are not written down one by one.
@@ -24,13 +26,37 @@ const MANY: usize = 2_000;
 #[derive(Debug)]
 pub(super) enum Found {
     Few(Vec<String>),
-    /// Many files, all of which a build makes again.
-    Rebuilt,
+    /// Too many to be written down one by one.
+    Many(Sum),
+}
+
+/// Many files, by what brings them back.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    /// Nothing does.
+    lost: Amount,
+    tracked: u64,
+    /// Not fewer either.
+    is_exact: bool,
+    /// Those whose name or place says more than their number.
+    told: Vec<String>,
 }
 
 impl Runner<'_, '_> {
     /// What the actions reach, if the disk says so for certain and it lies in a place of one's own.
     pub(super) fn certainly_found(&self, expression: &Expression, invocation: &Invocation) -> Option<Found> {
+        let hits = self.found_now(expression, invocation).filter(|_| self.out.is_still())?;
+        if hits.paths.len() > MANY {
+            return None;
+        }
+        if hits.paths.len() <= FEW {
+            return Some(Found::Few(hits.paths.into_iter().map(|(hit, _)| hit).collect()));
+        }
+        self.summed(&hits).map(Found::Many)
+    }
+
+    /// What they would reach now; `None` if that is not known, or neither the place nor its repository is left.
+    pub(super) fn found_now(&self, expression: &Expression, invocation: &Invocation) -> Option<Hits> {
         let cwd = invocation.cwd.as_deref()?;
         let roots: Vec<String> = expression
             .starts
@@ -38,31 +64,98 @@ impl Runner<'_, '_> {
             .map(|start| start.exact().map(|text| path::lexical(&path::join(cwd, text))))
             .collect::<Option<_>>()?;
         let is_own = |root: &String| self.out.is_own_ground(root);
-        if expression.follows || !expression.trouble.is_empty() || !roots.iter().all(is_own) || !self.out.is_still() {
+        if expression.follows || !expression.trouble.is_empty() || !roots.iter().all(is_own) {
             return None;
         }
         let hits = find_hits::hits(&expression.tests, &expression.starts, cwd, self.out.world)?;
-        let is_kept = |(hit, _): &(String, Kind)| roots.contains(hit) || hit.split('/').any(|part| part == ".git");
-        if hits.len() > MANY || hits.iter().any(is_kept) {
-            return None;
+        // Git can do without its empty directories, and a person sees which they are.
+        let may_go = |kind: Kind| kind == Kind::Directory && expression.only_deletes();
+        let is_kept = |(hit, kind): &(String, Kind)| roots.contains(hit) || (is_of_git(hit) && !may_go(*kind));
+        (!hits.paths.iter().any(is_kept)).then_some(hits)
+    }
+
+    /// Directories go only once they are empty, so that their files are all that counts.
+    fn summed(&self, hits: &Hits) -> Option<Sum> {
+        let world = self.out.world;
+        let mut sum = Sum { is_exact: hits.is_exact, ..Sum::default() };
+        for (hit, kind) in &hits.paths {
+            match kind {
+                Kind::Directory if is_of_git(hit) => {
+                    sum.told.push(hit.clone());
+                    continue;
+                }
+                Kind::Directory => continue,
+                Kind::File | Kind::Link => {}
+                Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
+            }
+            match world.tracking(hit) {
+                Tracking::Rebuildable => continue,
+                Tracking::Clean => sum.tracked += 1,
+                Tracking::Modified
+                | Tracking::Untracked
+                | Tracking::Ignored
+                | Tracking::Outside
+                | Tracking::Unknown => {
+                    sum.lost.files += 1;
+                    sum.lost.bytes = sum.lost.bytes.saturating_add(world.look(hit).size);
+                }
+            }
+            let here = place::classify(hit, world);
+            if here.reach > Reach::Project || here.sensitivity > Sensitivity::None {
+                sum.told.push(hit.clone());
+            }
         }
-        if hits.len() <= FEW {
-            return Some(Found::Few(hits.into_iter().map(|(hit, _)| hit).collect()));
+        (sum.told.len() <= FEW).then_some(sum)
+    }
+
+    /// One effect for each place that is searched, with what all of them lose.
+    fn delete_many(&mut self, sum: &Sum, expression: &Expression, invocation: &Invocation) {
+        let cwd = invocation.cwd.as_deref().unwrap_or("/");
+        for hit in &sum.told {
+            self.out.touch_path(Touch::Delete, hit, &invocation.by, Marks::default());
         }
-        let is_rebuilt =
-            |(hit, kind): &(String, Kind)| *kind == Kind::File && self.out.world.tracking(hit) == Tracking::Rebuildable;
-        hits.iter().all(is_rebuilt).then_some(Found::Rebuilt)
+        let reversibility = match (sum.lost.files, sum.tracked) {
+            (0, 0) => Reversibility::Rebuildable,
+            (0, _) => Reversibility::Tracked,
+            (_, _) => Reversibility::Irreversible,
+        };
+        for (at, start) in expression.starts.iter().enumerate() {
+            let root = path::lexical(&path::join(cwd, &start.text));
+            let here = place::classify(&path::join(&root, "x"), self.out.world);
+            let mut effect = Effect::new(Operation::Delete, Target::Path(root));
+            (effect.scope, effect.reach) = (Scope::Directory.max(here.scope), here.reach);
+            effect.reversibility = reversibility;
+            effect.marks.add(Mark::Recursive);
+            if at == 0 {
+                effect.restorable = sum.tracked;
+                effect.amount = Some(sum.lost).filter(|lost| lost.files > 0 && sum.is_exact);
+            }
+            // What may be many and may be few is put to a person.
+            if !sum.is_exact {
+                effect.marks.add(Mark::CountUnknown);
+            }
+            if effect.amount.is_some_and(|lost| is_bulk(lost, &Thresholds::default())) {
+                effect.marks.add(Mark::Bulk);
+            }
+            effect.by.clone_from(&invocation.by.name);
+            effect.part = invocation.by.part;
+            self.out.effect(effect);
+        }
     }
 
     /// `-delete`: files, and directories only once they are empty.
     pub(super) fn delete_certain(&mut self, found: &Found, expression: &Expression, invocation: &Invocation) {
         let cwd = invocation.cwd.clone();
-        let pattern = expression.picks.last().cloned().unwrap_or_else(|| "*".to_owned());
         match found {
             Found::Few(hits) if hits.is_empty() => {
+                // What is found later on may match any of the names.
+                let patterns = expression.patterns();
+                let patterns = if patterns.is_empty() { vec!["*"] } else { patterns };
                 for start in &expression.starts {
                     let root = path::lexical(&path::join(cwd.as_deref().unwrap_or("/"), &start.text));
-                    self.out.touch_nothing(&root, &pattern, &invocation.by);
+                    for pattern in &patterns {
+                        self.out.touch_nothing(&root, pattern, &invocation.by);
+                    }
                 }
             }
             Found::Few(hits) => {
@@ -71,18 +164,7 @@ impl Runner<'_, '_> {
                     self.out.touch(Touch::Delete, &field, cwd.as_deref(), &invocation.by);
                 }
             }
-            Found::Rebuilt => {
-                for start in &expression.starts {
-                    let root = path::lexical(&path::join(cwd.as_deref().unwrap_or("/"), &start.text));
-                    let here = place::classify(&path::join(&root, &pattern), self.out.world);
-                    let mut effect = Effect::new(Operation::Delete, Target::Path(path::join(&root, &pattern)));
-                    (effect.scope, effect.reach) = (here.scope, here.reach);
-                    effect.reversibility = Reversibility::Rebuildable;
-                    effect.by.clone_from(&invocation.by.name);
-                    effect.part = invocation.by.part;
-                    self.out.effect(effect);
-                }
-            }
+            Found::Many(sum) => self.delete_many(sum, expression, invocation),
         }
     }
 
@@ -113,7 +195,11 @@ impl Runner<'_, '_> {
                 self.inner_command(words.iter().flat_map(fields).collect(), invocation, state);
                 true
             }
-            Some(Found::Rebuilt) | None => false,
+            Some(Found::Many(_)) | None => false,
         }
     }
+}
+
+fn is_of_git(path: &str) -> bool {
+    path.split('/').any(|part| part == ".git")
 }

@@ -1,5 +1,9 @@
 //! What an expression of `find` hits on this disk: each entry is tried against the tests, and what cannot be told counts as a hit.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use super::find_stats::Stat;
 use super::find_words::{BARE, COMPARED, RUNNERS, VALUED};
 use crate::observe::shell::field::Field;
 use crate::path;
@@ -7,7 +11,7 @@ use crate::world::{Kind, World};
 
 /// Whether a test holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
+pub(super) enum Holds {
     No,
     Perhaps,
     Yes,
@@ -30,6 +34,7 @@ enum Node {
         folds: bool,
     },
     Type(String),
+    Stat(Stat),
     Known(Holds),
     /// Deletes or hands on what has come so far.
     Act,
@@ -43,20 +48,35 @@ struct Limits {
 }
 
 /// One entry as `find` sees it.
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     shown: &'a str,
-    kind: Kind,
+    pub kind: Kind,
+    pub absolute: &'a str,
+    /// Directories that cannot become empty.
+    pub full: &'a BTreeSet<String>,
+    pub world: &'a dyn World,
+    /// Some test could not be told.
+    is_unsure: Cell<bool>,
+}
+
+/// What an action may reach.
+#[derive(Debug, Default)]
+pub(super) struct Hits {
+    pub paths: Vec<(String, Kind)>,
+    /// Every test could be told, so that these are all of them and no more.
+    pub is_exact: bool,
 }
 
 /// Every path that an action of the expression may reach; `None` if that cannot be told.
-pub fn hits(words: &[Field], starts: &[Field], cwd: &str, world: &dyn World) -> Option<Vec<(String, Kind)>> {
+pub(super) fn hits(words: &[Field], starts: &[Field], cwd: &str, world: &dyn World) -> Option<Hits> {
     let words: Vec<&str> = words.iter().map(Field::exact).collect::<Option<_>>()?;
-    let mut parser = Parser { words: &words, at: 0, limits: Limits::default() };
+    let mut parser = Parser { words: &words, at: 0, limits: Limits::default(), cwd, world };
     let node = parser.list()?;
     if parser.at != words.len() {
         return None;
     }
-    let limits = parser.limits;
+    let (limits, mut is_exact) = (parser.limits, true);
+    let asks_empty = words.contains(&"-empty");
     let mut found = Vec::new();
     for start in starts {
         let shown = start.exact()?;
@@ -67,30 +87,51 @@ pub fn hits(words: &[Field], starts: &[Field], cwd: &str, world: &dyn World) -> 
             Kind::File | Kind::Directory => {}
             Kind::Link | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
         }
+        let below = if kind == Kind::Directory { world.below(&root)? } else { Vec::new() };
+        let full = if asks_empty { full(&below, world) } else { BTreeSet::new() };
         let mut consider = |absolute: &str, inner: &str, kind: Kind| {
             let depth = if inner.is_empty() { 0 } else { inner.split('/').count() };
             let is_deep = depth < limits.least || limits.most.is_some_and(|most| depth > most);
             let shown =
                 if inner.is_empty() { shown.to_owned() } else { format!("{}/{inner}", shown.trim_end_matches('/')) };
-            if !is_deep && node.reaches(&Entry { shown: &shown, kind }).1 {
+            let entry = Entry { shown: &shown, kind, absolute, full: &full, world, is_unsure: Cell::new(false) };
+            if !is_deep && node.reaches(&entry).1 {
+                is_exact &= !entry.is_unsure.get();
                 found.push((absolute.to_owned(), kind));
             }
         };
         consider(&root, "", kind);
-        if kind == Kind::Directory {
-            for (below, kind) in world.below(&root)? {
-                let inner = below.strip_prefix(root.as_str())?.trim_start_matches('/').to_owned();
-                consider(&below, &inner, kind);
-            }
+        for (below, kind) in &below {
+            let inner = below.strip_prefix(root.as_str())?.trim_start_matches('/').to_owned();
+            consider(below, &inner, *kind);
         }
     }
-    Some(found)
+    Some(Hits { paths: found, is_exact })
+}
+
+/// Directories that hold something which `-empty` never takes, so that they stay.
+fn full(below: &[(String, Kind)], world: &dyn World) -> BTreeSet<String> {
+    let stays = |path: &str, kind: Kind| match kind {
+        Kind::Directory => false,
+        Kind::File => world.stats(path).is_none_or(|stats| stats.size > 0),
+        Kind::Missing | Kind::Link | Kind::Special | Kind::Unlisted | Kind::Unreadable => true,
+    };
+    let mut full = BTreeSet::new();
+    for (path, _) in below.iter().filter(|(path, kind)| stays(path, *kind)) {
+        let mut above = path::parent(path);
+        while above != "/" && full.insert(above.to_owned()) {
+            above = path::parent(above);
+        }
+    }
+    full
 }
 
 struct Parser<'a> {
     words: &'a [&'a str],
     at: usize,
     limits: Limits,
+    cwd: &'a str,
+    world: &'a dyn World,
 }
 
 impl Parser<'_> {
@@ -160,6 +201,14 @@ impl Parser<'_> {
                 Node::Known(Holds::Yes)
             }
             "-false" => Node::Known(Holds::No),
+            "-empty" => Node::Stat(Stat::Empty),
+            "-size" | "-perm" | "-newer" | "-mtime" | "-mmin" => {
+                let value = self.take()?;
+                let by_day = self.words.contains(&"-daystart");
+                Stat::read(&word, &value, self.cwd, self.world)
+                    .filter(|stat| !(by_day && stat.is_about_age()))
+                    .map_or(Node::Known(Holds::Perhaps), Node::Stat)
+            }
             // Links lead out of what was walked.
             "-follow" | "-quit" => return None,
             _ if RUNNERS.contains(&word.as_str()) => {
@@ -210,14 +259,27 @@ impl Node {
                 let (holds, acts) = part.reaches(entry);
                 (holds.not(), acts)
             }
+            Node::Act => (Holds::Perhaps, true),
+            Node::Name { .. } | Node::Path { .. } | Node::Type(_) | Node::Stat(_) | Node::Known(_) => {
+                let holds = self.holds(entry);
+                entry.is_unsure.set(entry.is_unsure.get() || holds == Holds::Perhaps);
+                (holds, false)
+            }
+        }
+    }
+
+    /// A test without parts.
+    fn holds(&self, entry: &Entry<'_>) -> Holds {
+        match self {
             Node::Name { pattern, folds } => {
                 let name = path::name(entry.shown.trim_end_matches('/'));
-                (fits(pattern, if name.is_empty() { entry.shown } else { name }, *folds), false)
+                fits(pattern, if name.is_empty() { entry.shown } else { name }, *folds)
             }
-            Node::Path { pattern, folds } => (fits(pattern, entry.shown, *folds), false),
-            Node::Type(wanted) => (entry.is_of(wanted), false),
-            Node::Known(holds) => (*holds, false),
-            Node::Act => (Holds::Perhaps, true),
+            Node::Path { pattern, folds } => fits(pattern, entry.shown, *folds),
+            Node::Type(wanted) => entry.is_of(wanted),
+            Node::Stat(stat) => stat.holds(entry),
+            Node::Known(holds) => *holds,
+            Node::All(_) | Node::Any(_) | Node::Each(_) | Node::Not(_) | Node::Act => Holds::Perhaps,
         }
     }
 }
@@ -269,7 +331,7 @@ fn fits(pattern: &str, text: &str, folds: bool) -> Holds {
 }
 
 /// Linear in the text for each star: what follows the last star is tried one byte further on.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {
@@ -306,7 +368,7 @@ mod tests {
         let field = |word: &str| Field::literal(word, doorward_shell::Span::default());
         let words: Vec<Field> = expression.split_whitespace().map(field).collect();
         let found = hits(&words, &[field(".")], "/p", &world);
-        let mut found = found.map(|found| found.into_iter().map(|(path, _)| path).collect::<Vec<_>>());
+        let mut found = found.map(|found| found.paths.into_iter().map(|(path, _)| path).collect::<Vec<_>>());
         found.iter_mut().for_each(|found| found.sort());
         assert_eq!(
             found,

@@ -92,3 +92,30 @@ pub const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-m
 pub const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
 
 pub const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+
+/// Brackets, as far as one with a `!` before it turns everything in it round.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    depth: usize,
+    negated_at: Option<usize>,
+}
+
+impl Group {
+    pub(super) fn step(&mut self, text: &str, negated: bool) {
+        match text {
+            "(" => {
+                self.depth += 1;
+                self.negated_at = self.negated_at.or(negated.then_some(self.depth));
+            }
+            ")" => {
+                self.negated_at = self.negated_at.filter(|at| *at < self.depth);
+                self.depth = self.depth.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_negated(&self) -> bool {
+        self.negated_at.is_some()
+    }
+}

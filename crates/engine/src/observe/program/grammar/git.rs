@@ -109,7 +109,7 @@ impl Runner<'_, '_> {
         }
         self.git_rewrites(&sub, invocation, state);
         // What comes in is there before a hook runs it.
-        let is_seen = self.git_writes(&sub, git.as_ref(), invocation, state);
+        let written = self.git_writes(&sub, git.as_ref(), invocation, state);
         if !WITHOUT_REPOSITORY.contains(&sub.as_str()) {
             self.git_repository(&sub, git.as_ref(), invocation, state);
         }
@@ -119,7 +119,7 @@ impl Runner<'_, '_> {
         }
         self.git_operands(&sub, git.as_ref(), invocation, state);
         self.git_remote(&sub, git.as_ref(), invocation, state);
-        self.git_losses(&sub, git.as_ref(), is_seen, invocation);
+        self.git_losses(&sub, git.as_ref(), &written, invocation);
         if sub == "update-index" {
             self.git_index(git.as_ref(), invocation);
         }

@@ -3,6 +3,7 @@
 use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
 
 use super::super::Invocation;
+use super::git_writes::Written;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::shell::field::Field;
@@ -76,9 +77,9 @@ impl Runner<'_, '_> {
             || has_extension(text)
     }
 
-    /// Changes that a command throws away: a file that is as committed loses nothing. `is_seen` says that git was asked for
-    /// what the files become.
-    pub fn git_losses(&mut self, sub: &str, git: Option<&Git>, is_seen: bool, invocation: &mut Invocation) {
+    /// Changes that a command throws away: a file that is as committed loses nothing. `written` is what git was asked about the
+    /// files that it puts in their place.
+    pub(super) fn git_losses(&mut self, sub: &str, git: Option<&Git>, written: &Written, invocation: &mut Invocation) {
         invocation.work_tree = work_tree(sub, git, invocation);
         match sub {
             "checkout" => {
@@ -91,7 +92,7 @@ impl Runner<'_, '_> {
                 let from_index = !makes && paths.len() == invocation.args.operands.len();
                 if !paths.is_empty() {
                     invocation.does.clear();
-                    self.discard(&paths, from_index || is_seen, invocation);
+                    self.discard(&paths, from_index, written, invocation);
                 }
             }
             "restore" if !invocation.does.is_empty() => {
@@ -100,9 +101,10 @@ impl Runner<'_, '_> {
                 if !paths.is_empty() {
                     invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
                     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-                    self.discard(&paths, from_index || is_seen, invocation);
+                    self.discard(&paths, from_index, written, invocation);
                 }
             }
+            "rm" => self.git_removals(git, invocation),
             "worktree add" => self.second_work_tree(git, invocation),
             "branch" if invocation.args.has_any(&["-D", "-M", "-C", "-f", "--force"]) => {
                 for does in &mut invocation.does {
@@ -166,7 +168,7 @@ impl Runner<'_, '_> {
             || has_extension(text)
     }
 
-    fn discard(&mut self, paths: &[Field], is_known: bool, invocation: &Invocation) {
+    fn discard(&mut self, paths: &[Field], is_from_index: bool, written: &Written, invocation: &Invocation) {
         for field in paths {
             let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                 let whole = path::lexical(&path::join(cwd, text));
@@ -183,7 +185,7 @@ impl Runner<'_, '_> {
                 let is_seen = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                     self.out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File
                 });
-                if is_known && is_seen {
+                if (is_from_index || written.is_seen) && is_seen {
                     self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Unseen));
                 }
                 continue;
@@ -195,6 +197,7 @@ impl Runner<'_, '_> {
             effect.reach = Reach::Project;
             effect.reversibility = Reversibility::Irreversible;
             effect.marks.add(Mark::DiscardsWork);
+            effect.restorable = self.put_back(field, &written.others, invocation);
             effect.by.clone_from(&invocation.by.name);
             effect.part = invocation.by.part;
             self.out.effect(effect);

@@ -1,5 +1,6 @@
 //! Git as a writer: the files that a command puts into the work tree or the index, judged by what enters and where.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, Mark, Marks};
@@ -20,17 +21,26 @@ use crate::world::{Git, Kind, Tracking};
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
 
 impl Runner<'_, '_> {
-    /// Looks up what the command would write; says whether all of it was seen. What is staged is as good as written.
-    pub fn git_writes(&mut self, sub: &str, git: Option<&Git>, invocation: &Invocation, state: &mut State<'_>) -> bool {
+    /// Looks up what the command would write. What is staged is as good as written.
+    pub(super) fn git_writes(
+        &mut self,
+        sub: &str,
+        git: Option<&Git>,
+        invocation: &Invocation,
+        state: &mut State<'_>,
+    ) -> Written {
         if invocation.args.always(|changes| changes.dry_run) {
-            return true;
+            return Written { others: BTreeSet::new(), is_seen: true };
         }
         let all = wanted(sub, git, invocation);
-        let mut is_seen = !all.is_empty();
+        let mut written = Written { others: BTreeSet::new(), is_seen: !all.is_empty() };
         for wanted in all {
+            let is_of_paths = !wanted.paths.is_empty();
             let found = self.git_write(wanted.clone(), git, invocation, state);
-            is_seen &= found == Looked::Seen;
-            if found == Looked::Nameless && !wanted.else_paths.is_empty() {
+            written.is_seen &= matches!(found, Looked::Files { is_seen: true, .. });
+            if let Looked::Files { paths, .. } = found {
+                written.others.extend(paths.into_iter().filter(|_| is_of_paths));
+            } else if found == Looked::Nameless && !wanted.else_paths.is_empty() {
                 // `git checkout a.txt`: no branch has that name, so it is a file.
                 let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
                 self.git_write(staged, git, invocation, state);
@@ -43,7 +53,7 @@ impl Runner<'_, '_> {
             self.unseen_write(invocation, "the branch follows one of another name");
         }
         super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
-        is_seen
+        written
     }
 
     fn git_write(
@@ -74,8 +84,9 @@ impl Runner<'_, '_> {
                     self.out.arrivals.push(place.clone());
                     self.store(place.clone(), None, Origin { brought: true, ..Origin::default() }, state);
                 }
+                let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
                 files.into_iter().for_each(|file| self.incoming(file, elsewhere, invocation, state));
-                return if is_seen { Looked::Seen } else { Looked::Done };
+                return Looked::Files { paths, is_seen };
             }
         }
         Looked::Done
@@ -145,12 +156,20 @@ impl Runner<'_, '_> {
     }
 }
 
-/// Whether the world knew the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What git was asked about the files that a command writes.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// Files that paths name and that another commit has otherwise.
+    pub others: BTreeSet<String>,
+    /// Every file that it writes is text that this project has had.
+    pub is_seen: bool,
+}
+
+/// Whether the world knew the name, and the files that would be others.
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Looked {
     Done,
-    /// Every file that it writes is text that this project has had.
-    Seen,
+    Files { paths: Vec<String>, is_seen: bool },
     Nameless,
 }
 

@@ -13,6 +13,7 @@ mod echo;
 mod find;
 mod find_certain;
 mod find_hits;
+mod find_stats;
 mod find_words;
 mod fzf;
 mod gh_api;
@@ -24,8 +25,10 @@ mod git_hooks;
 mod git_index;
 mod git_output;
 mod git_paths;
+mod git_pathspec;
 mod git_plain;
 mod git_remote;
+mod git_removals;
 mod git_rewrites;
 mod git_sources;
 #[cfg(test)]
