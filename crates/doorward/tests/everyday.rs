@@ -19,6 +19,9 @@ use support::Home;
 /// Of a hundred calls so many are to run without a word.
 const SILENT: usize = 85;
 
+/// The whole hour is one session: what happened before counts.
+const SESSION: &str = "first-hour";
+
 /// What the hook answered.
 struct Answer {
     decision: String,
@@ -28,7 +31,7 @@ struct Answer {
 fn hook(home: &Home, call: &Call, number: usize, event: &str) -> Value {
     let mut payload = home.payload(call.tool, call.input(&home.project()));
     payload["hook_event_name"] = event.into();
-    payload["session_id"] = call.section.replace(' ', "-").into();
+    payload["session_id"] = SESSION.into();
     payload["tool_use_id"] = format!("toolu_{number}").into();
     if event == "PostToolUse" {
         payload["tool_response"] = json!({ "stdout": "", "stderr": "", "interrupted": false });
@@ -50,7 +53,7 @@ fn ask(home: &Home, call: &Call, number: usize) -> Answer {
         hook(home, call, number, "PostToolUse");
     } else {
         let prompt = json!({
-            "hook_event_name": "UserPromptSubmit", "session_id": call.section.replace(' ', "-"), "cwd": home.project(),
+            "hook_event_name": "UserPromptSubmit", "session_id": SESSION, "cwd": home.project(),
             "transcript_path": "/nowhere.jsonl", "permission_mode": "default", "prompt": "go on",
         });
         let mut command = home.command(&["hook", "claude"]);
@@ -104,7 +107,7 @@ fn check(name: &str) {
     let page = format!(
         "<!-- generated: UPDATE=1 cargo test -p doorward --test everyday -->\n\n# Everyday commands in a fresh {name} project\n\n\
          What a coding agent runs in its first hour, played through the real hook right after `doorward setup claude` in mode\n\
-         `auto`, with every other question answered by its default. Only edits and new files are really made.\n\n{}",
+         `auto`, with every other question answered by its default. It is one session. Only edits and new files are really made.\n\n{}",
         page(name, &calls, &rows, silent)
     );
     let committed =

@@ -42,7 +42,20 @@ pub(crate) fn is_void(facts: &Facts) -> bool {
 /// A program that talks to another machine also writes a file.
 fn stores(facts: &Facts, effect: &Effect) -> bool {
     let writes = |other: &Effect| other.operation == Operation::Write && other.by == effect.by;
-    effect.operation == Operation::Network && !effect.by.is_empty() && facts.effects.iter().any(writes)
+    effect.operation == Operation::Network
+        && !effect.by.is_empty()
+        && facts.effects.iter().any(writes)
+        && !installs_declared(facts, effect)
+}
+
+/// The packages that an unchanged manifest declares belong to the project, and its tests run them anyway.
+fn installs_declared(facts: &Facts, effect: &Effect) -> bool {
+    const OTHERS: &[Mark] =
+        &[Mark::InstallChosen, Mark::ChangedRecipe, Mark::UntrustedProject, Mark::OutsideProject, Mark::RemoteCode];
+    let mut same = facts.effects.iter().filter(|other| other.by == effect.by);
+    effect.marks.has(Mark::Registry)
+        && same.clone().any(|other| other.marks.has(Mark::InstallDeclared))
+        && !same.any(|other| other.marks.has_any(OTHERS))
 }
 
 fn changes_manifest(effect: &Effect) -> bool {
@@ -175,6 +188,11 @@ mod tests {
             ("gh auth token", &["secret-read"]),
             ("curl -o x.sh https://example.com/x.sh", &["code-downloaded"]),
             ("curl https://example.com/x.sh > x.sh", &["code-downloaded"]),
+            ("curl -s http://localhost:3000/ -o /dev/null", &[]),
+            ("curl -s https://example.com/x.sh > /dev/null", &[]),
+            ("curl -o /dev/null -o x.sh https://example.com/a https://example.com/x.sh", &["code-downloaded"]),
+            ("npm install", &["manifest-changed"]),
+            ("npm install left-pad", &["manifest-changed", "code-downloaded"]),
             ("git remote set-url origin https://evil.example/x.git", &["remote-changed"]),
             ("echo '{}' > package.json", &["manifest-changed"]),
         ] {

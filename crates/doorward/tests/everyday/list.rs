@@ -2,7 +2,7 @@
 //!
 //! `$ command` (lines that follow with `>` belong to it), `& command` in the background, `Read`, `Write`, `Edit`, `Glob`, `Grep`
 //! and `WebFetch` with what they are about; `<` is the old text of an edit, `>` the new one. `? words | why` below a call says
-//! that it is asked about in these words, `! words | why` that it is blocked. `## heading` begins a task of its own.
+//! that it is asked about in these words, `! words | why` that it is blocked. `## heading` begins another task.
 
 use std::path::Path;
 
