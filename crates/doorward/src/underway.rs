@@ -45,6 +45,9 @@ pub struct Course {
     id: String,
     writes: Vec<String>,
     runs: Vec<String>,
+    /// What decides what runs in its project; whoever has started has read it.
+    #[serde(default)]
+    recipes: Vec<String>,
     since_ms: u64,
     /// A person has been asked about it and has not answered yet.
     #[serde(default)]
@@ -62,13 +65,12 @@ impl Course {
     /// The course of a call; `recipes` decide what runs in its project. `None` if nobody can come in its way.
     pub fn of(id: &str, facts: &Facts, recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
         let effects = &facts.effects;
-        let mut runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
+        let runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
         let writes = paths(effects, changes);
-        if effects.iter().any(|effect| effect.operation == Operation::Execute) {
-            runs.extend(recipes());
-        }
-        let has_any = !writes.is_empty() || !runs.is_empty();
-        has_any.then(|| Course { id: id.to_owned(), writes, runs, ..Course::default() })
+        let is_run = effects.iter().any(|effect| effect.operation == Operation::Execute);
+        let recipes = if is_run { recipes() } else { Vec::new() };
+        let has_any = !writes.is_empty() || !runs.is_empty() || !recipes.is_empty();
+        has_any.then(|| Course { id: id.to_owned(), writes, runs, recipes, ..Course::default() })
     }
 
     /// The course of a call that a person is asked about: it runs after that, but what it writes may come in between.
@@ -97,11 +99,11 @@ impl Course {
 
     /// A file that one of the two writes and the other runs.
     fn crosses(&self, other: &Course) -> Option<String> {
-        let meet = |writes: &[String], runs: &[String]| {
-            let is_written = |run: &&String| writes.iter().any(|written| Path::new(run).starts_with(written));
-            runs.iter().find(is_written).cloned()
+        let meet = |writing: &Course, running: &Course| {
+            let is_written = |run: &&String| writing.writes.iter().any(|written| Path::new(run).starts_with(written));
+            running.runs.iter().chain(&running.recipes).find(is_written).cloned()
         };
-        meet(&self.writes, &other.runs).or_else(|| meet(&other.writes, &self.runs))
+        meet(self, other).or_else(|| meet(other, self))
     }
 }
 
@@ -156,6 +158,7 @@ impl UnderWay {
     pub fn end(&mut self, id: &str) -> Vec<String> {
         self.reports = true;
         self.calls.retain(|call| call.id != id || call.is_background);
+        self.calls.iter_mut().filter(|call| call.id == id).for_each(|call| call.recipes.clear());
         let at = self.watched.iter().position(|(watched, _)| watched == id);
         at.and_then(|at| self.watched.remove(at)).map(|(_, paths)| paths).unwrap_or_default()
     }

@@ -152,7 +152,11 @@ fn what_does_not_fit_or_cannot_be_copied_asks_and_says_why() {
     check(&|room| room.configure("[snapshots]\nenabled = false\n"), "rm -rf notes", "snapshots.enabled");
     check(&|room| assert!(room.shell("mkfifo notes/pipe")), "rm -rf notes", "device, socket or pipe");
     check(&|room| assert!(room.shell("ln u.txt notes/u2.txt")), "echo x > u.txt", "cannot be brought back");
-    check(&|room| assert!(room.shell("ln -s ../src notes/l")), "find -L notes -name '*.rs' -delete", "through a link");
+    check(
+        &|room| assert!(room.shell("ln -s ../src notes/l")),
+        "find -L notes -name '*.rs' -delete",
+        "behind the links",
+    );
     check(&|room| assert!(room.shell("ln -s ../src notes/l")), "mv notes papers", "is a link");
     check(&|_| {}, "git checkout -- '*.rs'", "pattern of git's own");
     check(
