@@ -95,7 +95,7 @@ fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
     Ok(fields.own("tool_use_id")?.map_or(Event::Nothing, |id| Event::Outcome(Outcome { id, session, result })))
 }
 
-fn tool(name: &str, input: &Value) -> Result<Tool, String> {
+pub fn tool(name: &str, input: &Value) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "Shell" => {
