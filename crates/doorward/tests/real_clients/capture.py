@@ -63,14 +63,19 @@ class Screen:
 
     def type(self, text):
         """A client that is still starting swallows what is typed, so it is typed until it is seen."""
-        for _ in range(5):
+        for _ in range(6):
             self.settle()
+            # News and offers of the client stand in the way.
+            if "Use existing model" in self.text():
+                self.tmux("send-keys", "Down")
+                time.sleep(0.5)
+                self.tmux("send-keys", "Enter")
+                continue
             self.tmux("send-keys", "-l", text)
             time.sleep(1)
             if text in self.text():
                 break
-            # News and offers of the client stand in the way.
-            self.tmux("send-keys", *(["Down", "Enter"] if "Use existing model" in self.text() else ["Escape"]))
+            self.tmux("send-keys", "Escape")
         self.tmux("send-keys", "Enter")
 
     def end(self):
