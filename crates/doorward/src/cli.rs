@@ -166,7 +166,7 @@ enum Command {
 pub struct CheckArguments {
     /// A shell command
     pub command: Option<String>,
-    /// The tool that would be called
+    /// The tool that would be called; with `--agent` also by the agent's own name for it
     #[arg(long, default_value = "bash", requires = "input", value_name = "NAME")]
     pub tool: String,
     /// The tool's input as JSON, in the shapes of --jsonl

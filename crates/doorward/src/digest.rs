@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::audit::Room;
 use crate::hook::entry;
 use crate::places::Places;
-use crate::screen::visible;
+use crate::screen::{counted, visible};
 use crate::snapshots;
 
 /// Files and hosts that are shown; JSON has all.
@@ -132,12 +132,12 @@ impl Digest {
     pub fn line(&self) -> String {
         let undone = self.files.values().filter(|can| **can).count();
         format!(
-            "doorward: {} calls, {} asked about, {} blocked; {} files changed, `doorward undo` can bring back {undone}; {} hosts",
-            self.calls,
+            "doorward: {}, {} asked about, {} blocked; {} changed, `doorward undo` can bring back {undone}; {}",
+            counted(self.calls, "call"),
             self.asked,
             self.blocked,
-            self.files.len(),
-            self.hosts.len()
+            counted(self.files.len() as u64, "file"),
+            counted(self.hosts.len() as u64, "host")
         )
     }
 

@@ -157,7 +157,7 @@ fn codex_hears_refusals_only_and_permissions() {
     assert!(said("PreToolUse", "rm -rf ~").contains("\"permissionDecision\":\"deny\""));
     assert!(said("PermissionRequest", "rm -rf ~").contains("\"behavior\":\"deny\""));
     let asked = said("PreToolUse", "git push origin main");
-    assert!(asked.contains("\"permissionDecision\":\"deny\"") && asked.contains("needs a person's yes"), "{asked}");
+    assert!(asked.contains("\"permissionDecision\":\"deny\"") && asked.contains("doorward needs a yes"), "{asked}");
     assert_eq!(said("PermissionRequest", "git push origin main"), "");
     // An agent that was trusted does not make another one trusted.
     let ran = home.hook("Bash", json!({"command": "ls"}));

@@ -63,7 +63,7 @@ fn a_read_above_the_limit_asks_and_names_it() {
     file(&home, "large.log", (10 << 20) + 1);
     assert_eq!(read(&home, "small.log").0, "allow");
     for (verdict, why) in [read(&home, "large.log"), bash(&home, "cat large.log")] {
-        assert!(verdict == "ask" && why.contains("the limit for one read is 10 MiB"), "{verdict}: {why}");
+        assert!(verdict == "ask" && why.contains("limit 10 MiB"), "{verdict}: {why}");
     }
     for command in ["tail -n 5 large.log", "wc -l large.log", "grep -c x large.log", "cat large.log | head -n 3"] {
         assert_eq!(bash(&home, command).0, "allow", "{command}");
@@ -75,11 +75,11 @@ fn a_read_limit_of_ones_own_is_lower_and_never_higher() {
     let home = house("read_bytes = 4096");
     file(&home, "page.log", 5000);
     let (verdict, why) = read(&home, "page.log");
-    assert!(verdict == "ask" && why.contains("4.8 KiB; the limit for one read is 4 KiB"), "{verdict}: {why}");
+    assert!(verdict == "ask" && why.contains("4.8 KiB, limit 4 KiB"), "{verdict}: {why}");
     let home = house("read_bytes = 999999999");
     file(&home, "large.log", 11 << 20);
     let (verdict, why) = read(&home, "large.log");
-    assert!(verdict == "ask" && why.contains("the limit for one read is 10 MiB"), "{verdict}: {why}");
+    assert!(verdict == "ask" && why.contains("limit 10 MiB"), "{verdict}: {why}");
     let shown = home.run(&["config"], b"").stdout;
     assert!(shown.contains("thresholds.read_bytes = 10485760"), "{shown}");
     assert!(shown.contains("is above the built-in limit, which counts: 10485760"), "{shown}");
@@ -94,9 +94,9 @@ fn a_project_can_lower_a_limit_and_not_raise_it() {
     file(&home, "notes.log", 2000);
     let (verdict, why) = bash(&home, "rm -rf data");
     assert!(verdict == "deny" && why.contains("12 files"), "{verdict}: {why}");
-    assert!(why.contains("the limit for one call is 10 files and 20 MiB"), "{why}");
+    assert!(why.contains("limit 10 files, 20 MiB"), "{why}");
     let (verdict, why) = read(&home, "notes.log");
-    assert!(verdict == "ask" && why.contains("the limit for one read is 1000 bytes"), "{verdict}: {why}");
+    assert!(verdict == "ask" && why.contains("limit 1000 bytes"), "{verdict}: {why}");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn files_that_are_named_one_by_one_count_together() {
     assert!(verdict == "deny" && why.contains("21 files"), "{verdict}: {why}");
     file(&home, "video.bin", (20 << 20) + 1);
     let (verdict, why) = bash(&home, "rm -f video.bin");
-    assert!(verdict == "deny" && why.contains("1 file, 20 MiB; the limit"), "{verdict}: {why}");
+    assert!(verdict == "deny" && why.contains("1 file, 20 MiB, limit"), "{verdict}: {why}");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn what_a_rule_blocks_wants_words_and_the_gravest_half_a_minute() {
     terminal.run_at(&home, "doorward review", (120, 40));
     terminal.shows_all(&[
         "a key is not enough",
-        "BLOCK, dual",
+        "BLOCK: cleared by",
         "30 seconds apart",
         "refused; a yes lets the agent repeat it",
     ]);
@@ -179,7 +179,7 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
          The calls that wait, live: first those whose agent stands still, with the seconds left; apart from them what was refused and \
          what was approved and has not run yet, repeats in one line. They go with their session. The screens below are captured from a \
          terminal by the test that drives it.\n\n\
-         | key | does |\n|---|---|\n| `y` | approves once what one key may approve (soft, firm); otherwise begins the typing |\n\
+         | key | does |\n|---|---|\n| `y` | approves once what one key may approve; otherwise (`typed`, `twice`) begins the typing |\n\
          | `n` | refuses, repeats included |\n| `t` | trusts the project: shows harmful recipes, then its name is typed |\n\
          | `a` | allows exactly this call for good: shows the rule and its effect on the last 30 days, then `always` is typed |\n\
          | `e` | explains: scope, reach and reversibility of each effect, session, decision, pattern |\n\
@@ -193,7 +193,7 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
          overrides at most five calls an hour that a rule blocks.\n",
     );
     terminal.run_at(&home, "doorward review", (140, 40));
-    let shown = terminal.shows_all(&["2 calls wait · 1 not waiting", "refused; a yes", "? help"]);
+    let shown = terminal.shows_all(&["2 calls wait · 1 refused or answered", "refused; a yes", "? help"]);
     screen(&mut page, &home, "140 columns", &shown);
     terminal.key("Down");
     let shown = terminal.shows_all(&["+ on: pull_request_target", "? help"]);
@@ -240,14 +240,14 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     screen(&mut page, &home, "too small to show a call", &shown);
     terminal.press("y");
     terminal.resize(100, 30);
-    terminal.shows_all(&["2 calls wait · 1 not waiting", "? help"]);
+    terminal.shows_all(&["2 calls wait · 1 refused or answered", "? help"]);
     assert!(grants(&home).is_empty());
     assert_eq!(bash(&home, KEYS), "deny");
-    terminal.shows("2 calls wait · 2 not waiting");
+    terminal.shows("2 calls wait · 2 refused or answered");
     terminal.press("/");
     terminal.shows("Enter keeps");
     terminal.types(".ssh");
-    terminal.shows_all(&["only `.ssh`", "BLOCK, dual"]);
+    terminal.shows_all(&["only `.ssh`", "BLOCK: cleared by"]);
     std::thread::sleep(SHOWN);
     terminal.press("y");
     let shown = terminal.shows("and Enter to let it run once");
@@ -292,9 +292,9 @@ fn a_call_that_waits_comes_first_with_its_seconds_and_goes_on_at_once() {
     }
     let terminal = Terminal::new(&home);
     terminal.run_at(&home, "doorward review", (140, 40));
-    terminal.shows_all(&["nothing waits · 1 not waiting", "×3"]);
+    terminal.shows_all(&["nothing waits · 1 refused or answered", "×3"]);
     let child = codex(&home, "one", "git push origin main");
-    let shown = terminal.shows_all(&["1 call waits · 1 not waiting", "s left", "git push origin main", "×3"]);
+    let shown = terminal.shows_all(&["1 call waits · 1 refused or answered", "s left", "git push origin main", "×3"]);
     let place = |text: &str| shown.find(text).unwrap();
     assert!(place("s left") < place("refused; a yes lets the agent repeat it"), "{shown}");
     // Whoever has pressed nothing for a while is shown the one that waits.

@@ -51,7 +51,7 @@ fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String>
     Ok(Some(Proof::Event))
 }
 
-fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name.strip_prefix(SUBAGENTS).unwrap_or(name) {
         // The justification comes with requests for a permission.

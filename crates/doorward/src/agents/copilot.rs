@@ -89,7 +89,7 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     Ok(likeness::proposed(call, name, input))
 }
 
-fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     if let ("apply_patch", Some(text)) = (name, input.as_str()) {
         return Ok(Tool::Edit { changes: patch::changes(text)? });
     }

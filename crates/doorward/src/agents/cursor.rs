@@ -98,7 +98,7 @@ fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
         .map_or(Event::Nothing, |id| Event::Outcome(Outcome { id, session: session.into(), result })))
 }
 
-fn tool(name: &str, input: &Value) -> Result<Tool, String> {
+pub fn tool(name: &str, input: &Value) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "Shell" => {

@@ -40,7 +40,8 @@ pub fn reply(decision: &Decision) -> Reply {
     let answer = match decision {
         Decision::Allow(reason) => json!({ "decision": "allow", "reason": reason }),
         Decision::Ask(reason) => json!({ "decision": "ask", "reason": reason, "systemMessage": reason }),
-        Decision::Deny(reason) => json!({ "decision": "deny", "reason": reason }),
+        // Its screen shows a refusal only if there is a message for the person as well.
+        Decision::Deny(reason) => json!({ "decision": "deny", "reason": reason, "systemMessage": reason }),
         Decision::Silent => return Reply::default(),
     };
     Reply { stdout: format!("{answer}\n"), ..Reply::default() }

@@ -117,6 +117,24 @@ impl Agent {
         }
     }
 
+    /// A tool by the agent's own name for it, as its hook would read it; `None` if the agent has none of that name or shape.
+    pub fn tool(self, name: &str, input: &Value, cwd: &str) -> Option<Tool> {
+        let payload = serde_json::json!({ "cwd": cwd, "tool_name": name, "tool_input": input });
+        let fields = fields::Fields::of(&payload).ok()?;
+        let read = match self {
+            Agent::Claude => claude::tool(name, input, fields),
+            Agent::Codex => codex::tool(name, input, fields),
+            Agent::Pi => pi::tool(name, input, fields),
+            Agent::Gemini | Agent::Qwen => gemini::tool(name, input, fields),
+            Agent::Copilot => copilot::tool(name, input, fields),
+            Agent::Opencode => opencode::tool(name, input, fields),
+            Agent::Cursor => cursor::tool(name, input),
+            Agent::Vscode => vscode::tool(name, input, fields),
+            Agent::Windsurf | Agent::Generic => return None,
+        };
+        read.ok().filter(|tool| !matches!(tool, Tool::Other { .. }))
+    }
+
     /// Says the decision in the agent's words.
     pub fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
         match self {

@@ -37,7 +37,7 @@ fn proof(payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> 
     Ok((payload.may("source")? == Some("interactive")).then_some(Proof::Event))
 }
 
-fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "bash" => Tool::Bash {

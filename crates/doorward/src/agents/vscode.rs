@@ -32,7 +32,7 @@ fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String>
     Ok(None)
 }
 
-fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "run_in_terminal" | "runInTerminal" | "runTerminalCommand" => {

@@ -189,7 +189,10 @@ fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
     if command.is_some_and(|command| command.trim().is_empty()) {
         bail!("there is nothing to check: the command is empty");
     }
-    let mut call = ToolCall::new(tool_from_json(&arguments.tool, &input), checker.cwd.clone());
+    // Whoever names the agent may name its tool as the agent does.
+    let own = arguments.agent.and_then(|agent| agent.agent().tool(&arguments.tool, &input, &checker.cwd));
+    let tool = own.unwrap_or_else(|| tool_from_json(&arguments.tool, &input));
+    let mut call = ToolCall::new(tool, checker.cwd.clone());
     call.agent = arguments.agent.map_or("", |agent| agent.agent().name()).to_owned();
     let mode = arguments.mode.map_or(Mode::Auto, Mode::from);
     Ok(Request { id: Value::Null, call, world: None, root: None, mode, config: None })

@@ -21,12 +21,14 @@ pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, 
 pub use desk::Desk;
 pub use pending::{Pending, Status};
 pub use queue::{Row, Stand, queue};
-pub use settle::{Door, TRIAL, is_for_one_key, is_soft};
+pub use settle::{Door, Settled, TRIAL, is_for_one_key, is_soft};
 pub use since::changed_since;
 pub use sweep::sweep;
 
 #[cfg(test)]
 pub use answer::{approve as say_yes, refuse as say_no};
+#[cfg(test)]
+pub use settle::{way_around, way_to_yes};
 
 #[cfg(test)]
 mod tests;

@@ -44,6 +44,9 @@ pub struct Pending {
     pub verdict: Option<Verdict>,
     /// What it takes to let it run.
     pub needs: Option<Clearance>,
+    /// The decisive reason as the agent is told it, after "because".
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub told: String,
     pub reasons: Vec<String>,
     pub effects: Vec<Effect>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -144,6 +147,7 @@ impl Pending {
             changes,
             verdict: Some(judgement.verdict),
             needs: Some(needed(judgement)),
+            told: crate::telling::tell(judgement, facts).reason,
             reasons: reasons(judgement),
             effects: facts.effects.clone(),
             not_understood: not_understood(&facts.coverage),

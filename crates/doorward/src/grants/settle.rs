@@ -14,7 +14,8 @@ use crate::loading::Loaded;
 use crate::places::Places;
 use crate::record::{Entry, Recorder};
 use crate::screen::visible;
-use crate::telling::sentence;
+use crate::snapshots::Note;
+use crate::telling::{PROMPT, REFUSAL, Speech};
 
 /// The session of the call by which `setup` proves the hook: nobody is to answer it.
 pub const TRIAL: &str = "doorward-setup";
@@ -29,6 +30,16 @@ pub struct Door<'a> {
     pub project: Option<&'a str>,
     /// What secrets are redacted with.
     pub key: [u8; 16],
+}
+
+/// The answer, and what else can be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Settled {
+    /// With the reason alone.
+    pub decision: Decision,
+    /// One thing to do instead, or to do about it.
+    pub way: Option<String>,
 }
 
 /// A call that a person has let run.
@@ -74,9 +85,15 @@ impl Found {
 
 impl Door<'_> {
     /// What the agent is told in the end: a grant lets the call run; a refusal names the way to one.
-    pub fn answer(&self, decision: Decision, found: &Found, considered: &Considered, id: &str) -> Decision {
-        if let Found::Cleared(cleared) = found {
-            return Decision::Allow(visible(&cleared.text).into_owned());
+    pub fn answer(&self, settled: Settled, found: &Found, considered: &Considered, about: (&str, Note)) -> Decision {
+        let (Settled { decision, way: instead }, (id, note)) = (settled, about);
+        let decision = match found {
+            Found::Cleared(cleared) => Decision::Allow(visible(&cleared.text).into_owned()),
+            Found::Nothing(_) | Found::Expired(_) => decision,
+        };
+        let note = note.words(&decision);
+        if let Decision::Allow(reason) = decision {
+            return Decision::Allow(Speech { reason, needed: note, ..Speech::default() }.fitted(PROMPT));
         }
         if decision == Decision::Silent {
             return decision;
@@ -88,18 +105,23 @@ impl Door<'_> {
             Found::Cleared(_) => None,
             Found::Expired(_) => Some("a person's yes to this call was older than ten minutes".to_owned()),
         };
-        let with = |reason: String, parts: [Option<String>; 2]| {
-            let parts = parts.into_iter().chain([hint.clone()]).flatten().map(|part| visible(&part).into_owned());
-            std::iter::once(reason).chain(parts).map(sentence).collect::<Vec<String>>().join(" ")
-        };
+        let shown = |text: Option<String>| text.map(|text| visible(&text).into_owned());
+        let [why, hint, way] = [why, hint, way].map(shown);
+        let behind = |parts: [Option<String>; 4]| parts.into_iter().flatten().collect();
         match decision {
             // A question that nobody can be asked begins with what answers it: clients cut long texts at their end.
-            Decision::Deny(reason) if considered.judgement.verdict < Verdict::Block => match way {
-                Some(way) => Decision::Deny(with(visible(&way).into_owned(), [Some(reason), why])),
-                None => Decision::Deny(with(reason, [why, None])),
-            },
-            Decision::Deny(reason) => Decision::Deny(with(reason, [why, way])),
-            Decision::Ask(reason) => Decision::Ask(with(reason, [why, None])),
+            Decision::Deny(reason) if considered.judgement.verdict < Verdict::Block => {
+                let wanted = behind([why, note, hint, instead]);
+                Decision::Deny(Speech { first: way, reason, needed: None, wanted }.fitted(REFUSAL))
+            }
+            Decision::Deny(reason) => {
+                let wanted = behind([why, instead, note, hint]);
+                Decision::Deny(Speech { reason, needed: way, wanted, ..Speech::default() }.fitted(REFUSAL))
+            }
+            Decision::Ask(reason) => {
+                let wanted = behind([why, hint, instead, None]);
+                Decision::Ask(Speech { reason, needed: note, wanted, ..Speech::default() }.fitted(PROMPT))
+            }
             decision @ (Decision::Allow(_) | Decision::Silent) => decision,
         }
     }
@@ -230,7 +252,8 @@ impl Door<'_> {
         if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {
             crate::notify::start(&self.loaded.config.notify, &id);
         }
-        Some(format!("`doorward approve {id}` in a terminal lets exactly this call run; then make it again"))
+        let is_block = considered.judgement.verdict == Verdict::Block;
+        Some(if is_block { way_around(&id) } else { way_to_yes(&id) })
     }
 
     fn subject<'a>(&'a self, considered: &'a Considered) -> Subject<'a> {
@@ -257,6 +280,16 @@ impl Door<'_> {
             clears: Some(grant.clears.to_string()),
         }
     }
+}
+
+/// What lets a blocked call run; `doorward approve` itself says what it takes.
+pub fn way_around(id: &str) -> String {
+    format!("`doorward approve {id}` overrides it")
+}
+
+/// What a person types to let a refused call run.
+pub fn way_to_yes(id: &str) -> String {
+    format!("Run `doorward approve {id}` in a terminal, then retry")
 }
 
 /// A question that a reviewer or a rule may answer in the person's place.

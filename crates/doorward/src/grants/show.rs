@@ -10,6 +10,7 @@ use super::answer::to_type;
 use super::pending::{Edited, Pending};
 use super::queue::{Row, Stand};
 use crate::screen::{Changed, differing, effect_line, visible};
+use crate::telling::sentence;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -86,6 +87,15 @@ pub fn style(needs: Clearance) -> Style {
     Style::new().bold().fg_color(Some(colour.into()))
 }
 
+/// What it takes, in a word for a list.
+const fn takes(needs: Clearance) -> &'static str {
+    match needs {
+        Clearance::Soft | Clearance::Firm => "key",
+        Clearance::Hard => "typed",
+        Clearance::Dual => "twice",
+    }
+}
+
 /// The list, each kind below its heading.
 pub fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
     let width = crate::screen::width();
@@ -109,7 +119,7 @@ pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
         Stand::Waits(seconds) => format!("{seconds}s left"),
         Stand::Prompt | Stand::Refused | Stand::Approved => format!("{} ago", age(call, now_ms)),
     };
-    let head = format!("{when:>8} {:<4}", call.needs().to_string());
+    let head = format!("{when:>8} {:<5}", takes(call.needs()));
     let times = if row.times > 1 { format!("×{} ", row.times) } else { String::new() };
     let place = std::path::Path::new(&call.cwd).file_name().and_then(|name| name.to_str()).unwrap_or("/");
     let tail = match width {
@@ -121,7 +131,8 @@ pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
     let near = |text: String| if call.cwd.len() > 1 { text.replace(&format!("{}/", call.cwd), "") } else { text };
     let text = near(start(call));
     // Where there is room for more than the call, the reason follows.
-    let text = match call.reasons.first() {
+    let told = Some(&call.told).filter(|told| !told.is_empty());
+    let text = match told.or(call.reasons.first()) {
         Some(reason) if text.width() + 12 <= room => {
             format!("{text} · {}", near(visible(reason).replace('\n', " ")))
         }
@@ -191,13 +202,12 @@ pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
 pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
     let mut page = Page { lines: Vec::new(), width };
     let verdict = pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_uppercase();
-    page.say(
-        Tone::Risk(pending.needs()),
-        "",
-        &format!("{verdict}, {}: cleared by {}", pending.needs(), pending.needs().what()),
-    );
-    let mut reasons = pending.reasons.iter();
-    if let Some(gravest) = reasons.next() {
+    page.say(Tone::Risk(pending.needs()), "", &format!("{verdict}: cleared by {}", pending.needs().what()));
+    let mut reasons =
+        pending.reasons.iter().filter(|reason| depth == Depth::Explained || !is_only_explained(reason, pending));
+    if !pending.told.is_empty() {
+        page.say(Tone::Plain, "  ", &sentence(pending.told.clone()));
+    } else if let Some(gravest) = reasons.next() {
         page.say(Tone::Plain, "  ", gravest);
     }
     page.say(Tone::Heading, "", &format!("the call ({}), in {}", pending.tool, pending.cwd));
@@ -225,6 +235,15 @@ pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
         page.say(Tone::Faint, "", &origin(pending));
     }
     page.lines
+}
+
+/// What the matrix and the risk model say, and what was told already, is shown in their own words only to whoever wants an
+/// explanation.
+fn is_only_explained(reason: &str, pending: &Pending) -> bool {
+    let is_weighed = pending.effects.iter().any(|effect| doorward_engine::described(effect) == reason);
+    let is_told = reason.split_once(": ").is_some_and(|(what, _)| pending.told.contains(what));
+    !pending.told.is_empty()
+        && (is_told || is_weighed || (reason.starts_with("only ") && reason.contains(" is wanted")))
 }
 
 /// What the call would do, each thing once.

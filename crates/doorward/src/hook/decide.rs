@@ -15,7 +15,7 @@ use crate::agents::{Asked, Decision, Proposed, Reply};
 use crate::alerts;
 use crate::client_rules;
 use crate::config::Questions;
-use crate::grants::{Door, is_soft};
+use crate::grants::{Door, Settled, is_soft};
 use crate::held;
 use crate::judging::{self, Considered};
 use crate::loading::{self, Loaded};
@@ -139,8 +139,8 @@ fn settled(
     let asking = asking(proposed, surroundings, &loaded, (&considered, project.as_deref()));
     considered.demanded = judging::demanded(&considered, &policy);
     let terms = settle::Terms { mode, asking, problems: &loaded.problems };
-    let decision = settled_with(&mut considered, terms);
-    note_question(&session, (id, &considered, call), &decision, terms);
+    let answer = settled_with(&mut considered, terms);
+    note_question(&session, (id, &considered, call), &answer.decision, terms);
     let placed = entry::Placed { mode, project: project.as_deref(), words: &loaded.assigned.words };
     let entry = entry::decision(id, proposed, &considered, placed)?;
     let noted = session.note(id, &considered, mode).and_then(|()| note_arrivals(&world, &session, &considered, mode));
@@ -152,11 +152,13 @@ fn settled(
             let is_watched = || presence::is_there(places);
             let wait =
                 if may_wait { waiting::time(loaded.config.wait_seconds, patience, is_watched) } else { Duration::ZERO };
-            let decision = note.added_to(door.answer(decision, &grant, &considered, id));
+            let decision = door.answer(answer, &grant, &considered, (id, note));
             Ok(Told { wait, trouble, ..Told::at_once(decision) })
         }
         // Shadow leaves everything as it was, a full disk included, but says so.
-        (Err(error), Mode::Shadow) => Ok(Told { trouble: format!("doorward: {error:#}\n"), ..Told::at_once(decision) }),
+        (Err(error), Mode::Shadow) => {
+            Ok(Told { trouble: format!("doorward: {error:#}\n"), ..Told::at_once(answer.decision) })
+        }
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => {
             Err(error.context("the decision cannot be recorded"))
         }
@@ -238,15 +240,15 @@ fn beside_others(
 }
 
 /// What the agent is told, and a note of who answers a question that it does not put to anybody.
-fn settled_with(considered: &mut Considered, terms: settle::Terms<'_>) -> Decision {
-    let decision = settle::settle(&considered.judgement, &considered.facts, terms);
+fn settled_with(considered: &mut Considered, terms: settle::Terms<'_>) -> Settled {
+    let settled = settle::settle(&considered.judgement, &considered.facts, terms);
     let is_question = considered.judgement.verdict <= Verdict::Confirm && !considered.granted;
-    considered.left_to = match (&decision, terms.mode) {
+    considered.left_to = match (&settled.decision, terms.mode) {
         (Decision::Silent, Mode::Auto) => Some("classifier"),
         (Decision::Deny(_), Mode::Auto | Mode::ConfirmAll) if is_question => Some("queue"),
         _ => None,
     };
-    decision
+    settled
 }
 
 /// Who can answer a question about a call.

@@ -4,6 +4,7 @@ use doorward_engine::{Facts, Judgement, Mode, Verdict};
 
 use super::waiting::{self, Asking};
 use crate::agents::Decision;
+use crate::grants::Settled;
 use crate::screen::visible;
 use crate::telling::{Telling, tell};
 
@@ -18,14 +19,18 @@ pub struct Terms<'a> {
 }
 
 /// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
-pub fn settle(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Decision {
+pub fn settle(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Settled {
+    let told = told(judgement, facts, terms);
+    let decision = decided(judgement, terms, |start| visible(&told.after(start)).into_owned());
+    Settled { decision, way: told.way }
+}
+
+fn decided(judgement: &Judgement, terms: Terms<'_>, say: impl Fn(&str) -> String) -> Decision {
     let verdict = match terms.mode {
         Mode::Off | Mode::Shadow => return Decision::Silent,
         Mode::ConfirmAll => judgement.verdict.max(Verdict::Confirm),
         Mode::Auto => judgement.verdict,
     };
-    let told = told(judgement, facts, terms);
-    let say = |start: &str| visible(&told.after(start)).into_owned();
     match (verdict, terms.asking) {
         (Verdict::AutoApprove, _) => Decision::Allow(say("doorward approves:")),
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::grants::is_for_one_key(judgement) => {
@@ -55,7 +60,10 @@ pub fn may_wait(judgement: &Judgement, terms: Terms<'_>) -> bool {
 /// What is wrong with the configuration comes first: it is why everything is asked about.
 fn told(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Telling {
     if let Some(problem) = terms.problems.first() {
-        return Telling { reason: format!("its configuration cannot be trusted: {problem}"), way: None };
+        // It names the file and says what is to be done; the file as one would write it here leaves room for both.
+        let home = facts.home.as_deref().filter(|home| home.len() > 1);
+        let reason = home.map_or_else(|| problem.clone(), |home| problem.replace(&format!("{home}/"), "~/"));
+        return Telling { reason, way: None };
     }
     if terms.mode == Mode::ConfirmAll && judgement.verdict == Verdict::AutoApprove {
         return Telling {
@@ -89,7 +97,9 @@ mod tests {
     #[test]
     fn what_the_agent_is_told_depends_on_mode_and_on_whether_somebody_can_answer() {
         let said =
-            |verdict, mode, asking| match settle(&judged(verdict), &facts(), Terms { mode, asking, problems: &[] }) {
+            |verdict, mode, asking| match settle(&judged(verdict), &facts(), Terms { mode, asking, problems: &[] })
+                .decision
+            {
                 Decision::Allow(_) => "allow",
                 Decision::Ask(_) => "ask",
                 Decision::Deny(_) => "deny",
@@ -126,7 +136,7 @@ mod tests {
         );
         judgement.opinions.insert(0, limit);
         let terms = Terms { mode: Mode::Auto, asking: Asking::Here, problems: &[] };
-        let Decision::Ask(said) = settle(&judgement, &facts(), terms) else { panic!("a question") };
+        let Decision::Ask(said) = settle(&judgement, &facts(), terms).decision else { panic!("a question") };
         assert!(!said.contains("9 calls"), "{said}");
     }
 }

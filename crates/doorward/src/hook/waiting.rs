@@ -38,7 +38,7 @@ pub enum Came {
 }
 
 /// How a refusal begins that is a question nobody could be asked.
-pub const NEEDED: &str = "doorward needs a person's yes because";
+pub const NEEDED: &str = "doorward needs a yes because";
 
 /// How long a call may wait: as the user wants it, and well within the time that its agent waits for us. Where nobody
 /// knows how long that is, waiting could end in the agent running the call. Unless the user wants it so, a call does not

@@ -36,7 +36,8 @@ pub fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
     }
     writeln!(out, "{} calls wait for an answer", figures.pending)?;
     shares(out, "category", &metrics.categories)?;
-    shares(out, "user", &metrics.users)?;
+    let named = |user: &Share| Share { name: crate::screen::user(&user.name), ..user.clone() };
+    shares(out, "user", &metrics.users.iter().map(named).collect::<Vec<Share>>())?;
     shares(out, "project", &metrics.projects)?;
     counts(out, "rules that settled or blocked most", &metrics.rules)?;
     counts(out, "how far calls were understood", &metrics.coverage)?;

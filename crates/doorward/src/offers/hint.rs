@@ -40,8 +40,8 @@ pub fn hint(
     let (let_run, decisions) = session.month(&facts.pattern)?;
     let so_often = format!("You let {let_run} of {} such calls run in 30 days", decisions.max(let_run));
     Some(if facts.project_trusted {
-        format!("{so_often}: `doorward rules accept {id}` in a terminal stops asking about them in this project")
+        format!("{so_often}: `doorward rules accept {id}` in a terminal stops asking")
     } else {
-        format!("{so_often}: `doorward trust project {project}` would stop most of these questions")
+        format!("{so_often}: `doorward trust` here would stop most of these questions")
     })
 }

@@ -199,9 +199,9 @@ fn short(floor: Floor) -> &'static str {
 
 fn put_legend(page: &mut String) {
     page.push_str(
-        "<p><span class=\"word approve\">A</span> AUTO_APPROVE · <span class=\"word confirm\">Cs</span> CONFIRM soft · \
-         <span class=\"word confirm\">Cf</span> CONFIRM firm · <span class=\"word block\">Bh</span> BLOCK hard · \
-         <span class=\"word block\">Bd</span> BLOCK dual; columns: reversibility, and below it the blast radius</p>\n",
+        "<p><span class=\"word approve\">A</span> AUTO_APPROVE · <span class=\"word confirm\">Cs</span> CONFIRM, a rule or one key clears it · \
+         <span class=\"word confirm\">Cf</span> CONFIRM, one key for this call only · <span class=\"word block\">Bh</span> BLOCK, the target typed clears it · \
+         <span class=\"word block\">Bd</span> BLOCK, typed twice; columns: reversibility, and below it the blast radius</p>\n",
     );
 }
 

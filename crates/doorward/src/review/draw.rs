@@ -80,7 +80,7 @@ fn title(model: &Model) -> String {
         1 => "1 call waits".to_owned(),
         count => format!("{count} calls wait"),
     };
-    let over = if over > 0 { format!(" · {over} not waiting") } else { String::new() };
+    let over = if over > 0 { format!(" · {over} refused or answered") } else { String::new() };
     let filter = if model.filter.is_empty() { String::new() } else { format!(" · only `{}`", visible(&model.filter)) };
     format!("doorward review · {waiting}{over}{filter}")
 }
@@ -318,7 +318,7 @@ mod tests {
         for (width, height) in [(40, 18), (80, 24), (140, 40)] {
             let (text, _) = painted_at(width, height, &model(2, Clearance::Dual));
             let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` at {width}:\n{text}"));
-            assert!(place("CONFIRM, dual") < place("it deletes"), "{text}");
+            assert!(place("CONFIRM: cleared by") < place("it deletes"), "{text}");
             assert!(place("2 calls wait") < place("bcdfg0") && place("a key is not") > place("it deletes"), "{text}");
         }
     }

@@ -2,7 +2,7 @@
 
 /// A key and what it does.
 pub const KEYS: &[(&str, &str)] = &[
-    ("y", "approve this call once, if one key may (soft, firm); otherwise you type its target"),
+    ("y", "approve this call once; where the list says `typed` or `twice`, you type its target"),
     ("n", "refuse it, and every repeat that is folded into its line"),
     ("t", "trust this project: shows harmful recipes, then you type its name"),
     ("a", "always allow exactly this call: shows the rule and its effect, then you type `always`"),

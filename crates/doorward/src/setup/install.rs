@@ -79,7 +79,13 @@ fn report(
         Mode::Auto | Mode::ConfirmAll => format!("; {}", client::questions(*agent, places, here, &loaded.config)),
         Mode::Shadow | Mode::Off => String::new(),
     };
-    let restart = if is_new { ". Restart it if it is running" } else { "" };
+    // Claude Code asks at its next start whether `auto` should be its own mode; Enter would undo the choice made here.
+    let offers_auto = *agent == Agent::Claude && !client::keeps_quiet(*agent, places.home(), here);
+    let restart = match (is_new, offers_auto) {
+        (true, true) => ". Restart it if it is running; if it offers `auto` mode, keep manual mode",
+        (true, false) => ". Restart it if it is running",
+        (false, _) => "",
+    };
     writeln!(out, "  mode `{mode}`: {}{questions}{restart}", what(*mode))?;
     Ok(())
 }

@@ -208,6 +208,14 @@ fn search_path() -> String {
 
 fn program() -> Result<String> {
     let path = std::env::current_exe().context("the place of this program is not known")?;
+    // The lines that setup writes, and the calls that no agent may make, are known by this name.
+    let name = path.file_name().unwrap_or_default();
+    if name != "doorward" {
+        let name = name.display();
+        bail!(
+            "this program is called `{name}`, but its hooks are known by the name `doorward`; rename the file to `doorward` and run setup again"
+        );
+    }
     path.into_os_string()
         .into_string()
         .map_err(|path| anyhow::anyhow!("the place of this program is not UTF-8: `{}`", path.display()))

@@ -17,7 +17,6 @@ use crate::judging::Considered;
 use crate::places::Places;
 use crate::screen::time::now_ms;
 use crate::screen::visible;
-use crate::telling::sentence;
 use crate::world::DiskWorld;
 
 /// Keeps copies for one call.
@@ -33,7 +32,7 @@ pub struct Keeper<'a> {
 }
 
 /// What the answer says about undoing the call, if anything.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Note {
     Nothing,
@@ -166,31 +165,25 @@ fn stays_lost(effect: &Effect) -> bool {
 
 fn brings_back(manifest: &Manifest) -> Note {
     let (files, _) = manifest.size();
-    let copied = match files {
-        1 => "1 file was copied first".to_owned(),
-        files => format!("{files} files were copied first"),
-    };
-    Note::Says(format!("{copied}: `doorward undo {}` brings back what was there", manifest.id))
+    let undo = format!("`doorward undo {}`", manifest.id);
+    Note::Says(match files {
+        // Links and empty directories have no content, and what did not exist is taken away again.
+        0 => format!("{undo} takes it back"),
+        1 => format!("1 file was copied first: {undo} brings it back"),
+        files => format!("{files} files were copied first: {undo} brings them back"),
+    })
 }
 
 impl Note {
-    /// The answer with the note at its end.
-    pub fn added_to(self, decision: Decision) -> Decision {
-        const GONE: &str = "what it deletes or overwrites cannot be brought back once it has run";
-        const COPIED: &str =
-            "if a person lets it run in that way, what it deletes or overwrites is copied first if it fits";
-        let note = match (self, &decision) {
-            (Note::Nothing, _) => return decision,
-            (Note::Loses, Decision::Deny(_)) => COPIED.to_owned(),
-            (Note::Loses, Decision::Allow(_) | Decision::Ask(_) | Decision::Silent) => GONE.to_owned(),
-            (Note::Says(note), _) => note,
-        };
-        let with = |reason: String| format!("{} {}", sentence(reason), sentence(visible(&note).into_owned()));
-        match decision {
-            Decision::Allow(reason) => Decision::Allow(with(reason)),
-            Decision::Ask(reason) => Decision::Ask(with(reason)),
-            Decision::Deny(reason) => Decision::Deny(with(reason)),
-            Decision::Silent => Decision::Silent,
+    /// What is said behind this answer. Only a yes over `doorward approve` copies first.
+    pub fn words(self, decision: &Decision) -> Option<String> {
+        const GONE: &str = "what it deletes or overwrites cannot be brought back";
+        const COPIED: &str = "what it deletes is then copied first, if it fits";
+        match (self, decision) {
+            (Note::Nothing, _) | (Note::Loses, Decision::Allow(_) | Decision::Silent) => None,
+            (Note::Loses, Decision::Deny(_)) => Some(COPIED.to_owned()),
+            (Note::Loses, Decision::Ask(_)) => Some(GONE.to_owned()),
+            (Note::Says(note), _) => Some(visible(&note).into_owned()),
         }
     }
 }

@@ -141,9 +141,11 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
     undone.short.iter().try_for_each(|short| writeln!(out, "{}", crate::screen::visible(short)))?;
     let git: u64 = undo.manifests.iter().map(|(manifest, _)| manifest.left_to_git).sum();
     if git > 0 {
-        writeln!(out, "{git} more files were as git has them: `git restore` brings them back")?;
+        let (files, them) = (crate::screen::counted(git, "more file"), if git == 1 { "it" } else { "them" });
+        writeln!(out, "`git restore` brings back {files}: git has {them}")?;
     }
-    writeln!(out, "{} paths are as they were; `doorward undo {}` takes that back", undone.paths, undone.id)?;
+    let are = if undone.paths == 1 { "path is as it was" } else { "paths are as they were" };
+    writeln!(out, "{} {are}; `doorward undo {}` takes that back", undone.paths, undone.id)?;
     Ok(ExitCode::SUCCESS)
 }
 

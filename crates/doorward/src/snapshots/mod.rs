@@ -21,7 +21,7 @@ mod undoable;
 #[cfg(test)]
 pub mod tests;
 
-pub use before::{Keeper, ended, ran};
+pub use before::{Keeper, Note, ended, ran};
 pub use command::{SnapshotsArguments, UndoArguments, snapshots, take_back, undo};
 pub use limits::Snapshots;
 pub use undoable::undoable;

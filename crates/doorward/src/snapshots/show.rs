@@ -26,9 +26,10 @@ pub fn line(out: &mut dyn Write, manifest: &Manifest, is_taken_back: bool) -> io
     let state = if is_taken_back { "  taken back" } else { "" };
     writeln!(
         out,
-        "{STRONG}{}{STRONG:#}  {} UTC  {files:>5} files  {:>9}  {}{FAINT}{state}{FAINT:#}",
+        "{STRONG}{}{STRONG:#}  {} UTC  {files:>5} {}  {:>9}  {}{FAINT}{state}{FAINT:#}",
         manifest.id,
         time::moment(manifest.taken_ms),
+        if files == 1 { "file " } else { "files" },
         size(bytes),
         start(&manifest.call)
     )
@@ -42,7 +43,8 @@ pub fn full(out: &mut dyn Write, manifest: &Manifest) -> io::Result<()> {
         writeln!(out, "  {}", entry_line(entry))?;
     }
     if manifest.left_to_git > 0 {
-        writeln!(out, "  {FAINT}{} more files are as git has them{FAINT:#}", manifest.left_to_git)?;
+        let files = crate::screen::counted(manifest.left_to_git, "more file");
+        writeln!(out, "  {FAINT}{files} as git has it{FAINT:#}")?;
     }
     Ok(())
 }

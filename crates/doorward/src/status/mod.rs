@@ -74,6 +74,29 @@ pub fn denials(arguments: &DenialsArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Nothing is recorded before the first setup; whoever reads JSON still gets every field.
+fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
+    let mut out = anstream::stdout().lock();
+    if json {
+        let none: [Value; 0] = [];
+        let shown = json!({
+            "agents": {}, "questions": {}, "problems": loaded.problems, "unaccepted": loaded.unaccepted_sentences(),
+            "strict": loaded.config.strict,
+            "trusted": { "projects": loaded.config.projects.trusted, "binaries": loaded.trust.binaries.len(),
+                "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
+            "checkedActions": 0, "blockedActions": 0, "confirmedActions": 0, "overriddenActions": 0, "unavailableActions": 0,
+            "reviewer": { "model": loaded.config.reviewer.model, "cleared": 0, "declined": 0, "unavailable": 0 },
+            "overridesByUser": none, "alerts": none, "undelivered": none, "lastDecision": null, "lastReason": null,
+            "denials": none, "pending": 0, "overdueReviews": none, "overdueTuning": none, "upgrade": null, "offers": none,
+        });
+        writeln!(out, "{shown:#}")?;
+    } else {
+        let how = "`doorward setup` does it, `doorward preview` shows what it would do";
+        writeln!(out, "doorward is not set up yet: {how}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Shows how things stand.
 pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
@@ -81,12 +104,8 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let project = here.as_deref().and_then(project_root);
     let loaded = loading::load(&places, project.as_deref(), "");
     let pending = Desk::of(&places).map(|desk| desk.open().len()).unwrap_or_default();
-    if !record::directory(&places).exists() && !arguments.json {
-        writeln!(
-            anstream::stdout(),
-            "doorward is not set up yet: `doorward setup` does it, `doorward preview` shows what it would do"
-        )?;
-        return Ok(ExitCode::SUCCESS);
+    if !record::directory(&places).exists() {
+        return before_setup(&loaded, arguments.json);
     }
     let room = Room::open(places)?;
     let index = room.index()?;
@@ -187,7 +206,7 @@ impl Figures {
         for user in &self.overrides {
             // Most machines have one person, whose number says nothing.
             let is_me = user.name == rustix::process::geteuid().as_raw().to_string();
-            let who = if is_me { "you".to_owned() } else { format!("user {}", visible(&user.name)) };
+            let who = if is_me { "you".to_owned() } else { format!("user {}", visible(&screen::user(&user.name))) };
             let (ran, all, rate) = (user.overridden, user.decisions, user.override_rate * 100.0);
             writeln!(out, "{who} let {ran} of {all} calls run in 30 days ({rate:.0} %)")?;
         }

@@ -2,16 +2,16 @@
 
 mod cases;
 mod doubts;
+mod fit;
 #[cfg(test)]
 mod tests;
+
+pub use fit::{PROMPT, REFUSAL, Speech};
 
 use cases::{Case, UNPACK_APART, UNPACKS};
 use doorward_engine::{
     Effect, Facts, Judgement, Mark, Operation, Opinion, Reversibility, Scope, Source, Target, Verdict, described,
 };
-
-/// Characters of all that an agent shows: its prompts cut longer texts at their end.
-const ROOM: usize = 200;
 
 /// Characters of what doorward itself says of a call, so that the words before it fit as well.
 const REASON: usize = 165;
@@ -48,17 +48,18 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Source::Coverage => shortened(&doubts::of_coverage(facts), REASON),
         Source::Matrix => shortened(&of_effect(opinion, facts), REASON),
         Source::Score => of_score(&opinion.because, facts),
-        Source::Mode
-        | Source::Cancelled
-        | Source::Permission
-        | Source::Review
-        | Source::Boundary
-        | Source::Limit
-        | Source::Nothing => opinion.because.clone(),
+        // How it is counted matters to the record alone, and the fault that follows needs the room.
+        Source::Review => opinion.because.replacen(", which is no denial:", ":", 1),
+        Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Limit | Source::Nothing => {
+            opinion.because.clone()
+        }
     };
     let instead = way_of(opinion, facts).filter(|instead| !instead.is_empty());
     let way = match instead {
-        _ if wants_trust(facts) && judgement.verdict == Verdict::Confirm => Some(TRUST.to_owned()),
+        // What a rule asks about, it asks about in a trusted project as well.
+        _ if opinion.source != Source::Rule && wants_trust(facts) && judgement.verdict == Verdict::Confirm => {
+            Some(TRUST.to_owned())
+        }
         Some(instead) => Some(format!("Instead: {instead}")),
         None => None,
     };
@@ -75,16 +76,13 @@ pub fn wants_trust(facts: &Facts) -> bool {
 }
 
 impl Telling {
-    /// All of it after these words, with the way on where there is room for it.
+    /// The reason after these words.
     pub fn after(&self, start: &str) -> String {
         // "This" is said once: "blocks this because it deletes".
-        let it = self.reason.strip_prefix("this ").filter(|_| start.contains(" this "));
-        let reason = match it {
-            Some(rest) => format!("{start} it {rest}."),
-            None => format!("{start} {}.", self.reason),
-        };
-        let way = self.way.as_ref().map(|way| format!("{reason} {way}."));
-        way.filter(|whole| whole.chars().count() <= ROOM).unwrap_or(reason)
+        match self.reason.strip_prefix("this ").filter(|_| start.contains(" this ")) {
+            Some(rest) => format!("{start} it {rest}"),
+            None => format!("{start} {}", self.reason),
+        }
     }
 }
 
@@ -176,11 +174,23 @@ fn host_of<'f>(effect: &Effect, facts: &'f Facts) -> Option<&'f str> {
 
 /// The target of a rule's sentence and what stands behind it, a limit or the recipe, without brackets of their own.
 fn flattened(target: &str, facts: &Facts) -> String {
+    let target = without_settings(target);
+    let target = target.as_str();
     let (target, notes) = match target.split_once(" (") {
         Some((target, notes)) => (target, format!(": {}", notes.replace(") (", ", ").trim_end_matches(')'))),
         None => (target, String::new()),
     };
     format!("{}{notes}", named(target, facts))
+}
+
+/// A limit without the names of its settings, which `--explain` shows: `12 files, 3 KiB, limit 10 files, 20 MiB`.
+fn without_settings(target: &str) -> String {
+    let names = [" (`bulk_files`, `bulk_bytes`)", " (`read_bytes`)"];
+    let short = names.iter().fold(target.to_owned(), |text, name| text.replace(name, ""));
+    match short.split_once("; the limit for one call is ") {
+        Some((lost, limit)) => format!("{lost}, limit {}", limit.replacen(" files and ", " files, ", 1)),
+        None => short.replace("; the limit for one read is ", ", limit "),
+    }
 }
 
 /// The effect that the matrix speaks of, in a sentence.
@@ -240,6 +250,10 @@ fn of_score(because: &str, facts: &Facts) -> String {
     let words: Vec<&str> = because.split(' ').collect();
     let shares: Vec<f64> = words.iter().filter_map(|word| number(word)).collect();
     match shares.as_slice() {
+        // "95 % sure, and 100 % is needed" reads like a fault.
+        [_, wanted, ..] if because.starts_with(UNSURE) && *wanted >= 99.5 => {
+            "it cannot be sure enough that this is safe".to_owned()
+        }
         [sure, wanted, ..] if because.starts_with(UNSURE) => {
             format!("it is only {sure:.0} % sure that this is safe, and {wanted:.0} % is needed")
         }

@@ -5,7 +5,10 @@ use std::path::Path;
 use doorward_engine::{DescribedWorld, Description, Policy, ToolCall, Verdict, judge, observe, tool_from_json};
 use serde_json::{Value, json};
 
-use super::{ROOM, tell};
+use super::{PROMPT, REFUSAL, Speech, Telling, tell};
+use crate::agents::Decision;
+use crate::grants::{way_around, way_to_yes};
+use crate::snapshots::Note;
 
 /// One call per line: a shell command, or a tool and its input as JSON.
 const CALLS: &str = include_str!("calls.txt");
@@ -34,6 +37,13 @@ fn root() -> &'static Path {
 
 /// What the client shows, and for what verdict.
 fn told(line: &str) -> (Verdict, String) {
+    let (verdict, start, telling) = telling(line);
+    let reason = telling.after(start);
+    let speech = Speech { reason, wanted: telling.way.into_iter().collect(), ..Speech::default() };
+    (verdict, if verdict == Verdict::AutoApprove { String::new() } else { speech.fitted(PROMPT) })
+}
+
+fn telling(line: &str) -> (Verdict, &'static str, Telling) {
     let row: Value = match line.starts_with("{\"tool\"") {
         true => serde_json::from_str(line).unwrap(),
         false => json!({ "tool": "bash", "input": { "command": line } }),
@@ -45,12 +55,12 @@ fn told(line: &str) -> (Verdict, String) {
     let call = ToolCall::new(tool_from_json(row["tool"].as_str().unwrap(), &row["input"]), cwd.clone());
     let facts = observe(&call, &DescribedWorld::new(world, &cwd));
     let judgement = judge(&facts, &Policy::built_in());
-    let text = match judgement.verdict {
-        Verdict::AutoApprove => String::new(),
-        Verdict::Confirm => tell(&judgement, &facts).after("doorward asks because"),
-        Verdict::Block => tell(&judgement, &facts).after("doorward blocks this because"),
+    let start = match judgement.verdict {
+        Verdict::AutoApprove => "doorward approves:",
+        Verdict::Confirm => "doorward asks because",
+        Verdict::Block => "doorward blocks this because",
     };
-    (judgement.verdict, text)
+    (judgement.verdict, start, tell(&judgement, &facts))
 }
 
 fn rows() -> Vec<(&'static str, Verdict, String)> {
@@ -78,7 +88,7 @@ fn faults(verdict: Verdict, text: &str) -> Vec<&'static str> {
         Some(*sum)
     });
     let checks = [
-        (text.chars().count() > ROOM, "longer than the prompt shows"),
+        (text.chars().count() > PROMPT, "longer than the prompt shows"),
         (text.contains(';'), "a chain"),
         (is_internal, "an internal word"),
         (!(1..=2).contains(&ends) || !text.ends_with('.'), "not one or two sentences"),
@@ -183,4 +193,56 @@ fn long_names_leave_room_for_the_reason() {
         let (verdict, text) = told(&call);
         assert!(verdict != Verdict::AutoApprove && faults(verdict, &text).is_empty(), "{text}");
     }
+}
+
+/// Whatever else is to be said: how to let it run, what can be brought back, an offer, a yes that does not count.
+#[test]
+fn nothing_that_is_added_makes_a_text_longer_than_the_prompt_shows() {
+    let way = way_to_yes("w9mgwt");
+    let hint =
+        "You let 12 of 14 such calls run in 30 days: `doorward rules accept 1a2b3c4d` in a terminal stops asking";
+    let why = "a person's yes to this call does not count: the file `src/a.rs` has changed since then";
+    let undone =
+        format!("it could not be made undoable: `/home/me/{}` is a device, socket or pipe", "deep/".repeat(60));
+    for (line, verdict, _) in rows().into_iter().filter(|(_, verdict, _)| *verdict != Verdict::AutoApprove) {
+        let (_, start, telling) = telling(line);
+        let denied = Decision::Deny(String::new());
+        for note in [Note::Nothing, Note::Loses, Note::Says(undone.clone())] {
+            let [asking, refusing] =
+                [&Decision::Ask(String::new()), &denied].map(|decision| note.clone().words(decision));
+            let wanted: Vec<String> = [why, hint].map(str::to_owned).into_iter().chain(telling.way.clone()).collect();
+            let reason = telling.after(start);
+            let asked = Speech { first: None, reason: reason.clone(), needed: asking.clone(), wanted: wanted.clone() };
+            let refused =
+                Speech { first: Some(way.clone()), reason: reason.clone(), needed: None, wanted: wanted.clone() };
+            let behind = wanted.iter().cloned().chain(refusing).collect();
+            let blocked = Speech { first: None, reason, needed: Some(way_around("w9mgwt")), wanted: behind };
+            let asked = asked.fitted(PROMPT);
+            let [refused, blocked] = [refused, blocked].map(|speech| speech.fitted(REFUSAL));
+            for (text, room) in [(&asked, PROMPT), (&refused, REFUSAL), (&blocked, REFUSAL)] {
+                assert!(text.chars().count() <= room && text.ends_with('.'), "{line}, {verdict}: {text}");
+            }
+            assert!(refused.starts_with("Run `doorward approve w9mgwt` in a terminal, then retry. "));
+            assert!(
+                asked.starts_with(start) && blocked.contains("`doorward approve w9mgwt` overrides it."),
+                "{blocked}"
+            );
+            assert!(asking.is_none_or(|note| asked.contains(note.get(1..25).unwrap())), "{asked}");
+        }
+    }
+}
+
+#[test]
+fn what_matters_less_gives_way_and_nothing_else_does() {
+    let say = |reason: usize, wanted: &[usize]| Speech {
+        reason: "r".repeat(reason),
+        wanted: wanted.iter().map(|length| "w".repeat(*length)).collect(),
+        ..Speech::default()
+    };
+    // A full stop is added to each, and a space between them.
+    assert_eq!(say(99, &[98]).fitted(PROMPT).len(), 200);
+    assert_eq!(say(99, &[99]).fitted(PROMPT).len(), 100, "one too many");
+    assert_eq!(say(99, &[99, 10]).fitted(PROMPT).len(), 112, "what comes after it may still fit");
+    let long = Speech { first: Some("f".repeat(90)), needed: Some("n".repeat(300)), ..say(300, &[5]) }.fitted(PROMPT);
+    assert!(long.chars().count() <= PROMPT && long.contains("r…") && long.contains("n…"), "{long}");
 }

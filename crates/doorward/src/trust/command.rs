@@ -112,6 +112,9 @@ pub fn reload() -> Result<ExitCode> {
     // Pi reads every file that there is.
     let loaded = crate::loading::load(&places, None, "pi");
     let mut out = anstream::stdout().lock();
+    if let Some(problem) = unread(&places, &loaded) {
+        bail!("nothing was changed, and doorward stays strict until this is fixed: {problem}");
+    }
     for sentence in loaded.unaccepted_sentences() {
         writeln!(out, "{}", crate::screen::visible(&sentence))?;
     }
@@ -122,6 +125,12 @@ pub fn reload() -> Result<ExitCode> {
     crate::held::forget(&places).context("what sessions began with cannot be forgotten")?;
     writeln!(out, "done; it counts from the next call on")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What keeps the configuration from being read. A list of what was accepted that cannot be read is made again here.
+fn unread<'l>(places: &Places, loaded: &'l crate::loading::Loaded) -> Option<&'l String> {
+    let own = accepted::Accepted::load(places).err();
+    loaded.problems.iter().find(|problem| Some(*problem) != own.as_ref())
 }
 
 /// Lists the programs of tool chains for `setup`, which a person runs; says how many.

@@ -152,7 +152,11 @@ pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
 pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<()> {
     writeln!(out, "overrides by user")?;
     for UserRate { user, let_run, answered, expected, .. } in users {
-        writeln!(out, "  {:<10}{let_run} of {answered} answers, others about {expected:.0}", visible(user))?;
+        writeln!(
+            out,
+            "  {:<10}{let_run} of {answered} answers, others about {expected:.0}",
+            visible(&crate::screen::user(user))
+        )?;
     }
     Ok(())
 }

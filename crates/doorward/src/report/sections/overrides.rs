@@ -65,12 +65,16 @@ fn review(gathered: &Gathered) -> Part {
         .from("doorward tickets")
         .table(&["category", "decisions", "overridden", "rate"], shares(&record.metrics.categories))
         .from(METRICS)
-        .table(&["user", "decisions", "overridden", "rate"], shares(&record.metrics.users))
+        .table(&["user", "decisions", "overridden", "rate"], shares(&named_users(&record.metrics.users)))
         .from(METRICS)
         .table(&["project", "decisions", "overridden", "rate"], shares(&record.metrics.projects))
         .from(METRICS)
         .list(rest(record.metrics.projects.len(), ROWS).into_iter().collect())
         .from(METRICS)
+}
+
+fn named_users(users: &[Share]) -> Vec<Share> {
+    users.iter().map(|user| Share { name: crate::screen::user(&user.name), ..user.clone() }).collect()
 }
 
 fn shares(list: &[Share]) -> Vec<Vec<Text>> {

@@ -146,7 +146,7 @@ fn what_does_not_fit_or_cannot_be_copied_asks_and_says_why() {
         let (word, why) = room.bash("t1", command);
         assert!(word != "allow" && why.contains(wanted), "{command}: {word} {why}");
     };
-    check(&|room| room.configure("[snapshots]\nfiles = 1\n"), "rm -rf notes", "more than 1 files");
+    check(&|room| room.configure("[snapshots]\nfiles = 1\n"), "rm -rf notes", "more than 1 file");
     check(&|room| room.configure("[snapshots]\nmegabytes = 0\n"), "rm -rf notes", "more than 0 MB");
     check(&|room| room.configure("[snapshots]\nstore_megabytes = 0\n"), "rm -rf notes", "more than 0 MB");
     check(&|room| room.configure("[snapshots]\nenabled = false\n"), "rm -rf notes", "snapshots.enabled");
