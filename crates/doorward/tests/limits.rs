@@ -281,3 +281,95 @@ fn a_changed_file_among_many_tracked_ones_does_not_make_them_silent() {
         assert_eq!(verdict, "ask", "{command}: {why}");
     }
 }
+
+/// Rules of the agent's own settings, beside the hooks that stand there.
+fn client_rules(home: &Home, deny: &[&str]) {
+    let mut settings: serde_json::Value = serde_json::from_str(&home.read(".claude/settings.json").unwrap()).unwrap();
+    settings["permissions"] = json!({ "deny": deny });
+    home.write(".claude/settings.json", &settings.to_string());
+}
+
+#[test]
+fn a_rule_of_the_agents_own_holds_however_the_program_is_called() {
+    let home = house("");
+    client_rules(&home, &["Bash(rm:*)", "Bash(git log:*)", "Bash(touch", "Read(./private/**)"]);
+    for name in ["private/notes", "other/notes"] {
+        file(&home, name, 10);
+    }
+    for command in [
+        "/bin/rm x",
+        "\\rm x",
+        "env rm x",
+        "command rm x",
+        "find . -name x -exec /bin/rm {} +",
+        "git -C . log",
+        "git --no-pager log",
+        "cat pri*/notes",
+        "cat */notes",
+        "head [p]rivate/notes",
+        "grep -n x **/notes",
+    ] {
+        let (verdict, why) = bash(&home, command);
+        assert!(verdict == "deny" && why.contains("permissions.deny"), "{command}: {verdict}: {why}");
+    }
+    for command in ["cat oth*/notes", "cat */nothing", "git -C . status --short", "touch x"] {
+        let (verdict, why) = bash(&home, command);
+        assert!(!why.contains("permissions.deny"), "{command}: {verdict}: {why}");
+    }
+    for command in ["status", "doctor"] {
+        let shown = home.run(&[command], b"").stdout;
+        assert!(shown.contains("`Bash(touch`") && shown.contains("no closing bracket"), "{command}: {shown}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_told_and_ask() {
+    let home = house("");
+    assert_eq!(bash(&home, "ls").0, "allow");
+    std::fs::create_dir_all(home.project().join(".claude")).unwrap();
+    for text in ["{\"permissions\": {\"deny\": [", "{\"hooks\": {"] {
+        std::fs::write(home.project().join(".claude/settings.json"), text).unwrap();
+        assert_ne!(bash(&home, "ls").0, "allow", "{text}");
+        for command in ["status", "doctor"] {
+            let shown = home.run(&[command], b"").stdout;
+            assert!(shown.contains("cannot be read"), "{command}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn settings_of_the_directory_that_the_agent_was_started_in_count() {
+    let home = house("");
+    let started = home.project().join("packages/a");
+    std::fs::create_dir_all(started.join(".claude")).unwrap();
+    std::fs::write(started.join(".claude/settings.json"), "{\"permissions\": {\"deny\": [\"Bash(ls:*)\"]}}").unwrap();
+    assert_eq!(bash(&home, "ls").0, "allow");
+    let mut hook = home.command(&["hook", "claude"]);
+    hook.env("CLAUDE_PROJECT_DIR", &started);
+    let payload = home.payload("Bash", json!({ "command": "ls" }));
+    let answer = support::feed(&mut hook, payload.to_string().as_bytes()).json();
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
+}
+
+#[test]
+fn what_goes_on_in_the_background_is_not_over_when_its_start_is_reported() {
+    let home = house("");
+    let call = |event: &str, (session, id): (&str, &str), input: serde_json::Value| {
+        let mut payload = home.payload("Bash", input);
+        payload["hook_event_name"] = json!(event);
+        (payload["session_id"], payload["tool_use_id"]) = (json!(session), json!(id));
+        if event == "PostToolUse" {
+            payload["tool_response"] = json!({ "stdout": "", "stderr": "", "interrupted": false });
+        }
+        home.run(&["hook", "claude"], payload.to_string().as_bytes()).stdout
+    };
+    for (is_background, id) in [(false, "a"), (true, "b")] {
+        let input = json!({ "command": "sleep 1; echo 'ls' >> new.sh", "run_in_background": is_background });
+        let said = call("PreToolUse", (id, id), input.clone());
+        assert!(said.contains("\"allow\""), "{said}");
+        call("PostToolUse", (id, id), input);
+        // What a pattern matches is certain only while nothing else is at work.
+        let said = call("PreToolUse", (id, "then"), json!({ "command": "rm -f *.zza" }));
+        assert_eq!(said.contains("\"allow\""), !is_background, "{said}");
+    }
+}

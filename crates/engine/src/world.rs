@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::AcceptedHistory;
 use crate::incoming::{Arrival, GitWrite, Rewrite};
+use crate::permissions::Pattern;
 
 /// Directories that builds make, whatever the language.
 pub const REBUILDABLE: &[&str] = &[
@@ -220,6 +221,8 @@ pub struct Settings {
     pub protected_paths: Vec<String>,
     /// Paths that no call may touch.
     pub denied_paths: Vec<String>,
+    /// Patterns for files that deny or ask: whoever matches one of them by a wildcard is told from the rest.
+    pub file_patterns: Vec<Pattern>,
     /// Unlisted GET and unknown servers block, every external read asks.
     pub strict: bool,
 }

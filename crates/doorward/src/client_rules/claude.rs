@@ -4,27 +4,40 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, beginning_with, offered};
+use super::{Format, RuleFile, Rules, UNCLOSED, beginning_with, offered};
 use crate::setup;
 
 /// What an administrator decides for the whole machine.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
+    // The agent reads the settings of the directory that it was started in, and not those of the repository around it.
+    let started = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|started| started.is_absolute());
+    files_from(home, project, started.as_deref())
+}
+
+/// Both places count: whatever stands there only tightens.
+fn files_from(home: &str, project: Option<&str>, started: Option<&Path>) -> Vec<RuleFile> {
     let file = |name, path| RuleFile::new(name, path, Format::Claude);
     let user = setup::directory_of(crate::agents::Agent::Claude, Path::new(home)).join("settings.json");
     let mut found = vec![file("Claude Code, managed", PathBuf::from(MANAGED)), file("Claude Code, user", user)];
-    if let Some(project) = project.filter(|project| *project != home).map(Path::new) {
-        found.push(file("Claude Code, project", project.join(".claude/settings.json")).of_project());
-        found.push(file("Claude Code, local", project.join(".claude/settings.local.json")).of_project());
+    let project = project.map(Path::new);
+    let elsewhere = started.filter(|started| Some(*started) != project);
+    for directory in project.into_iter().chain(elsewhere).filter(|directory| *directory != Path::new(home)) {
+        found.push(file("Claude Code, project", directory.join(".claude/settings.json")).of_project());
+        found.push(file("Claude Code, local", directory.join(".claude/settings.local.json")).of_project());
     }
     found
 }
 
 pub fn parse(text: &str) -> Result<Rules, String> {
-    // Most settings have no rules: there is no need to read them on the way to an answer.
-    if !text.contains("permissions") && !text.contains("\\u") || text.trim().is_empty() {
+    if text.trim().is_empty() {
         return Ok(Rules::default());
+    }
+    // Most settings have no rules: there is no need to take them apart on the way to an answer. What is cut off may have had some.
+    if !text.contains("permissions") && !text.contains("\\u") {
+        let whole = serde_json::from_str::<serde::de::IgnoredAny>(text);
+        return whole.map(|_| Rules::default()).map_err(|error| format!("it is not JSON: {error}"));
     }
     let settings = crate::json::parse(text.as_bytes())?;
     if !settings.is_object() {
@@ -78,7 +91,7 @@ fn denied_host(rule: &str) -> Option<String> {
 /// Adds a rule that denies or asks: in doubt wider than it was written.
 fn strict(rule: &str, list: &mut Vec<String>, left: &mut Vec<(String, String)>) {
     let mut leave = |why: &str| left.push((rule.to_owned(), why.to_owned()));
-    let Some((tool, argument)) = split(rule) else { return leave("its bracket does not close") };
+    let Some((tool, argument)) = split(rule) else { return leave(UNCLOSED) };
     let named = tools(tool);
     match (named, argument) {
         (Named::Ours(tools), None) => list.extend(tools.iter().map(|tool| (*tool).to_owned())),
@@ -268,10 +281,27 @@ mod tests {
     }
 
     #[test]
+    fn the_directory_that_the_agent_was_started_in_counts_beside_the_project() {
+        let paths = |started: Option<&str>| {
+            let found = files_from("/home/dev", Some("/home/dev/p"), started.map(Path::new));
+            found.into_iter().map(|file| file.path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert!(paths(None).contains(&"/home/dev/p/.claude/settings.json".to_owned()));
+        assert_eq!(paths(None), paths(Some("/home/dev/p")));
+        assert_eq!(paths(None), paths(Some("/home/dev")), "the user's own settings are read already");
+        let both = paths(Some("/home/dev/p/packages/a"));
+        assert!(both.contains(&"/home/dev/p/packages/a/.claude/settings.json".to_owned()), "{both:?}");
+        assert!(both.contains(&"/home/dev/p/.claude/settings.local.json".to_owned()), "{both:?}");
+    }
+
+    #[test]
     fn settings_that_are_broken_are_an_error_where_rules_might_stand() {
         for text in
             ["{\"permissions\": ", "[\"permissions\"]", "{\"permissions\": []}", "{\"permissions\": {\"ask\": [1]}}"]
         {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        for text in ["{\"hooks\": {", "hello", "{\"model\": \"x\",}"] {
             assert!(parse(text).is_err(), "{text}");
         }
         for text in ["", "{}", "{\"permissions\": {}}", "{\"permissions\": {\"defaultMode\": \"plan\"}}"] {

@@ -19,6 +19,9 @@ use crate::trusted;
 /// Longer settings are not read, and what is not read asks.
 const LIMIT: u64 = 1 << 20;
 
+/// Why a rule without its end is left to the agent, which does not heed it either.
+const UNCLOSED: &str = "its bracket does not close";
+
 /// More files of rules than anybody keeps in one folder.
 const FILES: usize = 64;
 
@@ -84,6 +87,25 @@ pub fn project_allows(agent: &str, home: &str, project: Option<&str>, facts: &Fa
         let ask = patterns.iter().flatten().filter_map(|text| Pattern::parse(text).ok()).collect();
         !Permissions { ask, ..Permissions::default() }.opinions(facts).is_empty()
     })
+}
+
+/// What is wrong with the rules of these agents, one sentence each, for whoever looks at how doorward stands.
+pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in agents.flat_map(|agent| files(agent, home, project)) {
+        let (name, path) = (file.name, file.path.display());
+        match file.read().and_then(|text| text.map(|text| file.parse(&text)).transpose()) {
+            Err(problem) => found.push(format!(
+                "the rules of {name} in `{path}` cannot be read, so every call of that agent asks: {problem}"
+            )),
+            Ok(rules) => {
+                found.extend(rules.iter().flat_map(|rules| &rules.left).filter(|(_, why)| why == UNCLOSED).map(
+                    |(rule, _)| format!("`{rule}` in `{path}` ({name}) has no closing bracket, so nobody heeds it"),
+                ))
+            }
+        }
+    }
+    found
 }
 
 /// The allow rules that the user wrote, for `setup` to offer.

@@ -277,8 +277,15 @@ impl Config {
             denied_hosts: own(&self.hosts.denied),
             protected_paths: own(&self.paths.protected),
             denied_paths: own(&self.paths.denied),
+            file_patterns: self.file_patterns(),
             strict: self.strict,
         }
+    }
+
+    /// The patterns that deny or ask about files. One that cannot be read is a problem elsewhere.
+    fn file_patterns(&self) -> Vec<Pattern> {
+        let lists = own(&self.permissions.deny).into_iter().chain(own(&self.permissions.ask));
+        lists.filter_map(|text| Pattern::parse(&text).ok()).filter(Pattern::names_files).collect()
     }
 
     /// The user trusts exactly this project.

@@ -8,6 +8,7 @@ use doorward_ledger::{AlertKind, Index, Log, LogError};
 use super::{Defect, Patient, exposed};
 use crate::alerts;
 use crate::audit::{Room, verified};
+use crate::client_rules;
 use crate::notify;
 use crate::private_state;
 use crate::reconcile;
@@ -61,6 +62,10 @@ fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
     };
     let mut found: Vec<Defect> = loaded.problems.iter().map(problem).collect();
     found.extend(loaded.unaccepted_sentences().into_iter().map(waiting));
+    let agents = loaded.config.agents.keys().map(String::as_str);
+    let faults = client_rules::faults(agents, patient.places.home(), patient.project().as_deref());
+    let fault = |what: String| Defect::new("client-rules", None, what, "correct that file");
+    found.extend(faults.into_iter().map(fault));
     found
 }
 

@@ -7,6 +7,7 @@ use doorward_ledger::DecisionBody;
 
 use super::{Counts, Figures, Ticket, said};
 use crate::agents::Agent;
+use crate::client_rules;
 use crate::loading::Loaded;
 use crate::offers::Offer;
 use crate::places::Places;
@@ -36,6 +37,10 @@ impl Glance<'_> {
     pub fn print(&self, out: &mut dyn Write) -> Result<()> {
         for problem in &self.loaded.problems {
             writeln!(out, "problem: {}", visible(problem))?;
+        }
+        let agents = self.loaded.config.agents.keys().map(String::as_str);
+        for fault in client_rules::faults(agents, self.places.home(), self.project) {
+            writeln!(out, "problem: {}", visible(&fault))?;
         }
         for sentence in self.loaded.unaccepted_sentences() {
             writeln!(out, "without effect: {}", visible(&sentence))?;

@@ -6,6 +6,7 @@ mod code;
 mod connect;
 mod content;
 mod dependents;
+mod expanded;
 mod files;
 mod guard;
 mod hidden;

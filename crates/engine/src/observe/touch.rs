@@ -238,6 +238,7 @@ impl Observer<'_> {
             marks.add(Mark::Narrowed);
         }
         let resolved = path::lexical(base);
+        self.touch_ruled(touch, &resolved, pattern, by);
         if self.matches_nothing(touch, &resolved, pattern) {
             return self.touch_nothing(&resolved, pattern, by);
         }

@@ -77,6 +77,9 @@ struct Arguments<'f> {
     raw: &'f str,
     /// One entry for each command or file, with all spellings of it that mean the same.
     normalised: Vec<Vec<String>>,
+    /// The same commands by the bare name of their program, and without the options before a subcommand. Only what denies or
+    /// asks is compared with them.
+    plainer: Vec<String>,
     /// Files that a call reads or changes besides, with the tools that would do the same.
     files: Vec<Touched>,
 }
@@ -91,12 +94,18 @@ impl Arguments<'_> {
         // What a search goes through it reads; the other tools for files have their own name for what they do.
         let is_named = FILE_TOOLS.contains(&facts.tool.as_str()) && facts.tool != "search";
         let files = if is_named { Vec::new() } else { touched_files(facts) };
-        Arguments { raw: &facts.subject, normalised, files }
+        let plainer = if facts.tool == "bash" {
+            facts.commands.iter().flat_map(|text| plainer(text)).collect()
+        } else {
+            Vec::new()
+        };
+        Arguments { raw: &facts.subject, normalised, plainer, files }
     }
 
     fn touched_by(&self, pattern: &Pattern, tool: &str) -> bool {
         pattern.matches(tool, self.raw)
             || self.normalised.iter().flatten().any(|spelling| pattern.matches(tool, spelling))
+            || self.plainer.iter().any(|spelling| pattern.matches(tool, spelling))
             || (pattern.names_files() && self.files.iter().any(|touched| touched.is_meant_by(pattern)))
     }
 
@@ -107,6 +116,31 @@ impl Arguments<'_> {
             all => all.iter().all(|spellings| spellings.iter().any(|spelling| covered(spelling))),
         }
     }
+}
+
+/// So many options before a subcommand are looked past.
+const OPTIONS: usize = 8;
+
+/// `/bin/rm x` as `rm x`, `git -C a --no-pager log` as `git log`. An option may take the next word along or not: both count.
+fn plainer(command: &str) -> Vec<String> {
+    let (program, words) = command.split_once(' ').unwrap_or((command, ""));
+    let name = crate::path::name(program);
+    let whole = |words: &str| if words.is_empty() { name.to_owned() } else { format!("{name} {words}") };
+    let mut found = if name == program { Vec::new() } else { vec![whole(words)] };
+    let mut rest = words;
+    for _ in 0..OPTIONS {
+        let Some((_, after)) = rest.split_once(' ').filter(|(word, _)| word.starts_with('-')) else { break };
+        found.push(whole(after));
+        // The value of the option, unless the next word is an option itself.
+        rest = match after.split_once(' ') {
+            Some((value, behind)) if !value.starts_with('-') => {
+                found.push(whole(behind));
+                behind
+            }
+            Some(_) | None => after,
+        };
+    }
+    found
 }
 
 /// A file or directory that a call touches.
@@ -160,4 +194,27 @@ fn path_spellings(target: &Target, facts: &Facts) -> Option<Vec<String>> {
     spellings.extend(below(&facts.home).map(|rest| format!("~/{rest}")));
     spellings.extend(below(&facts.project));
     Some(spellings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_also_known_by_its_bare_name_and_without_options_before_its_subcommand() {
+        for (command, wanted) in [
+            ("/bin/rm x", "rm x"),
+            ("git -C . log", "git log"),
+            ("git --no-pager log -p", "git log -p"),
+            ("git -c a=b --no-pager log", "git log"),
+            ("/usr/bin/git -C a -c b=c log x", "git log x"),
+            ("npm --prefix a run build", "npm run build"),
+        ] {
+            assert!(plainer(command).iter().any(|found| found == wanted), "{command}: {:?}", plainer(command));
+        }
+        for command in ["rm x", "git log", "make", "git status -s", ""] {
+            assert!(plainer(command).is_empty(), "{command}: {:?}", plainer(command));
+        }
+        assert!(plainer(&"git -C a ".repeat(1000)).len() <= 2 * OPTIONS + 1);
+    }
 }

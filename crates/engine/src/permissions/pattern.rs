@@ -170,9 +170,15 @@ impl Pattern {
     }
 
     /// The pattern names files, and not just a tool for them.
-    pub(super) fn names_files(&self) -> bool {
+    pub fn names_files(&self) -> bool {
         let is_named = |argument: &str| argument.chars().any(|sign| !matches!(sign, '*' | ' '));
         FILE_TOOLS.contains(&self.tool.as_str()) && self.argument.as_deref().is_some_and(is_named)
+    }
+
+    /// The pattern is about this path, or about something below it, whatever is done to it.
+    pub(crate) fn is_about(&self, spelling: &str) -> bool {
+        let is_meant = |argument: &str| wildcard(argument.trim_start_matches("./"), spelling);
+        self.argument.as_deref().is_some_and(is_meant) || self.names_below(&self.tool, spelling)
     }
 
     /// The pattern has no wildcard and is this call.

@@ -2,7 +2,7 @@
 
 use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
 
-use super::super::Invocation;
+use super::super::{Invocation, naming::normalised};
 use super::find::Expression;
 use super::find_hits::{self, Hits};
 use crate::effect::{Amount, Effect, Target};
@@ -184,6 +184,8 @@ impl Runner<'_, '_> {
         }
         match self.certainly_found(expression, invocation) {
             Some(found @ Found::Few(_)) if matches!(&found, Found::Few(hits) if hits.is_empty()) => {
+                // It is named, though nothing is found for it to work on.
+                self.out.command(normalised(words), state.cwd.as_ref());
                 self.delete_certain(&found, expression, invocation);
                 true
             }
