@@ -126,3 +126,39 @@ fn ended(child: &mut Child) -> Result<(), String> {
     let _ = child.kill().and_then(|()| child.wait().map(drop));
     Err(format!("took longer than {} seconds", PATIENCE.as_secs()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A receiver that reads everything, and answers only after a while.
+    #[test]
+    fn a_receiver_that_takes_its_time_has_been_told() {
+        const AFTER: Duration = Duration::from_secs(11);
+        if found("curl").is_none() {
+            assert!(std::env::var_os("CI").is_none(), "curl is not installed");
+            let _ = writeln!(std::io::stderr(), "skipped: curl is not installed, webhooks are not tested");
+            return;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap());
+        let receiver = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut told = Vec::new();
+            while !told.ends_with(b"}") {
+                let mut bytes = [0; 1024];
+                let count = stream.read(&mut bytes).unwrap();
+                assert!(count > 0, "the sender hung up");
+                told.extend_from_slice(&bytes[..count]);
+            }
+            std::thread::sleep(AFTER);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        });
+        let note = Note { title: String::new(), text: String::new(), json: "{\"event\": \"alert\"}".into() };
+        assert_eq!(webhook(&address, &note), Ok(()));
+        receiver.join().unwrap();
+    }
+}
