@@ -89,19 +89,32 @@ pub fn project_allows(agent: &str, home: &str, project: Option<&str>, facts: &Fa
     })
 }
 
+/// Something wrong with the rules of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub text: String,
+    /// The whole file cannot be read, and it is the one that holds the user's hooks too.
+    pub is_of_settings: bool,
+}
+
 /// What is wrong with the rules of these agents, one sentence each, for whoever looks at how doorward stands.
-pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<String> {
+pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<Fault> {
     let mut found = Vec::new();
     for file in agents.flat_map(|agent| files(agent, home, project)) {
         let (name, path) = (file.name, file.path.display());
         match file.read().and_then(|text| text.map(|text| file.parse(&text)).transpose()) {
-            Err(problem) => found.push(format!(
-                "the rules of {name} in `{path}` cannot be read, so every call of that agent asks: {problem}"
-            )),
+            Err(problem) => found.push(Fault {
+                text: format!(
+                    "the rules of {name} in `{path}` cannot be read, so every call of that agent asks: {problem}"
+                ),
+                is_of_settings: !file.is_projects && file.path.ends_with("settings.json"),
+            }),
             Ok(rules) => {
-                found.extend(rules.iter().flat_map(|rules| &rules.left).filter(|(_, why)| why == UNCLOSED).map(
-                    |(rule, _)| format!("`{rule}` in `{path}` ({name}) has no closing bracket, so nobody heeds it"),
-                ))
+                let unclosed = rules.iter().flat_map(|rules| &rules.left).filter(|(_, why)| why == UNCLOSED);
+                found.extend(unclosed.map(|(rule, _)| Fault {
+                    text: format!("`{rule}` in `{path}` ({name}) has no closing bracket, so nobody heeds it"),
+                    is_of_settings: false,
+                }));
             }
         }
     }

@@ -64,8 +64,9 @@ fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
     found.extend(loaded.unaccepted_sentences().into_iter().map(waiting));
     let agents = loaded.config.agents.keys().map(String::as_str);
     let faults = client_rules::faults(agents, patient.places.home(), patient.project().as_deref());
-    let fault = |what: String| Defect::new("client-rules", None, what, "correct that file");
-    found.extend(faults.into_iter().map(fault));
+    // Settings without hooks that can be read are a defect of the agent already.
+    let faults = faults.into_iter().filter(|fault| !fault.is_of_settings);
+    found.extend(faults.map(|fault| Defect::new("client-rules", None, fault.text, "correct that file")));
     found
 }
 

@@ -40,7 +40,7 @@ impl Glance<'_> {
         }
         let agents = self.loaded.config.agents.keys().map(String::as_str);
         for fault in client_rules::faults(agents, self.places.home(), self.project) {
-            writeln!(out, "problem: {}", visible(&fault))?;
+            writeln!(out, "problem: {}", visible(&fault.text))?;
         }
         for sentence in self.loaded.unaccepted_sentences() {
             writeln!(out, "without effect: {}", visible(&sentence))?;
