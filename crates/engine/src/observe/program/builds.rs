@@ -8,7 +8,36 @@ use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
-use crate::world::{Kind, Tracking};
+use crate::world::{Content, Kind, Tracking};
+
+/// More of a manifest than anybody writes.
+const MANIFEST: usize = 256 * 1024;
+
+/// What builds a Python package by reading its manifest; others compile, or run scripts (interpreters-1350).
+const BACKENDS: &[&str] = &[
+    "setuptools.build_meta",
+    "hatchling.build",
+    "poetry.core.masonry.api",
+    "flit_core.buildapi",
+    "pdm.backend",
+    "uv_build",
+];
+
+/// Words of a manifest by which a build imports or runs code of the project (interpreters-1351 and on).
+const CODE_IN_BUILDS: &[&str] = &[
+    "backend-path",
+    "dynamic",
+    "attr",
+    "hooks",
+    "custom",
+    "cmdclass",
+    "ext-modules",
+    "ext_modules",
+    "source",
+    "[tool.poetry.build",
+    "[tool.pdm",
+    "\\u",
+];
 
 impl Runner<'_, '_> {
     /// Where a directory lies, as its links go.
@@ -31,6 +60,12 @@ impl Runner<'_, '_> {
         if resolved.lost || !is_own || self.out.world.look(&resolved.real).kind != Kind::Directory {
             return false;
         }
+        // `pip install DIR` builds it; others that are handed a directory look for tests or scripts in it.
+        let name = &invocation.by.name;
+        if name.ends_with("install") && !self.builds_without_own_code(&resolved.real) {
+            self.out.lower(Degree::Unknown, format!("the code of the project that the build of `{name}` runs"));
+            return false;
+        }
         let patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
         let recipes: Vec<String> = patterns.map(|name| path::join(&resolved.real, name)).collect();
         let is_recipe = |file: &String| {
@@ -38,6 +73,24 @@ impl Runner<'_, '_> {
                 && self.foreign_place(file, state).is_none()
         };
         recipes.iter().any(is_recipe)
+    }
+
+    /// The build reads what the project declares and runs none of the project's code, which may have been written a moment ago.
+    fn builds_without_own_code(&self, directory: &str) -> bool {
+        let text = |name: &str| self.out.world.content(&path::join(directory, name), MANIFEST);
+        let is_absent = |name: &str| matches!(text(name), Content::Missing | Content::Unlisted);
+        let manifest = match text("pyproject.toml") {
+            Content::Text(manifest) => manifest,
+            // A described world that says nothing of it.
+            Content::Unlisted => return true,
+            Content::Missing | Content::TooLong | Content::NotText | Content::Unreadable => return false,
+        };
+        // Without a name it is setuptools, which reads the manifest as well.
+        let is_known = !manifest.contains("build-backend")
+            || BACKENDS.iter().any(|backend| manifest.contains(&format!("\"{backend}\"")));
+        is_known
+            && !CODE_IN_BUILDS.iter().any(|word| manifest.contains(word))
+            && ["setup.py", "setup.cfg", "hatch_build.py"].iter().all(|name| is_absent(name))
     }
 
     /// Directories with build files: outside the project they are somebody else's code.

@@ -76,9 +76,8 @@ impl Runner<'_, '_> {
             Rewrite::Unread(because) => self.unseen_write(invocation, &because),
             Rewrite::Files(files) => {
                 let elsewhere = write.into.is_some();
-                let is_had = |file: &Incoming| {
-                    file.standing != Standing::New && matches!(file.becomes, None | Some(Becomes::Text(_)))
-                };
+                let is_had =
+                    |file: &Incoming| file.standing != Standing::New && matches!(file.becomes, Some(Becomes::Text(_)));
                 let is_seen = !elsewhere && files.iter().all(is_had);
                 if let Some(place) = &write.into {
                     self.out.arrivals.push(place.clone());
