@@ -67,9 +67,7 @@ class Screen:
             self.settle()
             # News and offers of the client stand in the way.
             if "Use existing model" in self.text():
-                self.tmux("send-keys", "Down")
-                time.sleep(0.5)
-                self.tmux("send-keys", "Enter")
+                self.tmux("send-keys", "2")
                 continue
             self.tmux("send-keys", "-l", text)
             time.sleep(1)
