@@ -27,6 +27,23 @@ fn lists_variables(words: &[Field]) -> bool {
     !functions && (names.is_empty() || (prints && names.iter().any(secret)))
 }
 
+/// Options that make a pattern match nothing else, and a script stop or print earlier. `nocaseglob` and `dotglob` are none of them: `.E*`
+/// and `*` then name `.env` (secrets-1310 and on).
+const HARMLESS_OPTIONS: &[&str] = &[
+    "globstar",
+    "nullglob",
+    "failglob",
+    "nocasematch",
+    "inherit_errexit",
+    "checkwinsize",
+    "histappend",
+    "pipefail",
+    "errexit",
+    "nounset",
+    "xtrace",
+    "verbose",
+];
+
 impl Runner<'_, '_> {
     /// Handles a builtin that only the shell itself can; `None` for everything else.
     pub fn builtin<'a>(
@@ -262,29 +279,22 @@ impl Runner<'_, '_> {
     }
 
     fn shell_options(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        const HARMLESS: &[&str] = &[
-            "globstar",
-            "nullglob",
-            "failglob",
-            "nocaseglob",
-            "nocasematch",
-            "inherit_errexit",
-            "checkwinsize",
-            "histappend",
-            "-s",
-            "-u",
-            "-q",
-            "-p",
-            "-o",
-            "pipefail",
-            "errexit",
-            "nounset",
-        ];
-        if let Some(word) = words.iter().find(|word| !word.exact().is_some_and(|text| HARMLESS.contains(&text))) {
-            self.out.lower(Degree::Opaque, format!("the shell option `{}` changes how words are read", word.shown()));
+        let is_flag = |word: &Field| matches!(word.exact(), Some("-s" | "-u" | "-q" | "-p" | "-o"));
+        let mut options = words.iter().filter(|word| !is_flag(word));
+        if options.any(|word| self.is_odd_option(word)) {
             state.odd_shell = true;
         }
         Some(Stream::empty())
+    }
+
+    /// Options by which a shell expands or runs other words than it is read to; with `shopt`, or `-o` and `-O` of a shell.
+    pub fn is_odd_option(&mut self, option: &Field) -> bool {
+        let is_odd = !option.exact().is_some_and(|text| HARMLESS_OPTIONS.contains(&text));
+        if is_odd {
+            let option = option.shown();
+            self.out.lower(Degree::Opaque, format!("the shell option `{option}` changes how words are read"));
+        }
+        is_odd
     }
 
     fn eval<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {

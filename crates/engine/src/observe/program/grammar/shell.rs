@@ -26,6 +26,11 @@ impl Runner<'_, '_> {
                 operands.insert(0, value);
             }
         }
+        let is_option = |name: &str| matches!(name, "-o" | "+o" | "-O" | "+O");
+        let options = invocation.args.given.iter().filter(|given| is_option(&given.name));
+        for option in options.filter_map(|given| given.value.as_ref()) {
+            self.is_odd_option(option);
+        }
         invocation.done = true;
         invocation.does.clear();
         let shell = shell_of(&invocation.by).unwrap_or(Shell::Unknown);
