@@ -5,7 +5,9 @@ use doorward_vocabulary::Degree;
 use super::super::Invocation;
 use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
+use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
+use crate::path;
 use crate::world::{Content, Git, Kind};
 
 /// These start what the repository or its submodules name, or work on addresses that it chose.
@@ -132,11 +134,9 @@ impl Runner<'_, '_> {
     pub(super) fn git_untrusted(&mut self, sub: &str, git: Option<&Git>, hooks: Hooks, invocation: &Invocation) {
         let found = match git {
             None => Some("no repository is found".to_owned()),
-            Some(_) if DRIVEN.iter().any(|driven| sub.split(' ').next() == Some(*driven)) => {
-                Some(format!("`{}` runs what it names", invocation.by.name))
-            }
-            Some(_) if !LOOKING.iter().any(|looking| *looking == sub || sub.split(' ').next() == Some(*looking)) => {
-                Some(format!("`{}` does more than look", invocation.by.name))
+            Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs what it names", invocation.by.name)),
+            Some(_) if !is_among(LOOKING, sub) && !self.commits_plainly(sub, invocation) => {
+                Some(format!("`{}` does more than look and commit", invocation.by.name))
             }
             Some(git) => self
                 .odd_hook(git, hooks)
@@ -148,10 +148,29 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// Beside filters and hooks, which are looked at, a commit and `git add` of single files run nothing of the repository. A
+    /// directory that is added may be a repository of its own, into which every later command looks.
+    fn commits_plainly(&self, sub: &str, invocation: &Invocation) -> bool {
+        let is_file = |word: &Field| match (word.exact(), invocation.cwd.as_deref()) {
+            (Some(name), Some(cwd)) => self.out.world.look(&path::join(cwd, name)).kind == Kind::File,
+            (Some(_) | None, Some(_) | None) => false,
+        };
+        let operands = &invocation.args.operands;
+        match sub {
+            "commit" => !invocation.args.has_any(&["--pathspec-from-file"]),
+            "add" => {
+                !invocation.args.has_any(&["--pathspec-from-file"])
+                    && !operands.is_empty()
+                    && operands.iter().all(is_file)
+            }
+            _ => false,
+        }
+    }
+
     /// A clone that brings commands for the agent itself wants a look before the first call in it, even a harmless one: whoever
     /// is asked learns of them while they can still leave.
     fn settings_for_agents(&self, root: &str) -> Option<String> {
-        let starts = |name: &&&str| match self.out.world.content(&crate::path::join(root, name), SETTINGS) {
+        let starts = |name: &&&str| match self.out.world.content(&path::join(root, name), SETTINGS) {
             Content::Missing | Content::Unlisted => false,
             Content::Text(text) => STARTING.iter().any(|word| text.to_ascii_lowercase().contains(word)),
             Content::TooLong | Content::NotText | Content::Unreadable => true,
@@ -161,7 +180,7 @@ impl Runner<'_, '_> {
 
     /// A hook lies there that the command would run.
     fn odd_hook(&self, git: &Git, hooks: Hooks) -> Option<String> {
-        let directory = crate::path::join(&super::git_hooks::common_directory(&git.root, self.out.world), "hooks");
+        let directory = path::join(&super::git_hooks::common_directory(&git.root, self.out.world), "hooks");
         let is_run = |name: &String| !name.ends_with(".sample") && hooks.run(name);
         match self.out.world.entries(&directory) {
             Some(names) => names.into_iter().find(is_run).map(|name| format!("it has the hook `{name}`")),
@@ -194,6 +213,11 @@ impl Runner<'_, '_> {
         // Git starts itself in each of them, with settings and hooks of their own.
         inner.first().map(|path| format!("it holds another repository, `{path}`"))
     }
+}
+
+/// The subcommand, or the first word of it, is on the list.
+fn is_among(list: &[&str], sub: &str) -> bool {
+    list.iter().any(|name| *name == sub || sub.split(' ').next() == Some(*name))
 }
 
 /// The setting makes git run nothing, whoever wrote it.
