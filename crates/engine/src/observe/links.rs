@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use doorward_vocabulary::{Degree, Marks};
+use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
 use super::observer::{By, Observer};
 use super::program::Invocation;
@@ -59,6 +59,19 @@ pub fn follows(invocation: &Invocation) -> bool {
     };
     of(TOLD).is_some_and(|flags| invocation.args.has_any(flags))
         || of(BY_THEMSELVES).is_some_and(|flags| !invocation.args.has_any(flags))
+}
+
+/// Links that a walk through a tree met.
+struct Walk {
+    found: Vec<String>,
+    /// Nothing was left out for want of time.
+    is_whole: bool,
+}
+
+/// Links that a pattern stands for, and how many entries were looked at.
+struct Matches {
+    found: Vec<String>,
+    looked: usize,
 }
 
 impl Observer<'_> {
@@ -132,7 +145,15 @@ impl Observer<'_> {
 
     /// The files that a pattern stands for, as far as a link leads from them out of the project.
     fn matching_links(&mut self, base: &str, pattern: &str) -> Vec<String> {
+        let links = self.matches_of(base, pattern, self.looks_left());
+        self.looked += links.looked;
+        links.found
+    }
+
+    /// The same, without going over a number of entries.
+    fn matches_of(&self, base: &str, pattern: &str, most: usize) -> Matches {
         let mut places = vec![base.to_owned()];
+        let mut looked = 0;
         for component in pattern.split('/').filter(|component| !component.is_empty()) {
             let mut next = Vec::new();
             for place in &places {
@@ -147,29 +168,57 @@ impl Observer<'_> {
                 };
                 next.extend(names.iter().filter(hits).map(|name| path::join(place, name)));
             }
-            next.truncate(self.looks_left());
-            self.looked += next.len();
+            next.truncate(most.saturating_sub(looked));
+            looked += next.len();
             places = next;
         }
         let is_deep = pattern.contains('/');
         places.retain(|place| (is_deep || self.world.look(place).kind == Kind::Link) && self.leads_out(place));
-        places
+        Matches { found: places, looked }
+    }
+
+    /// A directory that is named by what was listed at or below the base may lie behind a link that leads out of the project. In a
+    /// tree of too many files only the patterns themselves say so.
+    pub fn may_lead_out(&mut self, base: &str, shape: Shape) -> bool {
+        let walk = self.walk_links(base);
+        if walk.found.iter().any(|link| self.shows_more(link)) {
+            return true;
+        }
+        let is_known = shape == Shape::Matched && (1..MOST).contains(&self.listed.len());
+        let leads = |(directory, pattern): &(String, String)| {
+            self.matches_of(directory, pattern, ENTRIES).found.iter().any(|link| self.shows_more(link))
+        };
+        !walk.is_whole && (!is_known || self.listed.iter().any(leads))
+    }
+
+    /// The link leads to a directory or to something sensitive; one to a plain file, such as the interpreter of a virtual
+    /// environment, shows no more than naming that file would.
+    fn shows_more(&self, link: &str) -> bool {
+        let resolved = path::resolve(link, self.world, Follow::Last);
+        let is_plain = self.world.look(&resolved.real).kind == Kind::File
+            && place::classify(&resolved.real, self.world).sensitivity == Sensitivity::None;
+        resolved.lost || !is_plain
     }
 
     /// Links below a directory that lead out of the project.
     fn links_below(&mut self, base: &str, by: &By) -> Vec<String> {
+        let walk = self.walk_links(base);
+        if !walk.is_whole && !SEARCHING.contains(&by.name.as_str()) {
+            self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
+        }
+        walk.found
+    }
+
+    fn walk_links(&mut self, base: &str) -> Walk {
         let mut found = Vec::new();
         if !self.world.may_have_links() {
-            return found;
+            return Walk { found, is_whole: true };
         }
         let mut waiting = VecDeque::from([base.to_owned()]);
         while let Some(directory) = waiting.pop_front() {
             for name in self.world.entries(&directory).unwrap_or_default() {
                 if self.looks_left() == 0 {
-                    if !SEARCHING.contains(&by.name.as_str()) {
-                        self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
-                    }
-                    return found;
+                    return Walk { found, is_whole: false };
                 }
                 self.looked += 1;
                 let place = path::join(&directory, &name);
@@ -186,7 +235,7 @@ impl Observer<'_> {
                 }
             }
         }
-        found
+        Walk { found, is_whole: true }
     }
 
     /// Another name of a file that holds a secret.
@@ -208,8 +257,7 @@ impl Observer<'_> {
     fn leads_out(&self, link: &str) -> bool {
         let resolved = path::resolve(link, self.world, Follow::Last);
         let is_inside = self.world.project().is_some_and(|project| path::under(&resolved.real, project));
-        let is_secret =
-            || place::classify(&resolved.real, self.world).sensitivity > doorward_vocabulary::Sensitivity::None;
+        let is_secret = || place::classify(&resolved.real, self.world).sensitivity > Sensitivity::None;
         resolved.linked && (resolved.lost || !is_inside || is_secret())
     }
 }

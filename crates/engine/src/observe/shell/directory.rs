@@ -78,7 +78,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn named_directory(&self, word: &Field, physical: bool, state: &State<'_>) -> Option<String> {
+    fn named_directory(&mut self, word: &Field, physical: bool, state: &State<'_>) -> Option<String> {
         let Some(text) = word.exact() else { return self.dynamic_directory(word, state) };
         if text.starts_with('/') {
             return Some(text.to_owned());
@@ -111,13 +111,14 @@ impl Runner<'_, '_> {
         last.unwrap_or_default()
     }
 
-    /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory.
-    fn dynamic_directory(&self, word: &Field, state: &State<'_>) -> Option<String> {
+    /// `cd "$(git rev-parse --show-toplevel)"` and paths that stay below a known directory, unless a link may lead out of it.
+    fn dynamic_directory(&mut self, word: &Field, state: &State<'_>) -> Option<String> {
         match word.shape {
             Shape::ProjectPaths | Shape::Matched
                 if word.prefix().is_empty() && super::paths::is_ours(state.cwd.as_deref(), self.out.world) =>
             {
-                state.cwd.as_deref().map(str::to_owned)
+                let cwd = state.cwd.as_deref()?;
+                (!self.out.may_lead_out(cwd, word.shape)).then(|| cwd.to_owned())
             }
             Shape::ProjectPaths
             | Shape::Matched
