@@ -30,6 +30,7 @@ mod spellings;
 mod switches;
 pub mod tasks;
 mod tokens;
+pub mod written;
 
 use crate::effect::{Effect, Part, Target};
 use crate::knowledge::schema::{Does, Entry, Grammar, Operand, Role};

@@ -23,7 +23,7 @@ pub use settings::usual_package;
 
 use crate::observe::code::{self, Manner};
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::says_itself;
+use crate::observe::program::written::says_itself;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
@@ -109,11 +109,11 @@ impl Runner<'_, '_> {
                 true
             }
             Step::File(text) => match says_itself(text) {
-                Some(crate::observe::program::recipe::Written::Shell(shell)) => {
+                Some(crate::observe::program::written::Written::Shell(shell)) => {
                     self.text_of(shell, text, state, invocation.input.clone(), part);
                     true
                 }
-                Some(crate::observe::program::recipe::Written::In(language)) => {
+                Some(crate::observe::program::written::Written::In(language)) => {
                     self.code(text, Some(language), state, &invocation.by);
                     true
                 }
