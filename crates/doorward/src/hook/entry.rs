@@ -45,7 +45,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         layer2: judgement.confidence.map(|confidence| Layer2 { score: score(judgement), confidence: confidence.get() }),
         review: considered.review.as_ref().map(serde_json::value::to_raw_value).transpose()?,
         verdict: judgement.verdict,
-        reasons: judgement.reasons_to_read().map(|opinion| opinion.because.clone()).collect(),
+        reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),
@@ -126,7 +126,7 @@ pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
         && body.layer2.as_ref().is_none_or(is_score)
         && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
             == judgement.confidence.map(|sure| confidence(sure.get()))
-        && body.reasons.iter().eq(judgement.reasons_to_read().map(|opinion| &opinion.because))
+        && body.reasons.iter().eq(judgement.reasons().map(|opinion| &opinion.because))
 }
 
 /// What the record says of a decision of another build, beside what this one says. Who could clear it is not on record.

@@ -1,6 +1,5 @@
 //! What `doorward rules` is asked.
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 /// Which rule, or what to do about one.
@@ -8,7 +7,6 @@ use clap::{Args, Subcommand, ValueEnum};
 #[command(args_conflicts_with_subcommands = true)]
 pub struct RulesArguments {
     /// The rule to show
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -31,7 +29,6 @@ pub enum What {
     },
     /// Show what a rule would change if it counted, or did not count any more; changes nothing
     Test {
-        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
         over: Over,
@@ -41,7 +38,6 @@ pub enum What {
     },
     /// Let a rule count that was only recorded, or was retired; only a person may
     Promote {
-        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
         over: Over,
@@ -51,7 +47,6 @@ pub enum What {
     /// A soft question goes with it, so that neither the matrix nor layer 2 asks it instead; what is firm stays. What stops a
     /// catastrophe always counts and cannot be retired.
     Retire {
-        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
         over: Over,

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
 use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
 
 use crate::audit::Room;
@@ -22,7 +21,7 @@ const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 #[derive(Debug, Args)]
 pub struct ResetArguments {
     /// Only this session
-    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long)]
     pub session: Option<String>,
 }
 

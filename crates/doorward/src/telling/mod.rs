@@ -3,12 +3,10 @@
 mod cases;
 mod doubts;
 mod fit;
-mod shorten;
 #[cfg(test)]
 mod tests;
 
 pub use fit::{PROMPT, REFUSAL, Speech};
-use shorten::shortened;
 
 use cases::{Case, UNPACK_APART, UNPACKS};
 use doorward_engine::{
@@ -103,9 +101,8 @@ fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
         Source::Rule => 5,
         Source::Coverage => 7,
         Source::Matrix => 9,
-        Source::Score => 10,
-        // How often others were denied says nothing about this call.
-        Source::Limit => 11,
+        Source::Limit => 10,
+        Source::Score => 11,
         Source::Mode => 12,
         Source::Nothing => 13,
     }
@@ -288,6 +285,16 @@ fn named(target: &str, facts: &Facts) -> String {
         (None, None) => target.to_owned(),
     };
     shortened(&short, NAME)
+}
+
+/// A text without its middle, where it is longer than this.
+fn shortened(text: &str, room: usize) -> String {
+    let count = text.chars().count();
+    if count <= room {
+        return text.to_owned();
+    }
+    let (start, end) = (room / 2, count - (room - room / 2 - 1));
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(end)).collect()
 }
 
 /// Begins with a capital letter and ends with a full stop.

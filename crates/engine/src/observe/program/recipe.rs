@@ -53,8 +53,14 @@ impl Runner<'_, '_> {
         self.unread_arrivals(invocation, state);
         if let Some(place) = self.foreign_run(invocation, state) {
             marks.add(Mark::ChangedRecipe);
-            let doubt = self.foreign_doubt(&invocation.by.name, &place);
-            self.out.lower(Degree::Opaque, doubt);
+            self.out.lower(
+                Degree::Opaque,
+                format!(
+                    "`{}` runs code in `{}`, which is not part of the trusted project",
+                    invocation.by.name,
+                    path::name(&place)
+                ),
+            );
         }
         if let Some(place) = self.fetched_here(invocation.cwd.as_deref(), state) {
             marks.add(Mark::ChangedRecipe);
@@ -408,29 +414,6 @@ impl Runner<'_, '_> {
             && world.tracking(file) == Tracking::Clean
     }
 
-    /// Why code in this place does not count as the project's: the place may be the trusted project itself, or hold it.
-    fn foreign_doubt(&self, program: &str, place: &str) -> String {
-        match self.out.world.project() {
-            Some(project) if path::under(project, place) => {
-                format!("`{program}` runs code of this project, and files that nobody has read came into it")
-            }
-            Some(_) | None => {
-                format!("`{program}` runs code in `{}`, which is not part of the trusted project", path::name(place))
-            }
-        }
-    }
-
-    /// Why a script that cannot be read does not count as the project's.
-    fn unread_doubt(&self, file: &str, state: &State<'_>) -> String {
-        let is_inside = self.out.world.project().is_some_and(|project| path::under(file, project));
-        let why = match (is_inside, self.is_changed(file, state)) {
-            (true, true) => "which changed since the project was trusted",
-            (true, false) => "which git does not track",
-            (false, true | false) => "which is not part of the trusted project",
-        };
-        format!("`{}`, {why}", path::name(file))
-    }
-
     fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {
         let input = &Stream::unknown(Default::default());
         let tracked =
@@ -439,8 +422,7 @@ impl Runner<'_, '_> {
             if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
                 return self.run_file(real, state, input, by, Mark::SessionFile, How::Read);
             }
-            let doubt = self.unread_doubt(real, state);
-            self.out.lower(Degree::Opaque, doubt);
+            self.out.lower(Degree::Opaque, format!("`{}`, which is not part of the trusted project", path::name(real)));
             return self.executes_file(real, by, Marks::default().with(Mark::SessionFile));
         }
         self.project_program(real, words, state, input, by, How::Read);

@@ -261,21 +261,13 @@ impl Runner<'_, '_> {
         self.writes(Touch::Create, field, invocation, state);
     }
 
-    /// The program that a command starts with these variables; the command itself if it names none.
-    fn started_by(invocation: &Invocation) -> String {
-        let operands = invocation.args.operands.iter().zip(&invocation.roles);
-        let mut others = operands.filter(|(_, role)| **role != Role::Env).map(|(field, _)| field);
-        others.next().and_then(Field::exact).unwrap_or(&invocation.by.name).to_owned()
-    }
-
     /// `NAME=value` for the command that follows.
     fn set_for_command(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
         match field.text.split_once('=') {
             Some((name, value)) => {
                 let text = field.known().map(|_| value.to_owned());
                 let value = Stream { text, ..Stream::unknown(field.origin) };
-                let program = Self::started_by(invocation);
-                self.exported(name, &value, state, &program);
+                self.exported(name, &value, state, &invocation.by.name);
                 invocation.environment.push((name.to_owned(), value));
             }
             None if field.exact().is_none() => {

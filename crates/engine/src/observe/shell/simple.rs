@@ -200,7 +200,7 @@ impl Runner<'_, '_> {
                 .text
                 .as_deref()
                 .is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), self.out.world));
-        if !leads && (names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name, state)) {
+        if !leads && (names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name)) {
             return;
         }
         // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
@@ -208,10 +208,8 @@ impl Runner<'_, '_> {
         self.out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
     }
 
-    /// Its file says that the variable changes nothing that matters: by name, or `*` where it reads none and starts nothing.
-    fn program_listens(&self, program: &str, name: &str, state: &State<'_>) -> bool {
-        let entry = self.out.knowledge.entry(program).filter(|_| !state.functions.contains_key(program));
-        entry.is_some_and(|entry| entry.env.iter().any(|known| known == name || known == "*"))
+    fn program_listens(&self, program: &str, name: &str) -> bool {
+        self.out.knowledge.entry(program).is_some_and(|entry| entry.env.iter().any(|known| known == name))
     }
 
     fn value_is_harmless(&self, name: &str, value: &Stream, state: &State<'_>) -> bool {
