@@ -4,13 +4,13 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/doorward/src/trusted.rs"]
+#[path = "../../crates/doorward/src/machine/checked_read.rs"]
 mod trusted;
 #[path = "."]
 mod world {
-    #[path = "../../crates/doorward/src/world/index.rs"]
+    #[path = "../../crates/doorward/src/machine/world/index.rs"]
     pub mod index;
-    #[path = "../../crates/doorward/src/world/objects/mod.rs"]
+    #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
     pub mod objects;
 }
 

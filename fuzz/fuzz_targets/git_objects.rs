@@ -4,11 +4,11 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/doorward/src/trusted.rs"]
+#[path = "../../crates/doorward/src/machine/checked_read.rs"]
 mod trusted;
 #[path = "."]
 mod world {
-    #[path = "../../crates/doorward/src/world/objects/mod.rs"]
+    #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
     pub mod objects;
 }
 

@@ -6,8 +6,17 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use doorward_engine::Mode;
 
-use crate::agents::Agent;
-use crate::config::Questions;
+use crate::desk::{
+    alerts, audit, check, demo, digest, doctor, literate, manual, metrics, model, outcomes, preview, reconcile, replay,
+    report, review, rules, setup, status, tune,
+};
+use crate::hook::{agents, notify, serve};
+use crate::machine::paths;
+use crate::memory::{grants, snapshots};
+use crate::policy::{config, rollout, trust};
+
+use agents::Agent;
+use config::Questions;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
@@ -27,9 +36,9 @@ enum Command {
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
     Check(CheckArguments),
     /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
-    Demo(crate::demo::DemoArguments),
+    Demo(demo::DemoArguments),
     /// List the rules, show one, or change what counts
-    Rules(crate::rules::RulesArguments),
+    Rules(rules::RulesArguments),
     /// Print what counts while nothing is configured
     Defaults,
     /// Judge the calls in tables of Markdown files and compare the verdicts
@@ -40,7 +49,7 @@ enum Command {
     /// a row is wrong.
     Test(TestArguments),
     /// Ask, prove and export the record of what was decided
-    Audit(crate::audit::AuditArguments),
+    Audit(audit::AuditArguments),
     /// Install the hooks in the settings of agents, or take them out again
     Setup(SetupArguments),
     /// Answer one event of an agent: JSON on standard input, JSON on standard output
@@ -57,17 +66,17 @@ enum Command {
     /// Speaks the words of `doorward hook generic` and answers nobody but the same user.
     Serve(ServeArguments),
     /// Show the configuration in force, where each value comes from, and what is the matter with it
-    Config(crate::config::ConfigArguments),
+    Config(config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
-    Trust(crate::trust::TrustArguments),
+    Trust(trust::TrustArguments),
     /// Take trust back
-    Untrust(crate::trust::UntrustArguments),
+    Untrust(trust::UntrustArguments),
     /// Accept what the configuration loosened, in running sessions too; only a person may
     ///
     /// What a file loosens has no effect before; what it tightens counts at once. `doorward config` names what waits.
     Reload,
     /// List the calls that wait for a person's answer, or show one
-    Pending(crate::grants::PendingArguments),
+    Pending(grants::PendingArguments),
     /// Let exactly this call run once; only a person may
     ///
     /// Shows the call and asks at the terminal. What a rule blocks wants its target typed; the gravest want it typed twice, at
@@ -75,9 +84,9 @@ enum Command {
     /// and the rules are what they were.
     ///
     /// Exit code: 0 approved, 3 the first of two steps was made, 1 not approved.
-    Approve(crate::grants::ApproveArguments),
+    Approve(grants::ApproveArguments),
     /// Refuse a call, or take back a yes; only a person may
-    Refuse(crate::grants::RefuseArguments),
+    Refuse(grants::RefuseArguments),
     /// Show the calls that wait, live, and answer them with a key; only a person may
     ///
     /// y approves and n refuses what one key may answer. What a rule blocks wants its target typed, the gravest twice, at least
@@ -85,18 +94,18 @@ enum Command {
     /// call was shown to its end.
     Review,
     /// Show modes, trust, counts, the last decision, recent denials, and what is overdue
-    Status(crate::status::StatusArguments),
+    Status(status::StatusArguments),
     /// List the last calls that were blocked
-    Denials(crate::status::DenialsArguments),
+    Denials(status::DenialsArguments),
     /// Set the denial counters of sessions back; only a person may
     ///
     /// After 3 denials in a row, or 20 in a session, every call is put to a person. This clears those counters and nothing
     /// else: rules, taint and boundaries stay.
-    Reset(crate::status::ResetArguments),
+    Reset(status::ResetArguments),
     /// What was overridden three times in seven days and wants a review
-    Tickets(crate::status::TicketsArguments),
+    Tickets(status::TicketsArguments),
     /// Review the record for drifts, and propose what a person may accept
-    Tune(crate::tune::TuneArguments),
+    Tune(tune::TuneArguments),
     /// Judge recorded decisions again and show every verdict that would change
     ///
     /// What was observed is on record, so another policy can be tried on it: nothing is run and nothing is asked. Without a
@@ -104,33 +113,33 @@ enum Command {
     /// observed, which is not judged again.
     ///
     /// Exit code: 0 nothing gets laxer, or --accept was given; 1 something does; 2 it could not be looked at.
-    Replay(crate::replay::ReplayArguments),
+    Replay(replay::ReplayArguments),
     /// Say how a decision turned out: regretted, a nuisance, or fine; only a person may
-    Flag(crate::outcomes::FlagArguments),
+    Flag(outcomes::FlagArguments),
     /// Show rates, counts and durations of what was decided
     ///
     /// Durations by stage: `observe` looks at the machine, `judge` asks rules and matrix, `score` is the scorer of layer 2 by
     /// itself where it ran, `review` the reviewer.
-    Metrics(crate::metrics::MetricsArguments),
+    Metrics(metrics::MetricsArguments),
     /// List what wants attention, or say that it is dealt with
     ///
     /// Exit code: 0 nothing stands, 1 something does.
-    Alerts(crate::alerts::AlertsArguments),
+    Alerts(alerts::AlertsArguments),
     /// Judge the calls in your agents' own transcripts; installs nothing and records nothing
     ///
     /// Reads what Claude Code, Codex, Gemini CLI, Pi and OpenCode wrote down, and shows how many calls would have been silent,
     /// asked about and blocked, and which rule would silence what is asked about most.
-    Preview(crate::preview::PreviewArguments),
+    Preview(preview::PreviewArguments),
     /// Look whether the guard is really in the path of each agent, and what weakens it
     ///
     /// Exit code: 0 nothing is wrong, 1 something is, 2 it could not be looked at.
-    Doctor(crate::doctor::DoctorArguments),
+    Doctor(doctor::DoctorArguments),
     /// Hold the transcripts of agents against the record: a call that ran without one raises an alert
     ///
     /// Exit code: 0 every call is on record, 1 one is not.
-    Reconcile(crate::reconcile::ReconcileArguments),
+    Reconcile(reconcile::ReconcileArguments),
     /// Sum up a session: calls, questions, blocks, hosts, files
-    Digest(crate::digest::DigestArguments),
+    Digest(digest::DigestArguments),
     /// Tell a person about a call, or look for alerts and tell about them, in the ways that the configuration names
     #[command(hide = true)]
     Notify {
@@ -138,27 +147,27 @@ enum Command {
         id: Option<String>,
         /// Evaluate all alerts
         #[arg(long, value_name = "OCCASION", conflicts_with = "id")]
-        look: Option<crate::notify::Occasion>,
+        look: Option<notify::Occasion>,
     },
     /// Write the design document of this installation: eight sections, from the live configuration and record
     ///
     /// Markdown unless the file ends in `.html`. Every figure names the command that prints it.
-    Report(crate::report::ReportArguments),
+    Report(report::ReportArguments),
     /// Bring back what a call deleted or overwrote; only a person may
     ///
     /// Shows what would change and asks. What it overwrites is copied first, so that it can be taken back itself.
-    Undo(crate::snapshots::UndoArguments),
+    Undo(snapshots::UndoArguments),
     /// List, show, prove and remove the copies that `doorward undo` brings back
-    Snapshots(crate::snapshots::SnapshotsArguments),
+    Snapshots(snapshots::SnapshotsArguments),
     /// Train, test and describe the risk model of layer 2; choose and compare language models that may review what it leaves
     /// open
-    Model(crate::model::ModelArguments),
+    Model(model::ModelArguments),
     /// Let agents, rules and thresholds go in stages: confirm-all, shadow, canary, auto
-    Rollout(crate::rollout::RolloutArguments),
+    Rollout(rollout::RolloutArguments),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Print a manual page, or install all of them
-    Man(crate::manual::ManArguments),
+    Man(manual::ManArguments),
 }
 
 /// What to check, and where.
@@ -357,71 +366,65 @@ pub fn command_line() -> ExitCode {
         report(error);
         ExitCode::from(code)
     };
-    let matches = crate::manual::grouped(CommandLine::command()).get_matches();
+    let matches = manual::grouped(CommandLine::command()).get_matches();
     let command = match CommandLine::from_arg_matches(&matches) {
         Ok(parsed) => parsed.command,
         Err(error) => error.exit(),
     };
     let is_notifier = matches!(command, Command::Notify { .. });
     let code = match command {
-        Command::Check(arguments) => crate::check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Demo(arguments) => crate::demo::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Rules(arguments) => crate::rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Defaults => crate::rules::defaults().unwrap_or_else(|error| failure(1, &error)),
-        Command::Test(arguments) => crate::literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Check(arguments) => check::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Demo(arguments) => demo::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Rules(arguments) => rules::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Defaults => rules::defaults().unwrap_or_else(|error| failure(1, &error)),
+        Command::Test(arguments) => literate::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Audit(arguments) => {
-            crate::audit::run(&arguments).unwrap_or_else(|error| failure(arguments.failure(), &error))
+            audit::run(&arguments).unwrap_or_else(|error| failure(arguments.failure(), &error))
         }
-        Command::Setup(arguments) => crate::setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Setup(arguments) => setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Hook { agent, timeout } => {
             let timeout = timeout.map(|seconds| ["--timeout".to_owned(), seconds.to_string()]);
             crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).map(Into::into))
         }
-        Command::Serve(arguments) => crate::serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Config(arguments) => crate::config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Trust(arguments) => crate::trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Untrust(arguments) => crate::trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Reload => crate::trust::reload().unwrap_or_else(|error| failure(1, &error)),
-        Command::Pending(arguments) => {
-            crate::grants::list_pending(&arguments).unwrap_or_else(|error| failure(1, &error))
-        }
-        Command::Approve(arguments) => crate::grants::approve(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Refuse(arguments) => crate::grants::refuse(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Status(arguments) => crate::status::status(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Denials(arguments) => crate::status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Reset(arguments) => crate::status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Tickets(arguments) => crate::status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Tune(arguments) => crate::tune::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Review => crate::review::run().unwrap_or_else(|error| failure(1, &error)),
-        Command::Replay(arguments) => crate::replay::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Flag(arguments) => crate::outcomes::flag(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Metrics(arguments) => crate::metrics::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Alerts(arguments) => crate::alerts::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Preview(arguments) => crate::preview::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Doctor(arguments) => crate::doctor::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Reconcile(arguments) => crate::reconcile::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
-        Command::Digest(arguments) => crate::digest::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Report(arguments) => crate::report::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Notify { id, look } => {
-            crate::notify::run(id.as_deref(), look).unwrap_or_else(|error| failure(1, &error))
-        }
-        Command::Undo(arguments) => crate::snapshots::undo(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Snapshots(arguments) => {
-            crate::snapshots::snapshots(&arguments).unwrap_or_else(|error| failure(1, &error))
-        }
-        Command::Model(arguments) => crate::model::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Rollout(arguments) => crate::rollout::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Config(arguments) => config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Trust(arguments) => trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Untrust(arguments) => trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Reload => trust::reload().unwrap_or_else(|error| failure(1, &error)),
+        Command::Pending(arguments) => grants::list_pending(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Approve(arguments) => grants::approve(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Refuse(arguments) => grants::refuse(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Status(arguments) => status::status(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Denials(arguments) => status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Reset(arguments) => status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Tickets(arguments) => status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Tune(arguments) => tune::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Review => review::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Replay(arguments) => replay::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Flag(arguments) => outcomes::flag(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Metrics(arguments) => metrics::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Alerts(arguments) => alerts::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Preview(arguments) => preview::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Doctor(arguments) => doctor::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Reconcile(arguments) => reconcile::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
+        Command::Digest(arguments) => digest::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Report(arguments) => report::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Notify { id, look } => notify::run(id.as_deref(), look).unwrap_or_else(|error| failure(1, &error)),
+        Command::Undo(arguments) => snapshots::undo(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Snapshots(arguments) => snapshots::snapshots(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Model(arguments) => model::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Rollout(arguments) => rollout::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut CommandLine::command(), "doorward", &mut std::io::stdout());
             ExitCode::SUCCESS
         }
         Command::Man(arguments) => {
-            crate::manual::run(&arguments, CommandLine::command()).unwrap_or_else(|error| failure(1, &error))
+            manual::run(&arguments, CommandLine::command()).unwrap_or_else(|error| failure(1, &error))
         }
     };
-    if let (false, Ok(places)) = (is_notifier, crate::places::Places::find()) {
+    if let (false, Ok(places)) = (is_notifier, paths::Places::find()) {
         // What a person's command put on record may be an alert.
-        drop(crate::notify::look(&places));
+        drop(notify::look(&places));
     }
     code
 }
@@ -431,7 +434,7 @@ fn report(error: &anyhow::Error) {
     let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     let text = format!("{error:#}");
     // There is nobody left to tell if standard error is gone.
-    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {}", crate::screen::visible(&text));
+    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {}", crate::machine::screen::visible(&text));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
 
 #[allow(dead_code, reason = "the server's own tests use the rest")]
-#[path = "../src/reviewer/server.rs"]
+#[path = "../src/hook/reviewer/server.rs"]
 mod server;
 mod support;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::agents::Agent;
-use crate::trusted::text_of_pipe;
+use crate::hook::agents::Agent;
+use crate::machine::checked_read::text_of_pipe;
 
 /// Between us and the agent stand a shell and what the agent starts itself with.
 const ANCESTORS: usize = 6;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use doorward_engine::{Policy, Tool, ToolCall};
 
-use crate::judging::{self, Considered};
-use crate::trust::pin;
-use crate::underway::Course;
+use crate::memory::evaluation::{self, Considered};
+use crate::memory::in_flight::Course;
+use crate::policy::trust::pin;
 
 /// The call again, put to a person if it comes in the way of another. `crosses` says which file is in doubt.
 pub fn others(
@@ -19,7 +19,7 @@ pub fn others(
     match course.and_then(crosses) {
         Some(file) => {
             let doubt = format!("what `{file}` holds: another call that has not ended writes or runs it");
-            judging::doubted(considered, policy, &doubt)
+            evaluation::doubted(considered, policy, &doubt)
         }
         None => considered,
     }

@@ -9,28 +9,28 @@ use doorward_ledger::AlertKind;
 
 use super::waiting::{self, Asking, Came};
 use super::{Surroundings, beside, deadline, entry, settle};
-use crate::accepted;
-use crate::agents::shells::Here;
-use crate::agents::{Asked, Decision, Proposed, Reply};
-use crate::alerts;
-use crate::client_rules;
-use crate::config::Questions;
-use crate::grants::{Door, Settled, is_soft};
-use crate::held;
-use crate::judging::{self, Considered};
-use crate::loading::{self, Loaded};
-use crate::places::Places;
-use crate::presence;
-use crate::private_state;
-use crate::record::Recorder;
-use crate::reviewer::{self, Scene};
-use crate::rollout;
-use crate::seen;
-use crate::session::{self, Session};
-use crate::snapshots::Keeper;
-use crate::spoken;
-use crate::underway::Course;
-use crate::world::{DiskWorld, project_root};
+use crate::desk::alerts;
+use crate::hook::agents::shells::Here;
+use crate::hook::agents::{Asked, Decision, Proposed, Reply};
+use crate::hook::reviewer::{self, Scene};
+use crate::hook::user_message;
+use crate::machine::file_digests;
+use crate::machine::paths::Places;
+use crate::machine::presence;
+use crate::machine::private_state;
+use crate::machine::record::Recorder;
+use crate::machine::world::{DiskWorld, project_root};
+use crate::memory::evaluation::{self, Considered};
+use crate::memory::grants::{Door, Settled, is_soft};
+use crate::memory::in_flight::Course;
+use crate::memory::session::{self, Session};
+use crate::memory::snapshots::Keeper;
+use crate::policy::approved_config;
+use crate::policy::client_rules;
+use crate::policy::config::Questions;
+use crate::policy::load::{self, Loaded};
+use crate::policy::rollout;
+use crate::policy::session_policy;
 
 /// One look at a call: what the record names it, and how long its agent waits for the answer.
 #[derive(Clone, Copy)]
@@ -94,11 +94,11 @@ fn settled(
 ) -> Result<Told> {
     let (Surroundings { agent, places, .. }, Look { id, patience }) = (surroundings, look);
     let project = project_root(&proposed.call.cwd);
-    let mut loaded = loading::load(places, project.as_deref(), agent.name());
-    if let Err(problem) = accepted::keep_tightened(places, &loaded) {
+    let mut loaded = load::load(places, project.as_deref(), agent.name());
+    if let Err(problem) = approved_config::keep_tightened(places, &loaded) {
         loaded.distrust(problem);
     }
-    held::hold(places, &proposed.call.session, &mut loaded);
+    session_policy::hold(places, &proposed.call.session, &mut loaded);
     let session = Rc::new(Session::of(places, &proposed.call.session));
     loaded.assign(agent.name(), &session);
     let mode = loaded.mode(agent.name());
@@ -107,13 +107,13 @@ fn settled(
     }
     let trouble = trouble(places, mode)?;
     let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
-    proposed.call.user_message = spoken::words(&session, proposed, &places.state());
+    proposed.call.user_message = user_message::words(&session, proposed, &places.state());
     let call = &proposed.call;
     let world = DiskWorld::new(places, &call.cwd, project.clone(), &loaded)
         .with_programs(loaded.own.programs)
         .with_shell(agent.shell(&Here))
         .in_session(Rc::clone(&session));
-    let mut considered = judging::consider(call, &world, &policy);
+    let mut considered = evaluation::consider(call, &world, &policy);
     let limits = loaded.config.snapshots.limits();
     let keeper = Keeper { places, world: &world, call, project: project.as_deref(), limits, id };
     let mut note = keeper.make_undoable(&mut considered, &policy);
@@ -134,10 +134,10 @@ fn settled(
         }
     }
     if session::may_run(&considered, mode) {
-        considered.before = session.seen(&seen::changed(&considered.facts, project.as_deref()));
+        considered.before = session.seen(&file_digests::changed(&considered.facts, project.as_deref()));
     }
     let asking = asking(proposed, surroundings, &loaded, (&considered, project.as_deref()));
-    considered.demanded = judging::demanded(&considered, &policy);
+    considered.demanded = evaluation::demanded(&considered, &policy);
     let terms = settle::Terms { mode, asking, problems: &loaded.problems };
     let answer = settled_with(&mut considered, terms);
     note_question(&session, (id, &considered, call), &answer.decision, terms);

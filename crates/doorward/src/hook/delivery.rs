@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use rustix::fs::{FileType, fstat, stat};
 
-use crate::agents::{Agent, Reply};
+use crate::hook::agents::{Agent, Reply};
 
 /// The exit code that every agent takes for a refusal, some only if there is a word with it.
 const REFUSED: u8 = 2;

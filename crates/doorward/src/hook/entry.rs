@@ -11,10 +11,10 @@ use doorward_ledger::{
 };
 use doorward_vocabulary::PatternId;
 
-use crate::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
-use crate::judging::Considered;
-use crate::record::Entry;
-use crate::seen::Seen;
+use crate::hook::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
+use crate::machine::file_digests::Seen;
+use crate::machine::record::Entry;
+use crate::memory::evaluation::Considered;
 
 /// Where a call was judged, besides the call itself.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),
-        leaves: crate::session::leaves(considered, mode),
+        leaves: crate::memory::session::leaves(considered, mode),
         snapshot: considered.snapshot.clone(),
         before: considered.before.clone(),
         versions: BTreeMap::from([
@@ -157,7 +157,7 @@ pub fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
 /// The entry of a call that ran as another one than a person had said yes to.
 pub fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
     let text = format!("{path}: changed between the question and the end of the call {}", outcome.id);
-    let alert = crate::alerts::raised(AlertKind::Exchanged, path, &text);
+    let alert = crate::desk::alerts::raised(AlertKind::Exchanged, path, &text);
     Entry::new(&AlertBody { session: Some(outcome.session.clone()), ..alert })
 }
 

@@ -1,13 +1,19 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
+pub mod agents;
 mod attended;
 pub mod beside;
 mod deadline;
 mod decide;
 mod delivery;
 pub mod entry;
+pub mod notify;
+pub mod reviewer;
+pub mod serve;
 mod settle;
+pub mod user_message;
 mod waiting;
+pub mod wording;
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -18,24 +24,22 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
-use crate::alerts;
-use crate::audit::Room;
-use crate::digest;
-use crate::from_history;
-use crate::grants::{self, Desk, changed_since};
-use crate::judging;
-use crate::key;
-use crate::loading;
-use crate::notify;
-use crate::places::Places;
-use crate::record::{Ledger, Recorder};
-use crate::rollout;
-use crate::seen::Seen;
-use crate::session::Session;
-use crate::snapshots;
-use crate::spoken;
-use crate::world::project_root;
+use crate::desk::alerts;
+use crate::desk::audit::Room;
+use crate::desk::digest;
+use crate::hook::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::machine::file_digests::Seen;
+use crate::machine::key;
+use crate::machine::paths::Places;
+use crate::machine::record::{Ledger, Recorder};
+use crate::machine::world::project_root;
+use crate::memory::evaluation;
+use crate::memory::grants::{self, Desk, changed_since};
+use crate::memory::session::Session;
+use crate::memory::snapshots;
+use crate::policy::from_history;
+use crate::policy::load;
+use crate::policy::rollout;
 
 /// The longest payload that is read.
 pub const LIMIT: u64 = 64 << 20;
@@ -61,7 +65,7 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let agent = arguments.next();
     let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::named);
     deadline::start(known.is_some_and(Agent::wants_words));
-    judging::silence_panics();
+    evaluation::silence_panics();
     let patience = patience(arguments);
     let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known, patience)));
     let reply = match outcome {
@@ -85,7 +89,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<D
     let all = || Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
     let Some(name) = name else { bail!("`doorward hook` wants the name of an agent: {}", all()) };
     let Some(agent) = known else { bail!("the agent `{}` is not known; known are {}", name.display(), all()) };
-    judging::fault("answering");
+    evaluation::fault("answering");
     let mut payload = Vec::new();
     std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("standard input cannot be read")?;
     if payload.len() as u64 > LIMIT {
@@ -103,7 +107,8 @@ pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
 
 /// Answers one event; where a person has to answer first, within the time that the agent waits.
 fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<Duration>) -> Result<Reply> {
-    let payload = crate::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
+    let payload =
+        crate::machine::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
     let mut ledger = Ledger::of(&surroundings.places);
@@ -135,9 +140,9 @@ fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) ->
     let key = key::redaction(&places.state());
     let session = Session::of(places, &said.session);
     session.withdraw(None);
-    let limits = spoken::limits(said, &key);
+    let limits = user_message::limits(said, &key);
     let bound = if limits.is_empty() { Ok(()) } else { session.bind(&limits) };
-    spoken::keep(&session, said, &key)?;
+    user_message::keep(&session, said, &key)?;
     for limit in limits {
         let _receipt = ledger.append(entry::boundary(agent.name(), &said.session, limit)?)?;
     }
@@ -213,7 +218,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     }
     match step {
         Step::Began => {
-            let mut loaded = loading::load(places, project_root(&cwd).as_deref(), agent.name());
+            let mut loaded = load::load(places, project_root(&cwd).as_deref(), agent.name());
             loaded.assign(agent.name(), &Session::of(places, &session));
             Ok(match loaded.mode(agent.name()) {
                 Mode::Auto | Mode::ConfirmAll => agent.context(GUIDANCE),
@@ -229,7 +234,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             if let Ok(desk) = Desk::of(places) {
                 desk.left(&session);
             }
-            snapshots::ended(places, || loading::load(places, None, agent.name()).config.snapshots.limits());
+            snapshots::ended(places, || load::load(places, None, agent.name()).config.snapshots.limits());
             ledger.sign(places)?;
             // What fails here is found again with the next session, or by whoever asks.
             let _ = rollout::watch(places);
@@ -252,6 +257,6 @@ fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
 
 /// The sturdiest refusal there is: exit code 2 and text on standard error.
 fn refusal(reason: &str) -> Reply {
-    let text = format!("doorward: {}; the call is blocked\n", crate::screen::visible(reason));
+    let text = format!("doorward: {}; the call is blocked\n", crate::machine::screen::visible(reason));
     Reply { stdout: String::new(), stderr: text, code: 2 }
 }

@@ -3,10 +3,10 @@
 use doorward_engine::{Facts, Judgement, Mode, Verdict};
 
 use super::waiting::{self, Asking};
-use crate::agents::Decision;
-use crate::grants::Settled;
-use crate::screen::visible;
-use crate::telling::{Telling, tell};
+use crate::hook::agents::Decision;
+use crate::hook::wording::{Telling, tell};
+use crate::machine::screen::visible;
+use crate::memory::grants::Settled;
 
 /// How a call is settled besides the judgement.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ fn decided(judgement: &Judgement, terms: Terms<'_>, say: impl Fn(&str) -> String
     };
     match (verdict, terms.asking) {
         (Verdict::AutoApprove, _) => Decision::Allow(say("doorward approves:")),
-        (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::grants::is_for_one_key(judgement) => {
+        (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::memory::grants::is_for_one_key(judgement) => {
             Decision::Deny(say("doorward needs more than a key because"))
         }
         (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Decision::Silent,
@@ -80,7 +80,7 @@ mod tests {
     use doorward_engine::{Policy, Source};
 
     fn judged(verdict: Verdict) -> Judgement {
-        let mut judgement = crate::judging::asking("because", &Policy::built_in());
+        let mut judgement = crate::memory::evaluation::asking("because", &Policy::built_in());
         judgement.verdict = verdict;
         judgement.settled_by = Source::Rule;
         for opinion in &mut judgement.opinions {
@@ -91,7 +91,8 @@ mod tests {
 
     fn facts() -> Facts {
         let world = doorward_engine::DescribedWorld::new(doorward_engine::Description::default(), "/");
-        crate::judging::consider(&doorward_engine::ToolCall::bash("ls", "/"), &world, &Policy::built_in()).facts
+        crate::memory::evaluation::consider(&doorward_engine::ToolCall::bash("ls", "/"), &world, &Policy::built_in())
+            .facts
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::deadline;
-use crate::config::WAIT_SECONDS;
-use crate::grants::{Desk, Status};
-use crate::places::Places;
-use crate::screen::time::now_ms;
+use crate::machine::paths::Places;
+use crate::machine::screen::time::now_ms;
+use crate::memory::grants::{Desk, Status};
+use crate::policy::config::WAIT_SECONDS;
 
 /// Between two looks at what waits.
 const LOOK: Duration = Duration::from_millis(150);
@@ -80,9 +80,9 @@ pub fn wait(places: &Places, decision: &str, time: Duration) -> Came {
 mod tests {
     use super::super::{Surroundings, answer, answer_within};
     use super::*;
-    use crate::agents::{Agent, Reply};
-    use crate::grants::{Yes, say_no, say_yes};
-    use crate::record::Ledger;
+    use crate::hook::agents::{Agent, Reply};
+    use crate::machine::record::Ledger;
+    use crate::memory::grants::{Yes, say_no, say_yes};
 
     const MINUTE: Option<Duration> = Some(Duration::from_secs(60));
 
@@ -95,7 +95,7 @@ mod tests {
                 std::fs::create_dir_all(room.0.path().join(name)).unwrap();
             }
             std::fs::write(room.0.path().join("home/.config/doorward/config.toml"), config).unwrap();
-            crate::record::begin(&room.places()).unwrap();
+            crate::machine::record::begin(&room.places()).unwrap();
             room
         }
 

@@ -1,0 +1,118 @@
+//! `doorward audit export`, `retain`, `reindex` and `checkpoint`: what keeps the record useful.
+
+use std::io::{BufWriter, IsTerminal, Write};
+
+use anyhow::{Context, Result, bail};
+use doorward_ledger::{Days, Elsewhere, Filter, Format, Index, Log, Retained};
+use serde_json::json;
+
+use super::arguments::{CheckpointArguments, ExportArguments, FormatWord, ReindexArguments, RetainArguments};
+use super::room::Room;
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen::time;
+use crate::policy::trust::person;
+
+pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
+    let format = match arguments.format {
+        FormatWord::Jsonl => Format::Jsonl,
+        FormatWord::Csv => Format::Csv,
+        FormatWord::Parquet => Format::Parquet,
+    };
+    let filter = Filter { limit: arguments.limit, ..arguments.filter.filter()? };
+    let index = room.index()?;
+    let Some(path) = &arguments.output else {
+        if format == Format::Parquet && std::io::stdout().is_terminal() {
+            bail!("parquet is not for a terminal; name a file with `--output`");
+        }
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        index.export(&room.log, &filter, format, &mut out)?;
+        return Ok(out.flush()?);
+    };
+    let file = std::fs::File::create(path).with_context(|| format!("`{}` cannot be made", path.display()))?;
+    let mut out = BufWriter::new(file);
+    let count = index.export(&room.log, &filter, format, &mut out)?;
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+    if arguments.json {
+        return say(&json!({ "records": count, "file": path }).to_string());
+    }
+    say(&format!("{count} records in `{}`", path.display()))
+}
+
+pub fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
+    let least = crate::policy::load::load(&room.places, None, "").config.profile.retain_days();
+    let wanted = arguments.days.unwrap_or(least);
+    if wanted < least {
+        bail!(
+            "the configuration keeps bodies for {least} days at least (`profile.retain_days`), so {wanted} is too few"
+        );
+    }
+    let days = Days::new(wanted).context("bodies are kept for 90 days at least")?;
+    let Room { places, mut log } = room;
+    if !is_person("drop the bodies of old ordinary records for good", wanted)? {
+        bail!("nothing was dropped");
+    }
+    let retained = drop_old(&places, &mut log, days)?;
+    let Retained { dropped, segments, freed } = retained;
+    if arguments.json {
+        return say(&json!({ "dropped": dropped, "segments": segments, "freed": freed }).to_string());
+    }
+    say(&format!("{dropped} bodies dropped from {segments} segments, {freed} bytes free"))
+}
+
+/// Drops bodies from the log and from the index.
+fn drop_old(places: &Places, log: &mut Log, days: Days) -> Result<Retained> {
+    let retained = log.retain(days, time::now_ms())?;
+    Index::open(&record::index_file(places))?.feed(log)?;
+    Ok(retained)
+}
+
+/// Asks the person at the terminal; where there is none, nobody can say yes.
+fn is_person(what: &str, days: u32) -> Result<bool> {
+    person::required()?;
+    let answer = person::types(&format!("{what}, all that are older than {days} days? type `yes`"))?;
+    Ok(answer.trim() == "yes")
+}
+
+pub fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
+    let (_index, fed) = Index::rebuild(&record::index_file(&room.places), &room.log)?;
+    if arguments.json {
+        return say(&json!({ "records": fed.records, "unreadable": fed.bad }).to_string());
+    }
+    let unreadable = match fed.bad {
+        0 => String::new(),
+        bad => format!("; {bad} stretches of the log cannot be read, `doorward audit verify` says more"),
+    };
+    say(&format!("{} records in the new index{unreadable}", fed.records))
+}
+
+pub fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
+    let Room { places, mut log } = room;
+    let (checkpoint, path) =
+        record::checkpoint(&places, &mut log, time::now_ms()).context("the record cannot be signed")?;
+    let mut copies = Vec::new();
+    if let Some(path) = &arguments.copy_to {
+        copies.push((Elsewhere::File(path.clone()), path.display().to_string()));
+    }
+    if !arguments.command.is_empty() {
+        copies.push((Elsewhere::Command(arguments.command.clone()), arguments.command.join(" ")));
+    }
+    for (elsewhere, name) in &copies {
+        elsewhere.send(&checkpoint).with_context(|| {
+            format!("the checkpoint is kept in `{}`, but its copy did not arrive at `{name}`", path.display())
+        })?;
+    }
+    if arguments.json {
+        return say(&checkpoint.to_line());
+    }
+    say(&format!("records 1 to {} signed; kept in `{}`", checkpoint.sequence, path.display()))?;
+    copies.iter().try_for_each(|(_, name)| say(&format!("a copy went to `{name}`")))?;
+    if copies.is_empty() {
+        super::note("a copy elsewhere proves more: `--copy-to FILE`, or a command behind `--`");
+    }
+    Ok(())
+}
+
+fn say(text: &str) -> Result<()> {
+    Ok(writeln!(anstream::stdout(), "{}", crate::machine::screen::visible(text))?)
+}

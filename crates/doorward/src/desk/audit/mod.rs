@@ -1,0 +1,61 @@
+//! `doorward audit`: asks, proves and keeps the record.
+
+mod arguments;
+mod keep;
+pub mod list;
+mod room;
+mod show;
+mod stats;
+mod verify;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+pub use arguments::AuditArguments;
+use arguments::AuditCommand;
+pub use room::Room;
+pub use verify::{Verified, verified, verified_watched};
+
+use crate::machine::paths::Places;
+
+/// Runs the command.
+pub fn run(arguments: &AuditArguments) -> Result<ExitCode> {
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    match &arguments.command {
+        AuditCommand::List(arguments) => list::list(&room, arguments)?,
+        AuditCommand::Show(arguments) => show::show(&room, arguments)?,
+        AuditCommand::Tail(arguments) => list::tail(&room, arguments)?,
+        AuditCommand::Verify(arguments) => return verify::verify(&room, arguments),
+        AuditCommand::Export(arguments) => keep::export(&room, arguments)?,
+        AuditCommand::Retain(arguments) => keep::retain(room, arguments)?,
+        AuditCommand::Stats(arguments) => stats::stats(&room, arguments)?,
+        AuditCommand::Reindex(arguments) => keep::reindex(&room, arguments)?,
+        AuditCommand::Checkpoint(arguments) => keep::checkpoint(room, arguments)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl AuditArguments {
+    /// The exit code of a command that could not do its work; 1 of `verify` means that the record is broken.
+    pub fn failure(&self) -> u8 {
+        match self.command {
+            AuditCommand::Verify(_) => 2,
+            AuditCommand::List(_)
+            | AuditCommand::Show(_)
+            | AuditCommand::Tail(_)
+            | AuditCommand::Export(_)
+            | AuditCommand::Retain(_)
+            | AuditCommand::Stats(_)
+            | AuditCommand::Reindex(_)
+            | AuditCommand::Checkpoint(_) => 1,
+        }
+    }
+}
+
+/// Says something beside the answer.
+fn note(text: &str) {
+    // There is nobody left to tell if standard error is gone.
+    let _ = writeln!(anstream::stderr(), "note: {}", crate::machine::screen::visible(text));
+}

@@ -1,0 +1,98 @@
+//! Opens the record for somebody who asks, and turns what was typed into a filter.
+
+use anyhow::{Context, Result};
+use doorward_ledger::{Filter, Index, Kind, Log, LogError};
+use doorward_vocabulary::Verdict;
+
+use super::arguments::{FilterArguments, KindWord, VerdictWord};
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen::time;
+
+/// The record of a user, and where its parts lie.
+#[derive(Debug)]
+pub struct Room {
+    pub places: Places,
+    pub log: Log,
+}
+
+impl Room {
+    pub fn open(places: Places) -> Result<Room> {
+        let opened = Log::open(&record::directory(&places));
+        let log = match opened {
+            Err(error @ LogError::Missing { .. }) => {
+                return Err(error).context("nothing has been recorded yet; `doorward setup claude` begins the record");
+            }
+            opened => opened.context("the record cannot be opened")?,
+        };
+        Ok(Room { places, log })
+    }
+
+    /// The index, up to date.
+    pub fn index(&self) -> Result<Index> {
+        let mut index = Index::open(&record::index_file(&self.places))?;
+        let fed = index.feed(&self.log)?;
+        if fed.bad > 0 {
+            super::note(&format!("{} stretches of the log cannot be read; `doorward audit verify` says more", fed.bad));
+        }
+        Ok(index)
+    }
+}
+
+impl FilterArguments {
+    pub fn filter(&self) -> Result<Filter> {
+        let now = time::now_ms();
+        let moment = |text: &Option<String>| {
+            text.as_deref().map(|text| time::parse(text, now)).transpose().map_err(anyhow::Error::msg)
+        };
+        let project = match &self.project {
+            Some(path) => {
+                let absolute = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+                Some(absolute.with_context(|| format!("`{}` is no directory", path.display()))?.display().to_string())
+            }
+            None => None,
+        };
+        Ok(Filter {
+            kind: self.kind.map(Kind::from),
+            verdict: self.verdict.map(Verdict::from),
+            agent: self.agent.clone(),
+            session: self.session.clone(),
+            project,
+            rule: self.rule.clone(),
+            category: self.category.clone(),
+            since_ms: moment(&self.since)?,
+            until_ms: moment(&self.until)?,
+            text: self.text.clone(),
+            violations: self.violations,
+            ..Filter::default()
+        })
+    }
+}
+
+impl From<VerdictWord> for Verdict {
+    fn from(word: VerdictWord) -> Verdict {
+        match word {
+            VerdictWord::Approve => Verdict::AutoApprove,
+            VerdictWord::Confirm => Verdict::Confirm,
+            VerdictWord::Block => Verdict::Block,
+        }
+    }
+}
+
+impl From<KindWord> for Kind {
+    fn from(word: KindWord) -> Kind {
+        match word {
+            KindWord::Decision => Kind::Decision,
+            KindWord::Answer => Kind::Answer,
+            KindWord::Outcome => Kind::Outcome,
+            KindWord::Grant => Kind::Grant,
+            KindWord::Policy => Kind::Policy,
+            KindWord::Mode => Kind::Mode,
+            KindWord::Alert => Kind::Alert,
+            KindWord::Gap => Kind::Gap,
+            KindWord::Tombstone => Kind::Tombstone,
+            KindWord::Checkpoint => Kind::Checkpoint,
+            KindWord::Session => Kind::Session,
+        }
+    }
+}

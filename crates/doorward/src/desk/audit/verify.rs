@@ -1,0 +1,139 @@
+//! `doorward audit verify`: the record holds, or the first bad entry is named.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use doorward_ledger::{Anchors, Checkpoint, CheckpointKey, FileError, Hash, Progress, Report};
+use serde_json::{Value, json};
+
+use super::arguments::VerifyArguments;
+use super::room::Room;
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen::{self, visible};
+
+/// Findings shown on a terminal; JSON has more.
+const SHOWN: usize = 10;
+
+/// What a verification says.
+#[derive(Debug)]
+pub struct Verified {
+    pub report: Report,
+    /// How many checkpoints it was compared with.
+    pub checkpoints: usize,
+}
+
+pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
+    let mut kept = kept(&room.places)?;
+    for path in &arguments.from {
+        kept.push(Checkpoint::load(path)?);
+    }
+    let verified = compare(room, &kept, screen::bar())?;
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&verified.to_json())?)?;
+    } else {
+        write!(out, "{verified}")?;
+    }
+    Ok(if verified.report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Verifies the record of a home against what is kept beside it.
+pub fn verified(places: &Places) -> Result<Verified> {
+    let room = Room::open(places.clone())?;
+    compare(&room, &kept(places)?, |_| {})
+}
+
+/// The same, with a bar for whoever watches.
+pub fn verified_watched(places: &Places) -> Result<Verified> {
+    let room = Room::open(places.clone())?;
+    compare(&room, &kept(places)?, screen::bar())
+}
+
+fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
+    Ok(Checkpoint::load_all(&record::checkpoints(places))?)
+}
+
+fn compare(room: &Room, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
+    let anchors = Anchors { checkpoints: kept, key: own_key(&room.places)? };
+    let report = room.log.verify(anchors, progress)?;
+    Ok(Verified { report, checkpoints: kept.len() })
+}
+
+/// The key that signs here; none if there never was one.
+fn own_key(places: &Places) -> Result<Option<Hash>> {
+    match CheckpointKey::load(&record::checkpoint_key(places)) {
+        Ok(key) => Ok(Some(key.fingerprint())),
+        Err(FileError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Verified {
+    pub fn to_json(&self) -> Value {
+        let Verified { report, checkpoints } = self;
+        let findings: Vec<Value> = report
+            .findings
+            .iter()
+            .map(|finding| {
+                json!({ "sequence": finding.sequence, "segment": finding.segment, "offset": finding.offset,
+                    "fault": finding.fault.to_string() })
+            })
+            .collect();
+        let gaps: Vec<Value> =
+            report.gaps.iter().map(|(sequence, gap)| json!({ "sequence": sequence, "gap": gap })).collect();
+        json!({
+            "holds": report.holds(), "records": report.records, "checkpoints": checkpoints,
+            "head": report.head.map(|(sequence, hash)| json!({ "sequence": sequence, "hash": hash })),
+            "anchored": report.anchored, "unanchored": self.unanchored(), "dropped": report.dropped, "gaps": gaps,
+            "found": report.found, "findings": findings,
+        })
+    }
+
+    /// How many records no checkpoint vouches for.
+    fn unanchored(&self) -> u64 {
+        let last = self.report.head.map_or(0, |(sequence, _)| sequence);
+        last.saturating_sub(self.report.anchored.unwrap_or(0))
+    }
+
+    fn anchor(&self) -> String {
+        match (self.report.anchored, self.unanchored()) {
+            (None, _) if self.checkpoints == 0 => {
+                "unanchored: no checkpoint is retained, so a history rewritten as a whole would not show; \
+                 `doorward audit checkpoint` makes one"
+                    .to_owned()
+            }
+            (None, _) => "unanchored: no retained checkpoint fits this log".to_owned(),
+            (Some(last), 0) => format!("anchored: a checkpoint vouches for everything up to record {last}"),
+            (Some(last), more) => {
+                format!("anchored up to record {last}; the {more} records behind it are unanchored")
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Verified {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let report = &self.report;
+        for finding in report.findings.iter().take(SHOWN) {
+            writeln!(out, "bad: {}", visible(&finding.to_string()))?;
+        }
+        if report.found > SHOWN as u64 {
+            writeln!(out, "     and {} more; --json lists up to a hundred", report.found - SHOWN as u64)?;
+        }
+        for (sequence, gap) in &report.gaps {
+            let most =
+                gap.records_at_most.map_or("nobody can say how many".to_owned(), |most| format!("{most} at most"));
+            writeln!(out, "gap: record {sequence} says that records were lost after {}: {most}", gap.after)?;
+        }
+        if report.dropped > 0 {
+            writeln!(out, "{} bodies were dropped by retention", report.dropped)?;
+        }
+        match report.findings.first() {
+            None => writeln!(out, "the record holds: {} records", report.records)?,
+            Some(first) => writeln!(out, "the record is broken: the first bad one is record {}", first.sequence)?,
+        }
+        writeln!(out, "{}", self.anchor())
+    }
+}

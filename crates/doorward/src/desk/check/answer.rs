@@ -1,0 +1,61 @@
+//! The answer to one checked call, as one line of JSON.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::machine::screen::visible;
+use crate::memory::evaluation::Considered;
+
+/// One line of the output of `check --jsonl`.
+#[derive(Debug, Serialize)]
+pub struct Answer {
+    pub id: Value,
+    pub verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cleared_by: Option<&'static str>,
+    pub settled_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    pub coverage: &'static str,
+    /// The verdict once what the call loses is copied, as the hook does in mode `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_copied: Option<&'static str>,
+    pub reasons: Vec<String>,
+    pub latency_us: u64,
+}
+
+impl Answer {
+    pub fn new(id: Value, considered: &Considered) -> Answer {
+        let judgement = &considered.judgement;
+        Answer {
+            id,
+            verdict: judgement.verdict.as_str(),
+            cleared_by: judgement.cleared_by.map(|clearance| clearance.as_str()),
+            settled_by: judgement.settled_by.as_str(),
+            rule: judgement.rule.clone(),
+            confidence: judgement.confidence.map(|confidence| confidence.get()),
+            coverage: considered.facts.coverage.degree.as_str(),
+            if_copied: considered.if_copied.map(|verdict| verdict.as_str()),
+            reasons: judgement.reasons_to_read().map(|opinion| visible(&opinion.because).into_owned()).collect(),
+            latency_us: u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The answer to a line that is not a call.
+    pub fn malformed(id: Value, reason: String) -> Answer {
+        Answer {
+            id,
+            verdict: doorward_engine::Verdict::Confirm.as_str(),
+            cleared_by: None,
+            settled_by: "malformed",
+            rule: None,
+            confidence: None,
+            coverage: doorward_engine::Degree::Opaque.as_str(),
+            if_copied: None,
+            reasons: vec![reason],
+            latency_us: 0,
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! `doorward check`: judges calls without running or recording them.
+
+mod answer;
+mod here;
+mod lines;
+mod request;
+mod stats;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
+use serde_json::{Value, json};
+
+pub use answer::Answer;
+use here::Foreseen;
+use lines::{Line, Lines};
+pub use request::Request;
+use stats::Stats;
+
+use crate::cli::CheckArguments;
+use crate::hook::agents::shells::Here;
+use crate::hook::agents::{Agent, Asked, Proposed, Situation};
+use crate::hook::entry;
+use crate::machine::paths::Places;
+use crate::machine::record::{Ledger, Recorder};
+use crate::machine::screen;
+use crate::machine::world::{DiskWorld, project_root};
+use crate::memory::evaluation::{self, Considered};
+use crate::policy::load;
+
+/// Runs the command.
+pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
+    evaluation::silence_panics();
+    let mut checker = Checker::new(arguments)?;
+    match &arguments.jsonl {
+        Some(path) => many(&mut checker, path, arguments),
+        None => one(&mut checker, arguments),
+    }
+}
+
+/// Judges requests, each in its own world, in the one for all, or on this machine.
+struct Checker {
+    world: Option<Description>,
+    built_in: Policy,
+    cwd: String,
+    ledger: Option<Ledger>,
+}
+
+impl Checker {
+    fn new(arguments: &CheckArguments) -> Result<Checker> {
+        let world = arguments.world.as_deref().map(read_world).transpose()?;
+        let cwd = match (&arguments.cwd, world.as_ref().and_then(|world| world.project.clone())) {
+            (Some(cwd), _) => cwd.clone(),
+            (None, Some(project)) => project,
+            (None, None) => current_directory()?,
+        };
+        if !cwd.starts_with('/') {
+            bail!("the directory is not an absolute path: `{cwd}`");
+        }
+        let ledger =
+            if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
+        Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
+    }
+
+    fn consider(&mut self, request: Request) -> Result<Considered, String> {
+        let considered = match request.world.clone().or_else(|| self.world.clone()) {
+            Some(description) => self.in_description(&request, description)?,
+            None => on_this_machine(&request)?,
+        };
+        self.record(request, &considered)?;
+        Ok(considered)
+    }
+
+    /// Keeps the record that was asked for.
+    fn record(&mut self, request: Request, considered: &Considered) -> Result<(), String> {
+        let (root, mode) = (request.root.clone(), request.mode);
+        if let Some(ledger) = &mut self.ledger {
+            let situation = Situation::default();
+            let proposed =
+                Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
+            let placed = entry::Placed { mode, project: root.as_deref(), words: &BTreeMap::new() };
+            let entry = entry::decision(&entry::own_name(), &proposed, considered, placed)
+                .map_err(|error| error.to_string())?;
+            let _receipt =
+                ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
+        }
+        Ok(())
+    }
+
+    fn in_description(&self, request: &Request, mut description: Description) -> Result<Considered, String> {
+        if description.project.is_none() {
+            description.project = request.root.clone();
+        }
+        let world = DescribedWorld::new(description, &request.call.cwd);
+        if let Some(config) = &request.config {
+            let world = world.with_settings(config.settings());
+            return Ok(judged(&request.call, &world, &config.policy(request.mode)?));
+        }
+        if self.built_in.mode == request.mode {
+            return Ok(judged(&request.call, &world, &self.built_in));
+        }
+        let policy = Policy { mode: request.mode, ..self.built_in.clone() };
+        Ok(judged(&request.call, &world, &policy))
+    }
+}
+
+/// Judges a call, and once more as if what it loses were copied first.
+fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
+    let mut considered = evaluation::consider(call, world, policy);
+    if considered.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
+        considered.if_copied = considered.once_copied(policy).map(|copied| copied.judgement.verdict);
+    }
+    considered
+}
+
+/// Asks this machine, under its user's configuration and the request's own on top.
+fn on_this_machine(request: &Request) -> Result<Considered, String> {
+    let places = Places::find()?;
+    let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
+    let mut loaded = load::load(&places, project.as_deref(), &request.call.agent);
+    loaded.tell_problems();
+    if let Some(own) = &request.config {
+        loaded.config = loaded.config.overruled_by(own.clone());
+    }
+    let shell = Agent::named(&request.call.agent).map(|agent| agent.shell(&Here)).unwrap_or_default();
+    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded)
+        .with_programs(loaded.own.programs)
+        .with_shell(shell)
+        .with_key(crate::machine::key::kept_or_passing(&places.state()));
+    Ok(judged(&request.call, &world, &loaded.policy(request.mode)?))
+}
+
+fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
+    let request = single(checker, arguments)?;
+    if arguments.bare || checker.world.is_some() {
+        let considered = checker.consider(request).map_err(anyhow::Error::msg)?;
+        return show(&considered, None, arguments);
+    }
+    let foreseen = here::foresee(&request, &here::Asked::new(arguments)).map_err(anyhow::Error::msg)?;
+    checker.record(request, &foreseen.considered).map_err(anyhow::Error::msg)?;
+    show(&foreseen.considered, Some(&foreseen), arguments)
+}
+
+fn show(considered: &Considered, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<ExitCode> {
+    let verdict = foreseen.map_or(considered.judgement.verdict, Foreseen::verdict);
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{}", single_json(considered, foreseen, arguments)?)?;
+        return Ok(ExitCode::from(exit_code(verdict)));
+    }
+    if considered.granted {
+        writeln!(out, "APPROVE by your own yes; by itself it would be:")?;
+    }
+    screen::judgement(&mut out, considered)?;
+    let faint = anstyle::Style::new().dimmed();
+    for sentence in foreseen.map(Foreseen::sentences).unwrap_or_default() {
+        writeln!(out, "{faint}{}{faint:#}", screen::visible(&sentence))?;
+    }
+    if arguments.explain {
+        screen::explanation(&mut out, considered)?;
+    }
+    Ok(ExitCode::from(exit_code(verdict)))
+}
+
+/// The exit code that stands for a verdict.
+pub fn exit_code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::AutoApprove => 0,
+        Verdict::Confirm => 10,
+        Verdict::Block => 20,
+    }
+}
+
+fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
+    let input = match (&arguments.command, &arguments.input) {
+        (Some(command), None) => json!({ "command": command }),
+        (None, Some(input)) => crate::machine::json::parse(input.as_bytes())
+            .map_err(|error| anyhow::anyhow!("`--input` is not JSON: {error}"))?,
+        (Some(_), Some(_)) => bail!("give either a command or `--input`"),
+        (None, None) => bail!("there is nothing to check: give a command, `--input` or `--jsonl`"),
+    };
+    let command = input.get("command").and_then(Value::as_str);
+    if command.is_some_and(|command| command.trim().is_empty()) {
+        bail!("there is nothing to check: the command is empty");
+    }
+    // Whoever names the agent may name its tool as the agent does.
+    let own = arguments.agent.and_then(|agent| agent.agent().tool(&arguments.tool, &input, &checker.cwd));
+    let tool = own.unwrap_or_else(|| tool_from_json(&arguments.tool, &input));
+    let mut call = ToolCall::new(tool, checker.cwd.clone());
+    call.agent = arguments.agent.map_or("", |agent| agent.agent().name()).to_owned();
+    let mode = arguments.mode.map_or(Mode::Auto, Mode::from);
+    Ok(Request { id: Value::Null, call, world: None, root: None, mode, config: None })
+}
+
+fn single_json(considered: &Considered, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<Value> {
+    let mut answer = serde_json::to_value(Answer::new(Value::Null, considered))?;
+    if let Value::Object(fields) = &mut answer {
+        fields.remove("id");
+        let instead = considered.judgement.reasons_to_read().find_map(|opinion| opinion.instead.as_deref());
+        fields.insert("instead".into(), json!(instead.filter(|instead| !instead.is_empty())));
+        fields.insert("rule".into(), json!(considered.judgement.rule));
+        fields.insert("effects".into(), serde_json::to_value(&considered.facts.effects)?);
+        if let Some(foreseen) = foreseen {
+            fields.insert("verdict".into(), json!(foreseen.verdict().as_str()));
+            fields.extend(foreseen.to_json().as_object().cloned().unwrap_or_default());
+        }
+        if arguments.explain {
+            fields.insert("facts".into(), serde_json::to_value(&considered.facts)?);
+            fields.insert("judgement".into(), serde_json::to_value(&considered.judgement)?);
+        }
+    }
+    Ok(answer)
+}
+
+fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Result<ExitCode> {
+    let input: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(path).with_context(|| format!("`{}` cannot be read", path.display()))?)
+    };
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, input), lines::LIMIT);
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut stats = arguments.stats.then(Stats::default);
+    let mut number = 0u64;
+    loop {
+        // Whoever sends one call and waits for its answer must get it before the next line is waited for.
+        if lines.is_drained() {
+            out.flush()?;
+        }
+        number += 1;
+        let Some(line) = lines.next().context("the input cannot be read")? else { break };
+        let Some((answer, considered)) = answer_line(checker, &line, number) else { continue };
+        match &mut stats {
+            Some(stats) => stats.add(&answer, considered.as_ref()),
+            None => {
+                serde_json::to_writer(&mut out, &answer)?;
+                out.write_all(b"\n")?;
+            }
+        }
+    }
+    if let Some(stats) = stats {
+        print_stats(&stats, &mut out, arguments)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Considered>)> {
+    let malformed = |id: Value, problem: &str| Some((Answer::malformed(id, format!("line {number} {problem}")), None));
+    let text = match line {
+        Line::TooLong(start) => {
+            return malformed(request::salvaged_id(start.get(..4096).unwrap_or(start)), "is longer than 64 MiB");
+        }
+        Line::Text(text) => text.trim_ascii(),
+    };
+    if text.is_empty() {
+        return None;
+    }
+    let request = match Request::parse(text, &checker.cwd) {
+        Ok(request) => request,
+        Err(bad) => return malformed(bad.id, &bad.problem),
+    };
+    let id = request.id.clone();
+    match checker.consider(request) {
+        Ok(considered) => Some((Answer::new(id, &considered), Some(considered))),
+        Err(problem) => malformed(id, &format!("cannot be judged: {problem}")),
+    }
+}
+
+fn print_stats(stats: &Stats, out: &mut dyn Write, arguments: &CheckArguments) -> Result<()> {
+    if arguments.json {
+        writeln!(out, "{}", stats.to_json())?;
+    } else {
+        stats.print(out)?;
+    }
+    Ok(())
+}
+
+fn read_world(path: &Path) -> Result<Description> {
+    let bytes = std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+    let value = crate::machine::json::parse(&bytes)
+        .map_err(|error| anyhow::anyhow!("`{}` is not JSON: {error}", path.display()))?;
+    serde_json::from_value(value).with_context(|| format!("`{}` does not describe a machine", path.display()))
+}
+
+fn current_directory() -> Result<String> {
+    let path = std::env::current_dir().context("the current directory is not known")?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| anyhow::anyhow!("the current directory is not UTF-8: `{}`", path.display()))
+}

@@ -1,0 +1,144 @@
+//! What can be wrong with one agent: its settings, its hooks, and the program they name.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use doorward_engine::Mode;
+
+use super::{Defect, Patient, exposed, foreign, project};
+use crate::desk::setup::{self, Fit, Part};
+use crate::hook::agents::Agent;
+
+/// Runs what was installed again.
+const AGAIN: &str = "`doorward setup` puts it right and proves it";
+
+pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
+    let mut found = Vec::new();
+    match patient.mode(agent) {
+        Mode::Off => found.push(Defect::new(
+            "mode-off",
+            agent,
+            "the mode is `off`: nothing is judged or recorded".to_owned(),
+            "`doorward setup --mode auto` switches it on",
+        )),
+        Mode::Shadow => found.push(Defect::new(
+            "mode-shadow",
+            agent,
+            "the mode is `shadow`: nothing is stopped".to_owned(),
+            "`doorward setup --mode auto` lets it stop calls",
+        )),
+        Mode::Auto | Mode::ConfirmAll => {}
+    }
+    match setup::program_of(agent, patient.places) {
+        None => found.extend(missing(patient, agent)),
+        Some(program) => {
+            found.extend(program_defect(agent, Path::new(&program)));
+            found.extend(settings(patient, agent, &program));
+        }
+    }
+    found.extend(foreign::defects(patient, agent));
+    found.extend(project::defects(patient, agent));
+    found
+}
+
+/// No hook of ours: because the settings cannot be read, or because there is none.
+fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
+    let parts = setup::parts(agent, patient.places, "/doorward", None).unwrap_or_default();
+    let unread = parts.iter().find_map(|part| Some((part, part.fit().problem()?)));
+    Some(match unread {
+        Some((part, problem)) => unreadable(agent, part, &problem),
+        None => Defect::new("hooks-missing", agent, "its settings have no hook of doorward's".to_owned(), AGAIN),
+    })
+}
+
+fn unreadable(agent: Agent, part: &Part, problem: &str) -> Defect {
+    let file = part.file.display();
+    if problem.contains("switches") || problem.contains("switched off") {
+        let what = format!("`{file}`: {problem}");
+        return Defect::new("hooks-off", agent, what, "take the switch out of that file");
+    }
+    let what = format!("`{file}` cannot be understood: {problem}");
+    Defect::new("settings-unreadable", agent, what, "mend the file, or remove it and run `doorward setup`")
+}
+
+/// The program that the hooks run.
+fn program_defect(agent: Agent, program: &Path) -> Option<Defect> {
+    let shown = program.display();
+    let Ok(metadata) = program.metadata() else {
+        let what = format!("the hooks run `{shown}`, which is not there; every call is blocked");
+        return Some(Defect::new("program-missing", agent, what, AGAIN));
+    };
+    if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
+        let what = format!("the hooks run `{shown}`, which cannot be run; every call is blocked");
+        return Some(Defect::new("program-not-runnable", agent, what, AGAIN));
+    }
+    if let Some(problem) = exposed(program) {
+        let what = format!("the hooks run `{shown}`, which {problem}");
+        return Some(Defect::new("program-exposed", agent, what, "take write permission from group and others"));
+    }
+    let own = std::env::current_exe().ok()?;
+    let is_same = own.canonicalize().ok() == program.canonicalize().ok() || same_bytes(&own, program);
+    (!is_same).then(|| {
+        let what = format!("the hooks run `{shown}`, and this is `{}`: another program", own.display());
+        Defect::new("program-other", agent, what, AGAIN)
+    })
+}
+
+fn same_bytes(one: &Path, other: &Path) -> bool {
+    let length = |path: &Path| path.metadata().map(|metadata| metadata.len()).ok();
+    length(one) == length(other) && std::fs::read(one).ok() == std::fs::read(other).ok()
+}
+
+/// The files that setup wrote, held against what it would write now.
+fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
+    let mut found = Vec::new();
+    let Ok(parts) = setup::parts(agent, patient.places, program, None) else { return found };
+    for part in &parts {
+        if let Some(problem) = exposed(&part.file) {
+            let what = format!("`{}` {problem}", part.file.display());
+            found.push(Defect::new("settings-exposed", agent, what, "take write permission from group and others"));
+        }
+        match part.fit() {
+            Fit::Same => {}
+            Fit::Problem(problem) => found.push(unreadable(agent, part, &problem)),
+            Fit::Changed => found.push(changed(patient, agent, part)),
+        }
+    }
+    if agent == Agent::Opencode && !setup::opencode_asks(patient.places) {
+        let what = "OpenCode asks nobody by itself: a plugin that does not load leaves every call unseen".to_owned();
+        found.push(Defect::new(
+            "opencode-unasked",
+            agent,
+            what,
+            "set `\"permission\": {\"*\": \"ask\"}` in opencode.json",
+        ));
+    }
+    found
+}
+
+/// What differs: the trust, the extension, an event, or the line itself.
+fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
+    let file = part.file.display();
+    let is_settings = setup::settings_of(agent, patient.places).is_some_and(|settings| settings == part.file);
+    match (agent, is_settings) {
+        (Agent::Codex, false) => {
+            let what =
+                format!("`{file}` does not trust the hooks as they are, so Codex leaves them out without a word");
+            Defect::new("hooks-untrusted", agent, what, AGAIN)
+        }
+        (_, false) => {
+            let what = format!("`{file}` is not what this version of doorward installs");
+            Defect::new("extension-changed", agent, what, AGAIN)
+        }
+        (_, true) => match setup::unhooked(agent, patient.places) {
+            Some(event) => {
+                let what = format!("`{file}` has no hook of doorward's for `{event}`");
+                Defect::new("event-missing", agent, what, AGAIN)
+            }
+            None => {
+                let what = format!("a line in `{file}` is not as setup wrote it");
+                Defect::new("line-changed", agent, what, AGAIN)
+            }
+        },
+    }
+}

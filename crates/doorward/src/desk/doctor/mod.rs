@@ -1,0 +1,173 @@
+//! `doorward doctor`: is the guard really in the path of each agent, and what weakens it? Changes nothing.
+
+mod agents;
+mod foreign;
+mod own;
+mod project;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use clap::Args;
+use doorward_engine::Mode;
+use serde_json::{Value, json};
+
+use crate::desk::setup;
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::screen::visible;
+use crate::machine::world::project_root;
+use crate::policy::load::{self, Loaded};
+
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Something that is wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Defect {
+    /// The kind of defect, in a word.
+    pub kind: &'static str,
+    /// The agent it concerns; `None` if it concerns all.
+    pub agent: Option<Agent>,
+    pub what: String,
+    /// What a person can do about it.
+    pub instead: String,
+}
+
+impl Defect {
+    fn new(kind: &'static str, agent: impl Into<Option<Agent>>, what: String, instead: &str) -> Defect {
+        Defect { kind, agent: agent.into(), what, instead: instead.to_owned() }
+    }
+}
+
+/// What the doctor looks at.
+struct Patient<'p> {
+    places: &'p Places,
+    loaded: Loaded,
+    /// The directory that the doctor was called in: a repository can switch hooks off.
+    here: Option<String>,
+}
+
+/// Exit code: something is wrong.
+const WRONG: u8 = 1;
+
+pub fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let patient = Patient { places: &places, loaded: load::load(&places, None, ""), here };
+    let agents = patient.agents();
+    let mut defects = own::defects(&patient);
+    for agent in &agents {
+        defects.extend(agents::defects(&patient, *agent));
+    }
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{:#}", patient.to_json(&agents, &defects))?;
+    } else {
+        patient.print(&mut out, &agents, &defects)?;
+    }
+    Ok(if defects.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(WRONG) })
+}
+
+impl Patient<'_> {
+    /// The agents that somebody set up: they have a mode, or something of ours in their settings.
+    fn agents(&self) -> Vec<Agent> {
+        let is_ours = |agent: &Agent| {
+            let is_named = self.loaded.config.agents.contains_key(agent.name());
+            *agent != Agent::Generic && (is_named || setup::program_of(*agent, self.places).is_some())
+        };
+        Agent::ALL.into_iter().filter(is_ours).collect()
+    }
+
+    /// The project that the doctor was called in.
+    fn project(&self) -> Option<String> {
+        project_root(self.here.as_deref()?)
+    }
+
+    /// What becomes of questions to this agent.
+    fn questions(&self, agent: Agent) -> String {
+        setup::questions_of(agent, self.places, self.project().as_deref(), &self.loaded.config)
+    }
+
+    fn client_mode(&self, agent: Agent) -> Option<String> {
+        setup::client_mode(agent, self.places.home(), self.project().as_deref()).map(|mode| mode.name)
+    }
+
+    fn mode(&self, agent: Agent) -> Mode {
+        self.loaded.mode(agent.name())
+    }
+
+    fn level(&self, agent: Agent, defects: &[Defect]) -> &'static str {
+        let is_open = |defect: &Defect| {
+            let is_about = defect.agent == Some(agent);
+            is_about && matches!(defect.kind, "hooks-missing" | "hooks-off" | "hooks-off-project" | "program-missing")
+        };
+        match self.mode(agent) {
+            _ if defects.iter().any(is_open) => "none: calls run unseen, or none at all",
+            Mode::Off => "none: doorward is off for this agent",
+            Mode::Shadow => "watching: calls are recorded and never stopped",
+            Mode::ConfirmAll => "full: every call is asked about",
+            Mode::Auto => "full: calls are approved, asked about or blocked",
+        }
+    }
+
+    fn print(&self, out: &mut dyn Write, agents: &[Agent], defects: &[Defect]) -> Result<()> {
+        for agent in agents {
+            let wrong = defects.iter().filter(|defect| defect.agent == Some(*agent)).count();
+            let told = if wrong == 0 { "nothing is wrong".to_owned() } else { format!("{wrong} wrong") };
+            writeln!(out, "{:<12} {}; {told}", agent.title(), self.level(*agent, defects))?;
+            if self.mode(*agent).stops() {
+                writeln!(out, "{:<12} {}", "", visible(&self.questions(*agent)))?;
+            }
+        }
+        if agents.is_empty() {
+            writeln!(out, "no agent is set up; `doorward setup` does it")?;
+        }
+        let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        for defect in defects {
+            let whose = defect.agent.map(|agent| format!("{}: ", agent.title())).unwrap_or_default();
+            writeln!(out, "{style}{}{style:#} {whose}{}", defect.kind, visible(&defect.what))?;
+            writeln!(out, "    {}", visible(&defect.instead))?;
+        }
+        Ok(())
+    }
+
+    fn to_json(&self, agents: &[Agent], defects: &[Defect]) -> Value {
+        let told: Vec<Value> = agents
+            .iter()
+            .map(|agent| {
+                json!({
+                    "agent": agent.name(), "mode": self.mode(*agent).as_str(), "level": self.level(*agent, defects),
+                    "client_mode": self.client_mode(*agent), "questions": self.questions(*agent),
+                })
+            })
+            .collect();
+        let found: Vec<Value> = defects
+            .iter()
+            .map(|defect| {
+                let agent = defect.agent.map(Agent::name);
+                json!({ "kind": defect.kind, "agent": agent, "what": defect.what, "instead": defect.instead })
+            })
+            .collect();
+        json!({ "agents": told, "defects": found })
+    }
+}
+
+/// What is wrong with who may write a file, if anything; a missing file is nobody's.
+fn exposed(path: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = path.metadata().ok()?;
+    let me = rustix::process::geteuid().as_raw();
+    match (metadata.uid(), metadata.mode() & 0o022) {
+        (owner, _) if owner != me && owner != 0 => Some("belongs to somebody else"),
+        (_, 0) => None,
+        (_, _) => Some("can be changed by others"),
+    }
+}

@@ -1,0 +1,93 @@
+//! `doorward metrics`: live figures of what was decided, asked, overridden, and how long it took.
+
+mod prometheus;
+mod table;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use doorward_ledger::Metrics;
+
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::screen::time;
+use crate::memory::grants::Desk;
+
+/// How often `--watch` looks.
+const PAUSE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Args)]
+pub struct MetricsArguments {
+    /// Only since this moment, by the hour: `2026-11-15`, `12h`, `7d`
+    #[arg(long, default_value = "30d", value_name = "WHEN")]
+    pub since: String,
+    /// Print JSON
+    #[arg(long, conflicts_with = "prometheus")]
+    pub json: bool,
+    /// Print what Prometheus reads
+    #[arg(long)]
+    pub prometheus: bool,
+    /// Print again every two seconds, until interrupted
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// The figures, and what stands beside them.
+#[derive(Debug)]
+struct Figures {
+    metrics: Metrics,
+    pending: usize,
+    /// Standing alerts, by kind.
+    alerts: Vec<(&'static str, u64)>,
+}
+
+pub fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    loop {
+        let figures = figures(&room, &arguments.since)?;
+        let mut out = anstream::stdout().lock();
+        if arguments.watch && std::io::stdout().is_terminal() {
+            write!(out, "\x1b[H\x1b[2J")?;
+        }
+        match (arguments.json, arguments.prometheus) {
+            (true, _) if arguments.watch => writeln!(out, "{}", as_json(&figures)?)?,
+            (true, _) => writeln!(out, "{:#}", as_json(&figures)?)?,
+            (false, true) => write!(out, "{}", prometheus::text(&figures))?,
+            (false, false) => table::print(&mut out, &figures)?,
+        }
+        out.flush()?;
+        drop(out);
+        if !arguments.watch {
+            return Ok(ExitCode::SUCCESS);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn figures(room: &Room, since: &str) -> Result<Figures> {
+    let now_ms = time::now_ms();
+    let since_ms = time::parse(since, now_ms).map_err(anyhow::Error::msg)?;
+    let index = room.index()?;
+    let standing = crate::desk::alerts::standing(&index, now_ms)?;
+    let of_kind = |kind: doorward_ledger::AlertKind| {
+        (kind.word(), standing.iter().filter(|alert| alert.kind == kind).count() as u64)
+    };
+    Ok(Figures {
+        metrics: index.metrics(since_ms, now_ms)?,
+        pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
+        alerts: doorward_ledger::AlertKind::ALL.map(of_kind).to_vec(),
+    })
+}
+
+fn as_json(figures: &Figures) -> Result<serde_json::Value> {
+    let mut value = serde_json::to_value(&figures.metrics)?;
+    if let Some(map) = value.as_object_mut() {
+        map.insert("pending".to_owned(), figures.pending.into());
+        let alerts = figures.alerts.iter().map(|(kind, count)| ((*kind).to_owned(), (*count).into()));
+        map.insert("alerts".to_owned(), serde_json::Value::Object(alerts.collect()));
+    }
+    Ok(value)
+}

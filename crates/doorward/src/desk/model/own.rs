@@ -1,0 +1,283 @@
+//! Retrains the scorer on what its owner answered and regretted, behind guard rails.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow, bail};
+use doorward_engine::layer2::feature;
+use doorward_engine::layer2::table::{Heads, ONE, Table};
+use doorward_engine::layer2::{Numbers, weights};
+use doorward_engine::{Mode, Policy, Scorer, Thresholds, Verdict};
+use doorward_ledger::PolicyBody;
+
+use super::facts;
+use super::fit;
+use super::measure::Scored;
+use super::rows::{Row, Use};
+use crate::desk::audit::Room;
+use crate::desk::replay::{self, Aftermath, Past, each};
+use crate::desk::setup::write;
+use crate::machine::checked_read;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::{self, time};
+use crate::policy::load::Instead;
+use crate::policy::trust::person;
+
+/// Own calls that are wanted before anything is learnt from them, and among them calls that people did not want.
+const CALLS: usize = 500;
+const UNWANTED: usize = 30;
+
+/// One's own calls are at most as many as the shipped ones divided by this; the first that is good enough counts.
+const SHARES: [usize; 3] = [1, 4, 16];
+
+/// So far back the record is read.
+const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
+
+/// What stands for going back to the model that is built in.
+const BUILT_IN: &str = "built-in";
+
+/// How a model does on the calls that are shipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Approved though the label says otherwise.
+    pub regret: usize,
+    /// Asked about though the label says approve.
+    pub friction: usize,
+}
+
+impl Wrong {
+    /// It costs more than another, and by more than chance explains in 19 of 20 cases.
+    ///
+    /// Whoever asks below a certain confidence thereby says how many questions a wrong approval is worth.
+    fn is_worse(self, other: Wrong) -> bool {
+        let sure = Thresholds::default().wanted(None, false);
+        let approval = sure / (1.0 - sure);
+        let differ = |a: usize, b: usize| a as f64 - b as f64;
+        let (questions, approvals) = (differ(self.friction, other.friction), differ(self.regret, other.regret));
+        let chance = 1.645 * (questions.abs() + approval * approval * approvals.abs()).sqrt();
+        approvals > 0.0 || questions + approval * approvals > chance
+    }
+}
+
+/// Trains on the shipped calls and on the record, and writes the model where a person can look at it.
+pub fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Result<ExitCode> {
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let own = labelled(&room)?;
+    let unwanted = own.iter().filter(|row| row.label >= Verdict::Confirm).count();
+    if own.len() < CALLS || unwanted < UNWANTED {
+        bail!(
+            "the record has {} calls of layer 2 that people answered or let stand, {unwanted} of them unwanted; {CALLS} and \
+             {UNWANTED} are wanted before anything is learnt from them",
+            own.len()
+        );
+    }
+    let mut stdout = anstream::stdout().lock();
+    writeln!(stdout, "{} own calls, {unwanted} of them unwanted, beside {} shipped ones", own.len(), shipped.len())?;
+    let (text, scorer) = learnt(shipped, &own, prior)?;
+    let all = print_effect(&mut stdout, &room, scorer)?.all;
+    if all.laxer + all.stricter == 0 {
+        bail!("what was learnt would have decided everything on record as before; nothing was written");
+    }
+    let path = out.map_or_else(|| room.places.state().join("proposals/scorer.tsv"), PathBuf::from);
+    write::replace(&path, &text)?;
+    writeln!(stdout, "written to `{0}`; `doorward model adopt {0}` puts it in use", path.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The model that follows one's own calls as far as it does no worse on the shipped ones.
+fn learnt(shipped: &[Row], own: &[Row], prior: &Table) -> Result<(String, Scorer)> {
+    let (slope, offset) = calibration();
+    let mut refused = None;
+    for share in SHARES {
+        let used = evenly(own, shipped.len() / share);
+        let rows = shipped.iter().filter(|row| row.purpose == Use::Train).chain(used);
+        let text = Table { slope, offset, ..fit::fit(rows, prior) }.print(&feature::names());
+        let scorer = Scorer::parse(&text).map_err(|problem| anyhow!("what was learnt is no model: {problem}"))?;
+        match no_worse(shipped, &scorer) {
+            Ok(()) => return Ok((text, scorer)),
+            Err(problem) => refused = refused.or(Some(problem)),
+        }
+    }
+    Err(refused.unwrap_or_else(|| anyhow!("nothing was learnt")))
+}
+
+/// Puts a trained model in use, or goes back to the built-in one; only a person may.
+pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
+    person::required()?;
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    replay::trusted(&room.places)?;
+    let text = if file == BUILT_IN { None } else { Some(checked(shipped, Path::new(file))?) };
+    let scorer = match &text {
+        Some(text) => Scorer::parse(text).map_err(anyhow::Error::msg)?,
+        None => Scorer::BuiltIn,
+    };
+    let mut out = anstream::stdout().lock();
+    print_effect(&mut out, &room, scorer)?;
+    if !person::agrees("let this model count?")? {
+        bail!("nothing was changed");
+    }
+    let hash = |text: &str| doorward_ledger::Hash::of(text.as_bytes()).to_string();
+    let target = room.places.config_directory().join("scorer.tsv");
+    let body = PolicyBody {
+        what: format!("the scorer `{file}` was adopted"),
+        before: write::text(&target)?.map(|text| hash(&text)),
+        after: text.as_deref().map(hash),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: None,
+    };
+    let entry = Entry::new(&body)?;
+    let _receipt =
+        Ledger::of(&room.places).append(entry).context("the change cannot be recorded, so nothing was changed")?;
+    match &text {
+        Some(text) => write::replace(&target, text)?,
+        None => write::remove(&target)?,
+    }
+    writeln!(out, "done; `doorward model adopt {BUILT_IN}` goes back to the built-in one")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn checked(shipped: &[Row], path: &Path) -> Result<String> {
+    let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
+    let text = text.with_context(|| format!("there is no `{}`", path.display()))?;
+    let scorer = Scorer::parse(&text).map_err(|problem| {
+        anyhow!("`{}`: {problem}; train it again with `doorward model train --ledger`", path.display())
+    })?;
+    no_worse(shipped, &scorer)?;
+    Ok(text)
+}
+
+/// What the record says about calls that layer 2 was asked about.
+fn labelled(room: &Room) -> Result<Vec<Row>> {
+    let since_ms = time::now_ms().saturating_sub(QUARTER_MS);
+    let aftermath = Aftermath::read(&room.log, since_ms)?;
+    let policy = Policy::built_in();
+    let mut rows = Vec::new();
+    let work = |past: Past| {
+        let is_auto = past.body.mode.is_none_or(|mode| mode == Mode::Auto);
+        let label = label(&past, &aftermath).filter(|_| is_auto && past.body.layer2.is_some())?;
+        let seen = facts::seen(&past.facts, &policy);
+        let row = Row {
+            id: past.body.id.into(),
+            source: "ledger".to_owned(),
+            purpose: Use::Train,
+            world: "base".to_owned(),
+            label,
+            weight: 1.0,
+            floor: seen.floor,
+            settled: seen.settled,
+            effects: seen.effects,
+        };
+        Some(row)
+    };
+    each(&room.log, since_ms, work, |row| rows.extend(row), screen::bar())?;
+    Ok(rows)
+}
+
+/// What people would have wanted; `None` if nobody said anything. A block is a rule's word and says nothing about layer 2.
+fn label(past: &Past, aftermath: &Aftermath) -> Option<Verdict> {
+    let id = &past.body.id;
+    match past.body.verdict {
+        _ if aftermath.is_regret(id) => Some(Verdict::Confirm),
+        Verdict::AutoApprove => Some(Verdict::AutoApprove),
+        Verdict::Confirm if aftermath.is_refused(id) => Some(Verdict::Confirm),
+        Verdict::Confirm if aftermath.is_overridden(id) => Some(Verdict::AutoApprove),
+        Verdict::Confirm | Verdict::Block => None,
+    }
+}
+
+/// At most so many of a list, from all over it: one's own calls do not drown what is shipped.
+fn evenly(rows: &[Row], most: usize) -> impl Iterator<Item = &Row> {
+    rows.iter().step_by(rows.len().div_ceil(most.max(1)).max(1))
+}
+
+/// Slope and offset of the built-in model.
+fn calibration() -> (Heads, Heads) {
+    let whole = |value: f64| (value * ONE as f64).round() as i32;
+    let row = |name: &str| {
+        let found = weights().into_iter().find(|weight| weight.feature == "calibration" && weight.value == name);
+        found.map_or([ONE as i32; 2], |weight| [whole(weight.ask), whole(weight.block)])
+    };
+    (row("slope"), row("offset"))
+}
+
+/// Fails if a model does worse than the built-in one on the calls that are shipped.
+fn no_worse(shipped: &[Row], scorer: &Scorer) -> Result<()> {
+    let built_in = wrong(shipped, &Scorer::BuiltIn)?;
+    let own = wrong(shipped, scorer)?;
+    if own.is_worse(built_in) {
+        bail!(
+            "it does worse than the built-in model on the shipped calls: {} wrong approvals and {} needless questions instead of \
+             {} and {}; nothing was written",
+            own.regret,
+            own.friction,
+            built_in.regret,
+            built_in.friction
+        );
+    }
+    Ok(())
+}
+
+/// What a model gets wrong of the shipped calls. One of the user's own counts beside the built-in one, where it is stricter.
+fn wrong(shipped: &[Row], scorer: &Scorer) -> Result<Wrong> {
+    let thresholds = Thresholds::default();
+    let own = scorer.table().map_err(|problem| anyhow!("{problem}"))?;
+    let built_in: Numbers<'_> = Scorer::BuiltIn.table().map_err(|problem| anyhow!("{problem}"))?;
+    let mut wrong = Wrong { regret: 0, friction: 0 };
+    for row in shipped {
+        let by = |numbers: Numbers<'_>| Scored::new(row, numbers, &thresholds).verdict(&thresholds);
+        let is_approved = by(own).max(by(built_in)) == Verdict::AutoApprove;
+        let should_ask = row.label >= Verdict::Confirm;
+        wrong.regret += usize::from(is_approved && should_ask);
+        wrong.friction += usize::from(!is_approved && !should_ask);
+    }
+    Ok(wrong)
+}
+
+/// Shows what a model would have changed.
+fn print_effect(out: &mut dyn Write, room: &Room, scorer: Scorer) -> Result<replay::Replayed> {
+    let (here, instead) = (Instead::default(), Instead { scorer: Some(scorer), ..Instead::default() });
+    let policies = replay::between(&room.places, &here, &instead);
+    let replayed = replay::replay(&room.log, time::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())?;
+    replay::sums(out, &replayed)?;
+    Ok(replayed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_asks_about_everything_is_worse_and_the_built_in_one_is_not() {
+        let shipped = super::super::read(None).unwrap();
+        assert!(no_worse(&shipped, &Scorer::BuiltIn).is_ok());
+        let names = feature::names();
+        let anxious = Table { base: [9000; 2], slope: [1000; 2], offset: [0; 2], weights: vec![[0; 2]; names.len()] };
+        let problem = no_worse(&shipped, &Scorer::parse(&anxious.print(&names)).unwrap()).unwrap_err().to_string();
+        assert!(problem.contains("needless questions"), "{problem}");
+    }
+
+    #[test]
+    fn worse_is_what_chance_does_not_explain_and_any_wrong_approval_more() {
+        let built_in = Wrong { regret: 20, friction: 400 };
+        for (regret, friction, expected) in [
+            (20, 400, false),
+            (20, 402, false),
+            (20, 405, true),
+            (21, 300, true),
+            (14, 435, false),
+            (14, 500, true),
+            (0, 480, false),
+        ] {
+            assert_eq!(Wrong { regret, friction }.is_worse(built_in), expected, "{regret} {friction}");
+        }
+    }
+
+    #[test]
+    fn the_calibration_is_that_of_the_built_in_model() {
+        let text = include_str!("../../../../engine/model/scorer.tsv");
+        let table = Table::parse(text, &feature::names()).unwrap();
+        assert_eq!(calibration(), (table.slope, table.offset));
+    }
+}

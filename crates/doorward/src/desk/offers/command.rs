@@ -1,0 +1,120 @@
+//! What a person types about offers: `doorward rules offered`, `accept`, `decline`, `accepted` and `withdraw`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use super::{Offer, open};
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::record::Ledger;
+use crate::machine::screen::{time, visible};
+use crate::policy::approved_config::Accepted;
+use crate::policy::from_history::{self, Item};
+use crate::policy::trust::person;
+
+/// What is typed to accept.
+const WORD: &str = "accept";
+
+/// Lists what is offered.
+pub fn offered(json: bool) -> Result<ExitCode> {
+    let room = room()?;
+    let offers = open(&room, &room.index()?)?;
+    let mut out = anstream::stdout().lock();
+    if json {
+        writeln!(out, "{:#}", Value::Array(offers.iter().map(Offer::to_json).collect()))?;
+    } else if offers.is_empty() {
+        writeln!(out, "nothing is offered: no call of one kind was let run three times in seven days")?;
+    }
+    for offer in offers.iter().filter(|_| !json) {
+        writeln!(out, "{}  {}", offer.id, visible(&offer.sentence()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets an offer count; the second, typed step of it.
+pub fn accept(id: &str) -> Result<ExitCode> {
+    person::required()?;
+    let room = room()?;
+    let offer = find(&room, id)?;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}", visible(&offer.sentence()))?;
+    let Some(item) = offer.item() else { bail!("there is nothing to accept; nothing was changed") };
+    match &item.calls {
+        Some(calls) => writeln!(
+            out,
+            "for 90 days they run without a question, as long as doorward has no other reason to ask than {}",
+            calls.questions.join(", ")
+        )?,
+        None => writeln!(out, "for 90 days the score of such calls counts how often you let them run")?,
+    }
+    if person::types(&format!("type `{WORD}` to let this count"))?.trim() != WORD {
+        bail!("nothing was changed; `doorward rules decline {id}` keeps it from being offered for 30 days");
+    }
+    from_history::accept(&room.places, item.clone(), &mut Ledger::of(&room.places))?;
+    writeln!(out, "done; it counts from the next call on, and `doorward rules withdraw {id}` takes it back")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps an offer from being made for 30 days.
+pub fn decline(id: &str) -> Result<ExitCode> {
+    person::required()?;
+    let room = room()?;
+    let offer = find(&room, id)?;
+    let Offer { id, pattern, project, .. } = offer;
+    let item = Item { id, pattern, project: Some(project), ..Item::default() };
+    from_history::decline(&room.places, &item, &mut Ledger::of(&room.places))?;
+    writeln!(anstream::stdout(), "declined: it is not offered again for 30 days")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists what was accepted.
+pub fn accepted(json: bool) -> Result<ExitCode> {
+    let kept = Accepted::load(&places()?).map_err(anyhow::Error::msg)?;
+    let now_ms = time::now_ms();
+    let items: Vec<&Item> = kept.history.items().iter().filter(|item| item.is_current(now_ms)).collect();
+    let until = |item: &Item| time::moment(item.at_ms.saturating_add(from_history::LASTS_MS));
+    let mut out = anstream::stdout().lock();
+    if json {
+        let shown = |item: &&Item| {
+            json!({ "id": item.id, "pattern": item.pattern, "project": item.project,
+            "calls": item.calls, "acceptedOn": time::moment(item.at_ms), "until": until(item), "record": item.record })
+        };
+        writeln!(out, "{:#}", Value::Array(items.iter().map(shown).collect()))?;
+    } else if items.is_empty() {
+        writeln!(out, "nothing was accepted out of history")?;
+    }
+    for item in items.iter().filter(|_| !json) {
+        writeln!(out, "{}  {}, until {}", item.id, visible(&item.what()), until(item))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes an acceptance back.
+pub fn withdraw(id: &str) -> Result<ExitCode> {
+    person::required()?;
+    let places = places()?;
+    for item in from_history::withdraw(&places, id, &mut Ledger::of(&places))? {
+        writeln!(anstream::stdout(), "taken back: {}", visible(&item.what()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn places() -> Result<Places> {
+    Places::find().map_err(anyhow::Error::msg)
+}
+
+fn room() -> Result<Room> {
+    let room = Room::open(places()?)?;
+    crate::desk::replay::trusted(&room.places)?;
+    Ok(room)
+}
+
+fn find(room: &Room, id: &str) -> Result<Offer> {
+    match open(room, &room.index()?)?.into_iter().find(|offer| offer.id == id) {
+        Some(offer) => Ok(offer),
+        None => bail!("nothing is offered under the id `{id}`; `doorward rules offered` lists what is"),
+    }
+}

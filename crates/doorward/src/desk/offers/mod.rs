@@ -1,0 +1,298 @@
+//! What doorward offers after the third yes: the narrowest rule that would stop the question, and what it would have done.
+//!
+//! An offer changes nothing by itself. `command.rs` has what a person types, `build.rs` makes the rule, `hint.rs` is the
+//! sentence at the end of a reason.
+
+mod build;
+mod command;
+mod hint;
+#[cfg(test)]
+mod simulated_person;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use doorward_engine::{Facts, Mode, Policy, Verdict, judge};
+use doorward_ledger::{DecisionBody, Index, Override};
+use doorward_vocabulary::PatternId;
+use serde_json::{Value, json};
+
+use crate::desk::audit::Room;
+use crate::desk::replay::Aftermath;
+use crate::hook::entry;
+use crate::machine::screen::time;
+use crate::policy::from_history::{FromHistory, Item, id_of};
+use crate::policy::load::{self, Instead};
+
+pub use command::{accept, accepted, decline, offered, withdraw};
+pub use hint::hint;
+
+/// So many overrides of one pattern in a project …
+pub const OVERRIDES: usize = 3;
+
+/// … within so many days make an offer.
+pub const DAYS: u64 = 7;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// So far back an offer is tried.
+const MONTH_MS: u64 = 30 * DAY_MS;
+
+/// Decisions that an offer is tried on at most.
+const TRIED: u32 = 2_000;
+
+/// The newest overrides that an offer is made from; older ones say the same.
+const READ: usize = 200;
+
+/// So many overrides of one pattern in a month, and no refusal, make a proposal of the monthly review.
+const MONTHLY: usize = 20;
+
+/// What would stop a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Way {
+    /// These calls run without a question from now on.
+    Rule(Item),
+    /// Layer 2 weighs how often such calls were let run.
+    Past(Item),
+    /// The project is not trusted, and no rule counts in it before it is.
+    Trust,
+    /// Nothing but a person's own yes; says why.
+    Nothing(&'static str),
+}
+
+/// What an offer would have done to recorded decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// So many such calls were judged in 30 days.
+    pub of: usize,
+    /// So many of them were asked about and would have run.
+    pub let_run: usize,
+    /// So many of these a person had refused or regretted.
+    pub refused: usize,
+}
+
+/// One pattern that a person keeps letting run in one project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    pub id: String,
+    pub pattern: PatternId,
+    pub project: String,
+    pub overrides: usize,
+    pub way: Way,
+    pub effect: Effect,
+}
+
+impl Offer {
+    /// What a person may accept, if there is anything.
+    pub fn item(&self) -> Option<&Item> {
+        match &self.way {
+            Way::Rule(item) | Way::Past(item) => Some(item),
+            Way::Trust | Way::Nothing(_) => None,
+        }
+    }
+
+    /// The offer in one sentence.
+    pub fn sentence(&self) -> String {
+        let Effect { of, let_run, refused } = self.effect;
+        let effect = || {
+            let none =
+                if refused == 0 { "none that you refused".to_owned() } else { format!("{refused} that you refused") };
+            format!("would have let {let_run} of {of} such calls run in 30 days, {none}")
+        };
+        let so_often = format!("you let {} such calls run in {DAYS} days", self.overrides);
+        match &self.way {
+            Way::Rule(item) => {
+                format!("{so_often}; allowing {} {}: `doorward rules accept {}`", item.what(), effect(), self.id)
+            }
+            Way::Past(item) => {
+                format!("{so_often}; counting {} {}: `doorward rules accept {}`", item.what(), effect(), self.id)
+            }
+            Way::Trust => format!(
+                "{so_often} in a project that isn't trusted; `doorward trust project {}` would stop most of these questions",
+                self.project
+            ),
+            Way::Nothing(why) => format!("{so_often} ({}); {why}", self.pattern),
+        }
+    }
+
+    /// There is something that a person can accept or do.
+    pub fn is_something(&self) -> bool {
+        !matches!(self.way, Way::Nothing(_))
+    }
+
+    pub fn to_json(&self) -> Value {
+        let (way, item) = match &self.way {
+            Way::Rule(item) => ("rule", Some(item)),
+            Way::Past(item) => ("past", Some(item)),
+            Way::Trust => ("trust", None),
+            Way::Nothing(_) => ("nothing", None),
+        };
+        let Effect { of, let_run, refused } = self.effect;
+        json!({
+            "id": self.id, "pattern": self.pattern, "project": self.project, "overrides": self.overrides, "way": way,
+            "calls": item.and_then(|item| item.calls.as_ref()), "sentence": self.sentence(),
+            "effect": { "of": of, "letRun": let_run, "refused": refused },
+        })
+    }
+}
+
+/// A decision that a person let run, with its facts.
+pub struct Yes {
+    pub facts: Facts,
+    pub agent: String,
+}
+
+/// All offers that are open: enough overrides in seven days and since a person last said something about them.
+pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
+    let now_ms = time::now_ms();
+    let loaded = load::load(&room.places, None, "");
+    let history = &loaded.accepted.history;
+    let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
+    for one in index.overrides(now_ms.saturating_sub(DAYS * DAY_MS))? {
+        let Some(project) = one.project.clone() else { continue };
+        let id = id_of(&one.pattern, Some(&project));
+        if !history.is_declined(&id, now_ms) && history.last_ms(&id).is_none_or(|last| one.time_ms > last) {
+            grouped.entry((one.pattern.clone(), project)).or_default().push(one);
+        }
+    }
+    grouped.retain(|_, overrides| overrides.len() >= OVERRIDES);
+    if grouped.is_empty() {
+        return Ok(Vec::new());
+    }
+    let aftermath = Aftermath::read(&room.log, now_ms.saturating_sub(MONTH_MS))?;
+    let mut offers = Vec::new();
+    for ((pattern, project), overrides) in grouped {
+        let desk = Desk { room, index, aftermath: &aftermath, history, pattern: &pattern, project: &project };
+        offers.extend(desk.offer(&overrides)?);
+    }
+    Ok(offers)
+}
+
+/// Patterns that layer 2 alone keeps asking about, which people let run all month: their past should count.
+pub fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
+    let now_ms = time::now_ms();
+    let loaded = load::load(&room.places, None, "");
+    let history = &loaded.accepted.history;
+    let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
+    for one in index.overrides(now_ms.saturating_sub(MONTH_MS))? {
+        let Some(project) = one.project.clone() else { continue };
+        if history.weighs(&one.pattern, Some(&project), now_ms).is_none() {
+            grouped.entry((one.pattern.clone(), project)).or_default().push(one);
+        }
+    }
+    grouped.retain(|_, overrides| overrides.len() >= MONTHLY);
+    let aftermath = Aftermath::read(&room.log, now_ms.saturating_sub(MONTH_MS))?;
+    let mut found = Vec::new();
+    for ((pattern, project), overrides) in grouped {
+        let desk = Desk { room, index, aftermath: &aftermath, history, pattern: &pattern, project: &project };
+        found.extend(desk.past(&overrides)?);
+    }
+    Ok(found)
+}
+
+/// What an offer about one pattern in one project is made from.
+struct Desk<'a> {
+    room: &'a Room,
+    index: &'a Index,
+    aftermath: &'a Aftermath,
+    history: &'a FromHistory,
+    pattern: &'a str,
+    project: &'a str,
+}
+
+impl Desk<'_> {
+    /// That the past of the pattern counts, if that would have stopped questions and let nothing run that a person refused.
+    fn past(&self, overrides: &[Override]) -> Result<Option<(Item, Effect)>> {
+        let (answers, policy) = self.still_asked(overrides)?;
+        for way in build::ways((self.pattern, self.project), &answers, &policy) {
+            let Way::Past(item) = way else { continue };
+            let effect = self.effect(&item, answers.first().map(|yes| yes.agent.as_str()).unwrap_or_default())?;
+            if effect.let_run > 0 && effect.refused == 0 {
+                return Ok(Some((item, effect)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The calls among these that the policy in force still asks about.
+    fn still_asked(&self, overrides: &[Override]) -> Result<(Vec<Yes>, Policy)> {
+        let newest = overrides.get(overrides.len().saturating_sub(READ)..).unwrap_or_default();
+        let bodies: Vec<DecisionBody> = newest.iter().filter_map(|one| self.body(one.sequence)).collect();
+        let agent = bodies.last().and_then(|body| body.agent.clone()).unwrap_or_default();
+        let policy = self.policy(&agent, None)?;
+        let still_asked = |body: &DecisionBody| {
+            let facts = entry::facts(body)?;
+            let yes = Yes { facts, agent: agent.clone() };
+            (judge(&yes.facts, &policy).verdict != Verdict::AutoApprove).then_some(yes)
+        };
+        let answers = bodies.iter().filter_map(still_asked).collect();
+        Ok((answers, policy))
+    }
+
+    /// `None` if the question is not asked any more.
+    fn offer(&self, overrides: &[Override]) -> Result<Option<Offer>> {
+        let (answers, policy) = self.still_asked(overrides)?;
+        if answers.is_empty() {
+            return Ok(None);
+        }
+        let (way, effect) = self.best(&answers, &policy)?;
+        Ok(Some(Offer {
+            id: id_of(self.pattern, Some(self.project)),
+            pattern: self.pattern.into(),
+            project: self.project.to_owned(),
+            overrides: overrides.len(),
+            way,
+            effect,
+        }))
+    }
+
+    /// The first way that stops the question and lets nothing run that a person refused.
+    fn best(&self, answers: &[Yes], policy: &Policy) -> Result<(Way, Effect)> {
+        if let Some(way) = build::without_item(answers, policy) {
+            return Ok((way, Effect::default()));
+        }
+        for way in build::ways((self.pattern, self.project), answers, policy) {
+            let (Way::Rule(item) | Way::Past(item)) = &way else { continue };
+            let effect = self.effect(item, answers.first().map(|yes| yes.agent.as_str()).unwrap_or_default())?;
+            if effect.let_run > 0 && effect.refused == 0 {
+                return Ok((way, effect));
+            }
+        }
+        let why = "no narrow rule covers them: each may bring something else, so each needs your own yes";
+        Ok((Way::Nothing(why), Effect::default()))
+    }
+
+    /// What it would have done to the decisions of the month.
+    fn effect(&self, item: &Item, agent: &str) -> Result<Effect> {
+        let (before, after) = (self.policy(agent, None)?, self.policy(agent, Some(item))?);
+        let since_ms = time::now_ms().saturating_sub(MONTH_MS);
+        let mut effect = Effect::default();
+        for sequence in self.index.decisions_like(self.pattern, self.project, since_ms, TRIED)? {
+            let Some(body) = self.body(sequence) else { continue };
+            let Some(facts) = entry::facts(&body) else { continue };
+            effect.of += 1;
+            let with = build::with_past(&facts, item);
+            let is_laxer = judge(&facts, &before).verdict > Verdict::AutoApprove
+                && judge(&with, &after).verdict == Verdict::AutoApprove;
+            effect.let_run += usize::from(is_laxer);
+            let is_bad = self.aftermath.is_refused(&body.id) || self.aftermath.is_regret(&body.id);
+            effect.refused += usize::from(is_laxer && is_bad);
+        }
+        Ok(effect)
+    }
+
+    /// The policy in the project, as it is or with one more rule.
+    fn policy(&self, agent: &str, item: Option<&Item>) -> Result<Policy> {
+        let history = item.map(|item| self.history.clone().with(item.clone()));
+        let instead = Instead { history, ..Instead::default() };
+        let loaded = load::load_instead(&self.room.places, Some(self.project), agent, &instead);
+        loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)
+    }
+
+    fn body(&self, sequence: u64) -> Option<DecisionBody> {
+        let record = self.room.log.record(sequence).ok().flatten()?;
+        serde_json::from_slice(&record.body?).ok()
+    }
+}

@@ -1,0 +1,82 @@
+//! Blocked or refused commands that a person then ran by hand inside the agent, where its transcript shows that.
+//!
+//! Claude Code writes down what a person types behind `!`. The other agents do not say who ran what, and what is typed in
+//! another terminal is nobody's to see.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use anyhow::Result;
+use doorward_ledger::{Became, OutcomeBody};
+use doorward_vocabulary::{CallId, SessionId, Verdict};
+use serde_json::Value;
+
+use crate::desk::audit::Room;
+use crate::desk::replay::{self, Aftermath, Past};
+use crate::desk::transcripts;
+use crate::hook::agents::Agent;
+
+/// Longer lines hold no command that a person typed.
+const LONGEST_LINE: u64 = 1 << 16;
+
+/// A command of a session, as the record has it.
+type Typed = (SessionId, String);
+
+/// The decisions of which the record does not say yet that a person did it by hand.
+pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
+    let mut typed: HashSet<Typed> = HashSet::new();
+    for source in transcripts::sources(&room.places, since_ms) {
+        if source.agent == Agent::Claude {
+            typed.extend(commands(&source.path));
+        }
+    }
+    if typed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let aftermath = Aftermath::read(&room.log, since_ms)?;
+    let mut found = Vec::new();
+    let is_typed = |past: Past| {
+        let command = (past.body.session.clone().unwrap_or_default(), past.body.call.clone());
+        let is_stopped = past.body.verdict != Verdict::AutoApprove;
+        (is_stopped && past.body.tool == "bash" && typed.contains(&command)).then_some(past.body.id)
+    };
+    let fold = |decision: Option<CallId>| {
+        let Some(decision) = decision else { return };
+        if !aftermath.is_said(&decision) && !aftermath.is_overridden(&decision) {
+            let detail = Some("a person ran it by hand".to_owned());
+            found.push(OutcomeBody::new(decision, Became::Friction, detail));
+        }
+    };
+    let _passed = replay::each(&room.log, since_ms, is_typed, fold, |_| {})?;
+    Ok(found)
+}
+
+/// What a person typed behind `!`, by session.
+fn commands(path: &Path) -> Vec<Typed> {
+    let Ok(file) = crate::machine::checked_read::open(path) else { return Vec::new() };
+    let mut reader = BufReader::new(file);
+    let (mut found, mut bytes) = (Vec::new(), Vec::new());
+    loop {
+        bytes.clear();
+        match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes) {
+            Ok(0) | Err(_) => return found,
+            Ok(_) => found.extend(serde_json::from_slice(&bytes).ok().and_then(|line: Value| command(&line))),
+        }
+    }
+}
+
+fn command(line: &Value) -> Option<Typed> {
+    // What an agent tells a subagent, or wakes itself up with, stands in transcripts as a user's words too.
+    let origin = line.pointer("/origin/kind");
+    if line.get("isSidechain") == Some(&true.into())
+        || line.get("agentId").is_some()
+        || origin.is_some_and(|kind| kind != "human")
+    {
+        return None;
+    }
+    let session = line.get("sessionId")?.as_str()?.to_owned();
+    let said = line.pointer("/message/content")?.as_str().filter(|_| line.get("type") == Some(&"user".into()))?;
+    let typed = said.trim().strip_prefix("<bash-input>")?.split("</bash-input>").next()?;
+    Some((session.into(), typed.trim().to_owned()))
+}

@@ -1,0 +1,135 @@
+//! How decisions turned out: said by a person with `doorward flag`, or seen in what happened later.
+//!
+//! *Regret*: it ran and was taken back or flagged. *Friction*: it was asked about or blocked for nothing. *Fine*: decided well.
+
+mod by_hand;
+mod reverts;
+#[cfg(test)]
+mod tests;
+mod undone;
+#[cfg(test)]
+mod undone_tests;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row};
+use doorward_vocabulary::Verdict;
+
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::visible;
+use crate::policy::approved_config::Accepted;
+use crate::policy::from_history;
+use crate::policy::trust::person;
+
+/// Which decision, and how it turned out.
+#[derive(Debug, Args)]
+pub struct FlagArguments {
+    /// The decision, by its name or its number in the record
+    pub id: String,
+    /// It should not have run; without a word, this for what was approved
+    #[arg(long, group = "how")]
+    pub regret: bool,
+    /// It should not have been asked about or blocked; without a word, this for the rest
+    #[arg(long, group = "how")]
+    pub friction: bool,
+    /// It was decided well; takes back what was said before
+    #[arg(long, group = "how")]
+    pub fine: bool,
+    /// In your words; the record keeps it
+    #[arg(long, value_name = "TEXT")]
+    pub why: Option<String>,
+}
+
+/// Records what a person says about a decision. An agent could train its own guard otherwise.
+pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
+    person::required()?;
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let (row, has_run) = find(&room, &arguments.id)?;
+    let sequence = row.sequence;
+    let record = room.log.record(sequence)?.with_context(|| format!("the log has no record {sequence}"))?;
+    let body = record.body.with_context(|| format!("the body of record {sequence} was dropped by retention"))?;
+    let decision: DecisionBody = serde_json::from_slice(&body).context("the record is not a decision")?;
+    let became = meant(arguments, decision.verdict, has_run)?;
+    let outcome = OutcomeBody::new(decision.id, became, arguments.why.clone());
+    let _receipt = Ledger::of(&room.places).append(Entry::new(&outcome)?)?;
+    if became == Became::Flagged {
+        let (pattern, project) = (decision.pattern.as_deref().unwrap_or_default(), decision.project.as_deref());
+        from_history::regretted(&room.places, pattern, project, &mut Ledger::of(&room.places))?;
+    }
+    let _taken_back = crate::policy::rollout::watch(&room.places)?;
+    let word = match became {
+        Became::Flagged => "regretted",
+        Became::Friction => "a nuisance",
+        Became::Fine | Became::Ran | Became::Failed | Became::Reverted => "fine",
+    };
+    writeln!(anstream::stdout(), "on record as {word}: {}", visible(&decision.call))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes down what the record and the transcripts show by now: calls that were taken back, and blocked ones that a person
+/// did by hand. Says how many of each.
+pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
+    let mut found = reverts::found(room, since_ms)?;
+    let reverted = found.len();
+    found.extend(by_hand::found(room, since_ms)?);
+    let mut ledger = Ledger::of(&room.places);
+    for outcome in &found {
+        let _receipt = ledger.append(Entry::new(outcome)?)?;
+        if outcome.became == Became::Reverted {
+            void_after(room, &outcome.decision, &mut ledger)?;
+        }
+    }
+    let _taken_back = crate::policy::rollout::watch(&room.places)?;
+    Ok((reverted, found.len() - reverted))
+}
+
+/// What a person accepted about calls like one that was taken back counts no longer.
+pub fn void_after(room: &Room, decision: &str, ledger: &mut dyn Recorder) -> Result<()> {
+    let history = Accepted::load(&room.places).map_err(anyhow::Error::msg)?.history;
+    // Finding the call costs a look at the whole index, and most people have accepted nothing.
+    if history.items().is_empty() {
+        return Ok(());
+    }
+    let (row, _) = find(room, decision)?;
+    let pattern = row.pattern.as_deref().unwrap_or_default();
+    from_history::regretted(&room.places, pattern, row.project.as_deref(), ledger)
+}
+
+/// The newest decision of this name or number, and whether it ran.
+fn find(room: &Room, id: &str) -> Result<(Row, bool)> {
+    let index = room.index()?;
+    let about = |name: &str| Filter { about: Some(name.to_owned()), oldest_first: true, ..Filter::default() };
+    let mut rows = index.list(&about(id))?;
+    if let (true, Ok(sequence)) = (rows.is_empty(), id.parse::<u64>()) {
+        let just = Filter { after: sequence.checked_sub(1), before: sequence.checked_add(1), ..Filter::default() };
+        let name = index.list(&just)?.pop().and_then(|row| row.id);
+        rows = name.map(|name| index.list(&about(&name))).transpose()?.unwrap_or_default();
+    }
+    let decision = rows.iter().rfind(|row| row.kind == Kind::Decision.word());
+    let Some(decision) = decision.cloned() else {
+        bail!("there is no decision `{id}`; `doorward audit list` shows numbers, `--json` names as well");
+    };
+    let has_run = rows.iter().any(|row| matches!(row.step.as_deref(), Some("ran" | "failed")));
+    Ok((decision, has_run))
+}
+
+/// What the person means, if it can be said of such a decision.
+fn meant(arguments: &FlagArguments, verdict: Verdict, has_run: bool) -> Result<Became> {
+    let is_approved = verdict == Verdict::AutoApprove;
+    match (arguments.regret, arguments.friction, arguments.fine) {
+        (_, _, true) => Ok(Became::Fine),
+        (true, _, _) if !is_approved && !has_run => {
+            bail!("it was not approved and did not run, so there is nothing to regret")
+        }
+        (_, true, _) if is_approved => bail!("it was approved without a question, so it cannot have been a nuisance"),
+        (true, _, _) => Ok(Became::Flagged),
+        (_, true, _) => Ok(Became::Friction),
+        (false, false, false) if is_approved => Ok(Became::Flagged),
+        (false, false, false) => Ok(Became::Friction),
+    }
+}

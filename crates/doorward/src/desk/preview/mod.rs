@@ -1,0 +1,274 @@
+//! `doorward preview`: what doorward would have said to the calls of the past. Installs nothing and records nothing.
+
+mod groups;
+mod show;
+
+use std::collections::HashMap;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use anyhow::Result;
+use clap::Args;
+use doorward_engine::{Facts, Judgement, Mode, Policy, ToolCall, Verdict};
+
+use crate::desk::transcripts::{self, Past, Source};
+use crate::hook::agents::Agent;
+use crate::machine::key;
+use crate::machine::paths::Places;
+use crate::machine::screen::time;
+use crate::machine::world::{DiskWorld, project_root};
+use crate::memory::evaluation;
+use crate::policy::load::{self, Loaded};
+use groups::Group;
+pub use groups::common_start;
+
+#[derive(Debug, Args)]
+pub struct PreviewArguments {
+    /// Not before: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 12h, 30d
+    #[arg(long, default_value = "30d", value_name = "WHEN")]
+    pub since: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Kinds of calls that rules are tried on at most.
+const TRIED: usize = 2000;
+
+/// A call of the past, judged as if it were made now.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    pub agent: Agent,
+    pub call: Rc<ToolCall>,
+    pub facts: Rc<Facts>,
+    pub judgement: Rc<Judgement>,
+    pub project: Option<String>,
+    /// How often it was made.
+    pub times: u64,
+}
+
+/// What all transcripts hold.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub sessions: u64,
+    pub malformed: u64,
+    /// Calls that no hook is asked about.
+    pub unjudged: u64,
+    pub judged: Vec<Judged>,
+}
+
+impl Seen {
+    pub fn count(&self, verdict: Verdict) -> u64 {
+        self.judged.iter().filter(|judged| judged.judgement.verdict == verdict).map(|judged| judged.times).sum()
+    }
+}
+
+pub fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
+    evaluation::silence_panics();
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let since = time::parse(&arguments.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let mut judge = Judge::new(&places);
+    let sources = transcripts::sources(&places, since);
+    let is_watched = std::io::stderr().is_terminal();
+    for (done, source) in sources.iter().enumerate() {
+        judge.read(source, since);
+        if is_watched {
+            bar(done + 1, sources.len(), judge.calls);
+        }
+    }
+    let seen = judge.seen();
+    let groups = groups::of(&seen, &mut judge);
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{:#}", show::json(&seen, &groups, &transcripts::folders(&places)))?;
+    } else {
+        show::text(&mut out, &seen, &groups, &arguments.since)?;
+        show::places(&mut out, &sources, &transcripts::folders(&places), places.home())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What allow patterns would have done to calls of the past.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Silenced {
+    calls: u64,
+    asked: u64,
+    silent: u64,
+}
+
+impl Silenced {
+    pub fn sentence(self) -> String {
+        let Silenced { calls, asked, silent } = self;
+        match calls {
+            0 => "your agents' transcripts of the last 30 days hold no call to try them on".to_owned(),
+            _ => format!(
+                "of {calls} calls in your transcripts of 30 days, doorward would ask about {asked}; these rules silence {silent}"
+            ),
+        }
+    }
+}
+
+/// Tries allow patterns on the transcripts of the last 30 days.
+pub fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
+    let since = time::now_ms().saturating_sub(MONTH_MS);
+    let mut judge = Judge::new(places);
+    transcripts::sources(places, since).iter().for_each(|source| judge.read(source, since));
+    let seen = judge.seen();
+    let asked: Vec<&Judged> =
+        seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).take(TRIED).collect();
+    let mut silenced = Silenced { calls: seen.judged.iter().map(|judged| judged.times).sum(), ..Silenced::default() };
+    for judged in asked {
+        let allow = |loaded: &mut Loaded| loaded.config.permissions.allow.extend(patterns.iter().cloned());
+        let is_silent = judge.would_be(judged, allow) == Verdict::AutoApprove;
+        silenced.asked += judged.times;
+        silenced.silent += if is_silent { judged.times } else { 0 };
+    }
+    silenced
+}
+
+/// A configuration and the policy that follows from it.
+type Configured = Rc<(Loaded, Policy)>;
+
+/// Judges past calls, each kind of call once.
+pub struct Judge<'p> {
+    places: &'p Places,
+    configurations: HashMap<(Option<String>, &'static str), Configured>,
+    projects: HashMap<String, Option<String>>,
+    known: HashMap<String, usize>,
+    judged: Vec<Judged>,
+    seen: Seen,
+    calls: u64,
+    /// Nothing is written down, not even a key.
+    key: [u8; 16],
+}
+
+impl<'p> Judge<'p> {
+    fn new(places: &'p Places) -> Judge<'p> {
+        Judge {
+            places,
+            configurations: HashMap::new(),
+            projects: HashMap::new(),
+            known: HashMap::new(),
+            judged: Vec::new(),
+            seen: Seen::default(),
+            calls: 0,
+            key: key::passing(),
+        }
+    }
+
+    fn read(&mut self, source: &Source, since: u64) {
+        let found = transcripts::read(source, since);
+        self.seen.malformed += found.malformed;
+        let mut sessions: Vec<&str> = found.calls.iter().map(|call| call.session.as_str()).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        self.seen.sessions += sessions.len() as u64;
+        for past in &found.calls {
+            self.judge(past);
+        }
+    }
+
+    fn judge(&mut self, past: &Past) {
+        self.calls += 1;
+        // What was said and done before in its session is not known any more, so equal calls are judged alike.
+        let likeness = format!("{}\0{}\0{}\0{}", past.agent.name(), past.cwd, past.tool, past.input);
+        if let Some(judged) = self.known.get(&likeness).and_then(|at| self.judged.get_mut(*at)) {
+            judged.times += 1;
+            return;
+        }
+        let Some(proposed) = past.proposed() else {
+            self.seen.unjudged += 1;
+            return;
+        };
+        let project = self.project(&proposed.call.cwd);
+        let configured = self.configured(project.clone(), past.agent);
+        let considered = self.consider(&proposed.call, project.clone(), &configured.0, &configured.1);
+        self.known.insert(likeness, self.judged.len());
+        let (facts, judgement) = (Rc::new(considered.facts), Rc::new(considered.judgement));
+        let call = Rc::new(proposed.call);
+        self.judged.push(Judged { agent: past.agent, call, facts, judgement, project, times: 1 });
+    }
+
+    fn consider(
+        &self,
+        call: &ToolCall,
+        project: Option<String>,
+        loaded: &Loaded,
+        policy: &Policy,
+    ) -> evaluation::Considered {
+        let world = DiskWorld::new(self.places, &call.cwd, project, loaded)
+            .with_programs(loaded.own.programs)
+            .with_key(self.key);
+        evaluation::consider(call, &world, policy)
+    }
+
+    fn project(&mut self, cwd: &str) -> Option<String> {
+        self.projects.entry(cwd.to_owned()).or_insert_with(|| project_root(cwd)).clone()
+    }
+
+    /// The configuration in force, in mode `auto`: what a preview is about.
+    fn configured(&mut self, project: Option<String>, agent: Agent) -> Configured {
+        let places = self.places;
+        let known = self.configurations.entry((project.clone(), agent.name()));
+        let made = known.or_insert_with(|| {
+            let loaded = load::load(places, project.as_deref(), agent.name());
+            let policy = loaded.policy(Mode::Auto).unwrap_or_else(|_| Policy::built_in());
+            Rc::new((loaded, policy))
+        });
+        Rc::clone(made)
+    }
+
+    fn seen(&mut self) -> Seen {
+        Seen { judged: std::mem::take(&mut self.judged), ..std::mem::take(&mut self.seen) }
+    }
+
+    /// The verdict on a call if the configuration were another.
+    pub fn would_be(&mut self, judged: &Judged, change: impl FnOnce(&mut Loaded)) -> Verdict {
+        let configured = self.configured(judged.project.clone(), judged.agent);
+        let mut loaded = configured.0.clone();
+        change(&mut loaded);
+        let Ok(policy) = loaded.policy(Mode::Auto) else { return judged.judgement.verdict };
+        self.consider(&judged.call, judged.project.clone(), &loaded, &policy).judgement.verdict
+    }
+}
+
+/// Shows how far the reading is, on one line that goes away at the end.
+fn bar(done: usize, of: usize, calls: u64) {
+    const WIDTH: usize = 30;
+    let filled = WIDTH * done / of.max(1);
+    let (full, empty) = ("█".repeat(filled), "·".repeat(WIDTH - filled));
+    let end = if done == of { "\r\x1b[K" } else { "" };
+    // A terminal that went away is no reason to stop.
+    let _ = write!(std::io::stderr(), "\r{full}{empty} {done}/{of} transcripts, {calls} calls{end}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_was_made_often_is_judged_once_and_counted_each_time() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        let mut judge = Judge::new(&places);
+        let past = |command: &str| Past {
+            agent: Agent::Claude,
+            session: "s".into(),
+            cwd: "/".into(),
+            tool: "Bash".into(),
+            input: serde_json::json!({ "command": command }),
+            id: None,
+            time_ms: 1,
+            ran: true,
+            line: 1,
+        };
+        for command in ["ls", "rm -rf /", "ls"] {
+            judge.judge(&past(command));
+        }
+        let seen = judge.seen();
+        assert_eq!((seen.judged.len(), seen.count(Verdict::AutoApprove), seen.count(Verdict::Block)), (2, 2, 1));
+    }
+}

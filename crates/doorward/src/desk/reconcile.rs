@@ -1,0 +1,174 @@
+//! `doorward reconcile`: transcripts held against the record. A call that ran and is on no record is proof of an open door.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use doorward_engine::Mode;
+use doorward_ledger::{Alert, AlertKind, Filter, Index, Kind};
+use doorward_vocabulary::SessionId;
+use serde_json::{Value, json};
+
+use crate::desk::alerts;
+use crate::desk::audit::Room;
+use crate::desk::outcomes;
+use crate::desk::transcripts::{self, Past};
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::{time, visible};
+use crate::policy::load;
+
+/// As much of the likeness of a call as its name on record begins with.
+pub const LIKENESS: usize = 12;
+
+#[derive(Debug, Args)]
+pub struct ReconcileArguments {
+    /// Not before: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 12h, 30d
+    #[arg(long, default_value = "30d", value_name = "WHEN")]
+    pub since: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A call that ran and that nobody was asked about.
+#[derive(Debug)]
+pub struct Unguarded {
+    pub call: Past,
+    pub file: PathBuf,
+}
+
+pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let since = time::parse(&arguments.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let found = look(&room, since)?;
+    let (reverted, by_hand) = outcomes::look(&room, since)?;
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{:#}", found.iter().map(Unguarded::to_json).collect::<Value>())?;
+    } else {
+        if reverted + by_hand > 0 {
+            writeln!(out, "on record now: {reverted} calls were taken back, {by_hand} blocked ones were done by hand")?;
+        }
+        for one in &found {
+            writeln!(out, "{}", visible(&one.sentence()))?;
+        }
+        match found.len() {
+            0 => writeln!(out, "every call that ran is on record")?,
+            count => writeln!(out, "{count} calls ran without a record; `doorward doctor` looks for the reason")?,
+        }
+    }
+    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The calls since then that ran without a record, each with an alert on it.
+pub fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
+    let index = room.index()?;
+    let found = unguarded(&room.places, &index, since_ms)?;
+    raise(&found, &index, &mut Ledger::of(&room.places))?;
+    Ok(found)
+}
+
+/// The calls since then that ran without a record. Before an agent was first asked about nothing is expected of it.
+pub fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
+    let known = Known::of(index)?;
+    let mut found = Vec::new();
+    let mut counted: HashMap<String, u64> = HashMap::new();
+    for source in transcripts::sources(places, since_ms) {
+        let Some(first) = known.first.get(source.agent.name()) else { continue };
+        if load::load(places, None, source.agent.name()).mode(source.agent.name()) == Mode::Off {
+            continue;
+        }
+        for call in transcripts::read(&source, since_ms.max(*first)).calls {
+            let is_expected = call.ran && !known.switched_off.contains(&call.session);
+            if is_expected && !known.has(&call, &mut counted) {
+                found.push(Unguarded { call, file: source.path.clone() });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What the record knows of calls.
+#[derive(Default)]
+struct Known {
+    /// When an agent was first heard of.
+    first: HashMap<String, u64>,
+    ids: HashSet<String>,
+    /// How many calls of a likeness are on record, for agents that do not name them.
+    likenesses: HashMap<String, u64>,
+    /// Sessions that a person let go on without us.
+    switched_off: HashSet<SessionId>,
+}
+
+impl Known {
+    fn of(index: &Index) -> Result<Known> {
+        let mut known = Known::default();
+        for row in index.list(&Filter { kind: Some(Kind::Decision), oldest_first: true, ..Filter::default() })? {
+            let agent = row.agent.unwrap_or_default();
+            known.first.entry(agent).or_insert(row.time_ms);
+            let id = row.id.unwrap_or_default();
+            if let Some(likeness) = id.get(..LIKENESS) {
+                *known.likenesses.entry(likeness.to_owned()).or_default() += 1;
+            }
+            known.ids.insert(id);
+        }
+        for row in index.list(&Filter { kind: Some(Kind::Mode), ..Filter::default() })? {
+            known.switched_off.extend(row.session.map(SessionId::from));
+        }
+        Ok(known)
+    }
+
+    fn has(&self, call: &Past, counted: &mut HashMap<String, u64>) -> bool {
+        // What no hook is asked about cannot be on record.
+        let Some(proposed) = call.proposed() else { return true };
+        if call.agent.names_calls() {
+            return call.id.as_ref().is_some_and(|id| self.ids.contains(id));
+        }
+        let likeness = proposed.id.unwrap_or_default().get(..LIKENESS).unwrap_or_default().to_owned();
+        let recorded = self.likenesses.get(&likeness).copied().unwrap_or_default();
+        let seen = counted.entry(likeness).or_default();
+        *seen += 1;
+        *seen <= recorded
+    }
+}
+
+/// Raises an alert for each, once.
+fn raise(found: &[Unguarded], index: &Index, ledger: &mut dyn Recorder) -> Result<()> {
+    let rows = index.list(&Filter { kind: Some(Kind::Alert), ..Filter::default() })?;
+    let told: HashSet<String> = rows.into_iter().filter_map(|row| row.id).collect();
+    for one in found {
+        let alert = Alert::new(AlertKind::Unguarded, &one.name(), one.sentence(), 0);
+        if !told.contains(&alert.id) {
+            let body = alerts::raised(AlertKind::Unguarded, &one.name(), &one.sentence());
+            let _receipt = ledger.append(Entry::new(&body)?)?;
+        }
+    }
+    Ok(())
+}
+
+impl Unguarded {
+    /// What the alert is about; no colon, because the record cuts there.
+    fn name(&self) -> String {
+        let name = self.call.id.clone().unwrap_or_else(|| format!("{} {}", self.call.session, self.call.line));
+        format!("{} {}", self.call.agent.name(), name.replace(':', " "))
+    }
+
+    pub fn sentence(&self) -> String {
+        let Past { agent, tool, line, .. } = &self.call;
+        let where_ = if *agent == Agent::Opencode { "row" } else { "line" };
+        let place = format!("`{}`, {where_} {line}", self.file.display());
+        format!("{}: `{tool}` ran without a record: {place}", self.name())
+    }
+
+    pub fn to_json(&self) -> Value {
+        json!({
+            "agent": self.call.agent.name(), "session": self.call.session, "id": self.call.id, "tool": self.call.tool,
+            "time": time::moment(self.call.time_ms), "file": self.file, "line": self.call.line,
+        })
+    }
+}

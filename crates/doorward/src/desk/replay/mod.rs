@@ -1,0 +1,80 @@
+//! `doorward replay`: recorded decisions judged again, under the policy in force and another one.
+//!
+//! Start at `compare.rs`. `stream.rs` reads the record, `policies.rs` says which policies count for a decision, `upgrade.rs`
+//! holds a new build against the record.
+
+mod aftermath;
+mod arguments;
+mod compare;
+mod policies;
+mod show;
+mod stream;
+#[cfg(test)]
+mod tests;
+pub mod upgrade;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+pub use aftermath::Aftermath;
+pub use arguments::ReplayArguments;
+pub use compare::{Replayed, replay};
+pub use policies::{Pair, Policies};
+pub use show::{print, sums, to_json};
+pub use stream::{Passed, Past, each, others};
+
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::screen::{self, time};
+use crate::policy::load::{self, Instead};
+
+/// Something gets laxer, and nobody accepted it.
+const LAXER: u8 = 1;
+
+/// Judges the record again and prints what moves.
+pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
+    let instead = arguments.instead()?;
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    trusted(&room.places)?;
+    let since = time::parse(&arguments.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let replayed = if arguments.upgrade {
+        upgrade::against_record(&room, since, screen::bar())?
+    } else {
+        let here = Instead::default();
+        replay(&room.log, since, &between(&room.places, &here, &instead), screen::bar())?
+    };
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{:#}", to_json(&replayed, arguments.limit))?;
+    } else {
+        print(&mut out, &replayed, arguments.limit)?;
+    }
+    if arguments.upgrade && arguments.accept {
+        upgrade::agreed(&room.places, &replayed)?;
+        writeln!(out, "done; it counts from the next call on")?;
+    }
+    let is_laxer = replayed.all.laxer > 0 && !arguments.accept;
+    Ok(if is_laxer { ExitCode::from(LAXER) } else { ExitCode::SUCCESS })
+}
+
+/// The policies that follow from the configuration, with something else in the place of some of the user's files.
+pub fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead) -> Policies<'a> {
+    Policies::new(move |setting| {
+        let policy = |instead: &Instead| {
+            let loaded = load::load_instead(places, setting.project.as_deref(), &setting.agent, instead);
+            loaded.policy(setting.mode)
+        };
+        Ok(Pair { old: policy(old)?, new: policy(new)? })
+    })
+}
+
+/// A configuration that cannot be read is strict in every respect, and says nothing about what a change would do.
+pub fn trusted(places: &Places) -> Result<()> {
+    let loaded = load::load(places, None, "");
+    match loaded.problems.first() {
+        Some(problem) => bail!("{problem}; until then nothing can be compared"),
+        None => Ok(()),
+    }
+}

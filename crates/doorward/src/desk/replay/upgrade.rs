@@ -1,0 +1,122 @@
+//! After an upgrade: the last thirty days judged by the new build, and what gets laxer waits for a person.
+//!
+//! The build that a person accepted is kept with its thresholds, which hold until the next one is accepted. What was found is
+//! kept in a file, so that it is looked for once.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use doorward_ledger::{PolicyBody, Progress};
+use serde::{Deserialize, Serialize};
+
+use super::compare::{Replayed, replay};
+use super::{Policies, between};
+use crate::desk::audit::Room;
+use crate::desk::setup::write;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::time::now_ms;
+use crate::policy::approved_config::{self, Accepted, BuiltIn};
+use crate::policy::load::Instead;
+use crate::policy::trust::person;
+
+/// So far back the record is judged.
+const SPAN_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// What an upgrade changes, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The build that was accepted, by its version.
+    pub from: String,
+    /// The build that was looked at.
+    knowledge: String,
+    pub judged: u64,
+    pub laxer: u64,
+    pub stricter: u64,
+}
+
+impl Waiting {
+    pub fn sentence(&self) -> String {
+        format!(
+            "doorward was upgraded since version {}: {} of {} recorded decisions would get laxer, {} stricter",
+            self.from, self.laxer, self.judged, self.stricter
+        )
+    }
+}
+
+/// What an upgrade changes and nobody has accepted yet. Looks once, and lets an upgrade that loosens nothing count.
+pub fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Waiting>> {
+    let accepted = Accepted::load(&room.places).map_err(anyhow::Error::msg)?;
+    let Some(from) = accepted.upgraded_from() else { return Ok(None) };
+    let here = BuiltIn::here();
+    if let Some(found) = found(&room.places).filter(|found| found.knowledge == here.knowledge) {
+        return Ok(Some(found));
+    }
+    let replayed = against_record(room, now_ms().saturating_sub(SPAN_MS), progress)?;
+    let waiting = Waiting {
+        from: from.program.clone(),
+        knowledge: here.knowledge,
+        judged: replayed.judged(),
+        laxer: replayed.all.laxer,
+        stricter: replayed.all.stricter,
+    };
+    if waiting.laxer == 0 && accepted.keeps_no_thresholds() {
+        accept(&room.places, &waiting)?;
+        return Ok(None);
+    }
+    write::replace(&file(&room.places), &serde_json::to_string(&waiting)?)?;
+    Ok(Some(waiting))
+}
+
+/// The record judged by this build.
+pub fn against_record(room: &Room, since_ms: u64, progress: impl FnMut(Progress)) -> Result<Replayed> {
+    let here = Instead::default();
+    let policies: Policies<'_> = between(&room.places, &here, &here).against_record();
+    replay(&room.log, since_ms, &policies, progress)
+}
+
+/// A person lets the upgrade count.
+pub fn agreed(places: &Places, replayed: &Replayed) -> Result<()> {
+    person::required()?;
+    let accepted = Accepted::load(places).map_err(anyhow::Error::msg)?;
+    let Some(from) = accepted.upgraded_from() else { bail!("no upgrade waits to be accepted") };
+    let waiting = Waiting {
+        from: from.program.clone(),
+        knowledge: BuiltIn::here().knowledge,
+        judged: replayed.judged(),
+        laxer: replayed.all.laxer,
+        stricter: replayed.all.stricter,
+    };
+    if !person::agrees(&format!("{}; let it count?", waiting.sentence()))? {
+        bail!("nothing was changed");
+    }
+    accept(places, &waiting)
+}
+
+/// INVARIANT: the record is durable before anything is loosened.
+fn accept(places: &Places, waiting: &Waiting) -> Result<()> {
+    let body = PolicyBody {
+        what: format!(
+            "an upgrade counts: {} laxer, {} stricter of {}",
+            waiting.laxer, waiting.stricter, waiting.judged
+        ),
+        before: Some(waiting.from.clone()),
+        after: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: None,
+    };
+    let _receipt = Ledger::of(places)
+        .append(Entry::new(&body)?)
+        .context("the upgrade cannot be recorded, so nothing was changed")?;
+    approved_config::accept_build(places)?;
+    write::remove(&file(places))
+}
+
+fn found(places: &Places) -> Option<Waiting> {
+    let text = crate::machine::checked_read::read(&file(places)).ok()??;
+    serde_json::from_str(&text).ok()
+}
+
+fn file(places: &Places) -> PathBuf {
+    places.state().join("upgrade.json")
+}

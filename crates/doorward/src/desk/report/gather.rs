@@ -1,0 +1,256 @@
+//! Everything that the report tells of, read once: configuration, policy, figures of the record.
+
+use anyhow::{Context, Result};
+use doorward_engine::{Mode, Policy};
+use doorward_ledger::{
+    Alert, AlertKind, CategoryStats, DecisionBody, Filter, Index, Kind, LogError, Metrics, Regret, Row, RuleOverrides,
+};
+use doorward_vocabulary::Verdict;
+
+use crate::desk::audit::{Room, Verified, verified_watched};
+use crate::desk::status::{Ticket, open_tickets};
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen::time;
+use crate::memory::grants::{Desk, TRIAL};
+use crate::policy::load::{self, Loaded};
+use crate::policy::rollout::View;
+
+pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// All figures tell of so many days.
+pub const DAYS: u64 = 30;
+
+/// Calls of the timeline.
+const LATEST: u32 = 60;
+
+/// Characters of a call in the timeline.
+const CALL: usize = 160;
+
+/// Regretted approvals whose confidence is looked up.
+const LOOKED_UP: usize = 200;
+
+/// What the report is made from.
+pub struct Gathered {
+    pub loaded: Loaded,
+    pub policy: Policy,
+    pub now_ms: u64,
+    /// Nothing has been recorded yet if there is none.
+    pub record: Option<Recorded>,
+    /// What is rolled out in stages, or why nobody can tell.
+    pub rollout: Result<Vec<View>, String>,
+}
+
+/// The figures of the record.
+pub struct Recorded {
+    pub metrics: Metrics,
+    /// Days with decisions, oldest first.
+    pub days: Vec<Day>,
+    pub agents: Vec<AgentFigures>,
+    pub alerts: Vec<Alert>,
+    pub tickets: Vec<Ticket>,
+    /// Reviews that nobody made in time.
+    pub overdue: Vec<String>,
+    pub regrets: Vec<Regretted>,
+    pub overridden_rules: Vec<RuleOverrides>,
+    /// Calls that wait for a person's answer.
+    pub pending: usize,
+    pub verified: Verified,
+    /// The last calls, oldest first.
+    pub latest: Vec<Latest>,
+    /// Half of all calls were judged in so many microseconds.
+    pub median_us: Option<u64>,
+}
+
+/// A call, for the timeline.
+pub struct Latest {
+    pub time_ms: u64,
+    pub agent: String,
+    pub tool: String,
+    pub call: String,
+    pub verdict: Verdict,
+    /// The decisive reason.
+    pub why: String,
+}
+
+/// One day, in UTC.
+pub struct Day {
+    pub start_ms: u64,
+    pub sums: Sums,
+    pub p50_us: Option<u64>,
+    pub p99_us: Option<u64>,
+}
+
+pub struct AgentFigures {
+    pub agent: Agent,
+    pub sums: Sums,
+}
+
+/// A regretted approval, and how sure layer 2 was of it.
+pub struct Regretted {
+    pub regret: Regret,
+    pub confidence: Option<f64>,
+}
+
+/// Decisions of all categories together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub decisions: u64,
+    pub approved: u64,
+    pub confirmed: u64,
+    pub blocked: u64,
+    pub overridden: u64,
+}
+
+impl Sums {
+    fn of(categories: &[CategoryStats]) -> Sums {
+        let sum = |part: fn(&CategoryStats) -> u64| categories.iter().map(part).sum();
+        Sums {
+            decisions: sum(|of| of.decisions),
+            approved: sum(|of| of.approved),
+            confirmed: sum(|of| of.confirmed),
+            blocked: sum(|of| of.blocked),
+            overridden: sum(|of| of.overridden),
+        }
+    }
+
+    /// Nothing was decided, so there is no rate.
+    pub fn approval_rate(&self) -> Option<f64> {
+        (self.decisions > 0).then(|| self.approved as f64 / self.decisions as f64)
+    }
+}
+
+impl Gathered {
+    pub fn new(places: Places) -> Result<Gathered> {
+        let now_ms = time::now_ms();
+        // Pi reads every file that there is.
+        let loaded = load::load(&places, None, "pi");
+        let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+        let record = match doorward_ledger::Log::open(&record::directory(&places)) {
+            Err(LogError::Missing { .. }) => None,
+            Err(error) => return Err(error).context("the record cannot be opened"),
+            Ok(log) => Some(Recorded::new(Room { places: places.clone(), log }, now_ms)?),
+        };
+        let rollout = match record {
+            Some(_) => crate::policy::rollout::views(&places).map_err(|error| format!("{error:#}")),
+            None => Ok(Vec::new()),
+        };
+        Ok(Gathered { loaded, policy, now_ms, record, rollout })
+    }
+
+    /// The agents that have a mode, or calls on record.
+    pub fn agents(&self) -> Vec<Agent> {
+        let has_mode = |agent: &Agent| self.loaded.config.agents.contains_key(agent.name());
+        let seen = self.record.iter().flat_map(|record| &record.agents);
+        let seen: Vec<Agent> = seen.filter(|of| of.sums.decisions > 0).map(|of| of.agent).collect();
+        Agent::ALL.into_iter().filter(|agent| has_mode(agent) || seen.contains(agent)).collect()
+    }
+
+    /// So many alerts of a kind stand.
+    pub fn standing(&self, kind: AlertKind) -> usize {
+        let chain = self.record.iter().filter(|record| kind == AlertKind::Chain && !record.verified.report.holds());
+        let alerts = self.record.iter().flat_map(|record| &record.alerts);
+        alerts.filter(|alert| alert.kind == kind).count() + chain.count()
+    }
+}
+
+impl Recorded {
+    fn new(room: Room, now_ms: u64) -> Result<Recorded> {
+        let since_ms = now_ms.saturating_sub(DAYS * DAY_MS);
+        let index = room.index()?;
+        let metrics = index.metrics(since_ms, now_ms)?;
+        let mut regrets = Vec::new();
+        for (number, regret) in index.regretted(since_ms)?.into_iter().enumerate() {
+            let confidence = if number < LOOKED_UP { confidence(&room, regret.sequence) } else { None };
+            regrets.push(Regretted { regret, confidence });
+        }
+        Ok(Recorded {
+            days: days(&index, now_ms)?,
+            agents: agents(&index, since_ms)?,
+            alerts: crate::desk::alerts::standing(&index, now_ms)?,
+            tickets: open_tickets(&index)?,
+            overdue: crate::desk::tune::overdue(&index, now_ms)?.iter().map(|review| review.sentence()).collect(),
+            overridden_rules: index.overridden_rules(since_ms)?,
+            pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
+            verified: verified_watched(&room.places)?,
+            latest: latest(&room, &index)?,
+            median_us: index.stats(&decisions(since_ms))?.latency_p50_us,
+            metrics,
+            regrets,
+        })
+    }
+}
+
+fn decisions(since_ms: u64) -> Filter {
+    Filter { kind: Some(Kind::Decision), since_ms: Some(since_ms), ..Filter::default() }
+}
+
+/// The last calls on record. One whose body was dropped is still there, without its words.
+fn latest(room: &Room, index: &Index) -> Result<Vec<Latest>> {
+    let filter = Filter { limit: Some(LATEST), ..decisions(0) };
+    let mut found = Vec::new();
+    let is_trial = |row: &Row| row.session.as_deref().is_some_and(|session| session.starts_with(TRIAL));
+    for row in index.list(&filter)?.into_iter().filter(|row| !is_trial(row)) {
+        let record = room.log.record(row.sequence).ok().flatten();
+        let body: Option<DecisionBody> = record.and_then(|record| serde_json::from_slice(&record.body?).ok());
+        let (call, verdict, why) = match body {
+            Some(body) => (body.call, body.verdict, body.reasons.into_iter().next().unwrap_or_default()),
+            None => (String::new(), verdict(row.verdict.as_deref()), String::new()),
+        };
+        let call = call.lines().next().unwrap_or_default().chars().take(CALL).collect();
+        let (agent, tool) = (row.agent.unwrap_or_default(), row.tool.unwrap_or_default());
+        found.push(Latest { time_ms: row.time_ms, agent, tool, call, verdict, why });
+    }
+    found.reverse();
+    Ok(found)
+}
+
+fn verdict(word: Option<&str>) -> Verdict {
+    match word {
+        Some("approve") => Verdict::AutoApprove,
+        Some("block") => Verdict::Block,
+        Some(_) | None => Verdict::Confirm,
+    }
+}
+
+fn confidence(room: &Room, sequence: u64) -> Option<f64> {
+    let record = room.log.record(sequence).ok().flatten()?;
+    let body: DecisionBody = serde_json::from_slice(&record.body?).ok()?;
+    body.layer2.map(|layer| layer.confidence)
+}
+
+/// The days of the window, from the first one with a decision on.
+fn days(index: &Index, now_ms: u64) -> Result<Vec<Day>> {
+    let today = now_ms / DAY_MS;
+    let mut days: Vec<Day> = Vec::new();
+    for day in today.saturating_sub(DAYS - 1)..=today {
+        let (start_ms, end_ms) = (day * DAY_MS, (day + 1) * DAY_MS);
+        let filter = Filter {
+            kind: Some(Kind::Decision),
+            since_ms: Some(start_ms),
+            until_ms: Some(end_ms),
+            ..Filter::default()
+        };
+        let stats = index.stats(&filter)?;
+        let sums = Sums::of(&stats.categories);
+        if sums.decisions > 0 || !days.is_empty() {
+            days.push(Day { start_ms, sums, p50_us: stats.latency_p50_us, p99_us: stats.latency_p99_us });
+        }
+    }
+    Ok(days)
+}
+
+fn agents(index: &Index, since_ms: u64) -> Result<Vec<AgentFigures>> {
+    let mut found = Vec::new();
+    for agent in Agent::ALL {
+        let filter = Filter {
+            kind: Some(Kind::Decision),
+            agent: Some(agent.name().to_owned()),
+            since_ms: Some(since_ms),
+            ..Filter::default()
+        };
+        found.push(AgentFigures { agent, sums: Sums::of(&index.stats(&filter)?.categories) });
+    }
+    Ok(found)
+}

@@ -1,0 +1,148 @@
+//! `doorward report --new`: asks, proposes a configuration, shows it, and writes it only after the last yes.
+
+mod proposal;
+mod questions;
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use doorward_ledger::{Hash, PolicyBody};
+
+use crate::desk::setup;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::{self, visible};
+use crate::policy::trust::person;
+use proposal::{Applied, Proposal, propose};
+use questions::Question;
+
+/// Whoever breaks off leaves everything as it was.
+const NOTHING: &str = "nothing was written";
+
+pub fn run(places: &Places) -> Result<ExitCode> {
+    person::required()?;
+    let file = places.config_file();
+    // Whatever is wrong with the file is said before anybody answers a question.
+    let before = crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)?;
+    let old = before.clone().unwrap_or_default();
+    crate::policy::config::Config::parse(&old)
+        .map_err(|problem| anyhow::anyhow!("`{}` is not a configuration: {problem}; mend it first", file.display()))?;
+    let mut terminal = Terminal::open()?;
+    let proposal = interview(&mut terminal, places)?;
+    let applied = proposal.applied_to(&old).with_context(|| format!("`{}`", file.display()))?;
+    show(&mut terminal, &proposal, &applied, &file, &old)?;
+    if applied.text == old {
+        terminal.say("the configuration says so already; nothing is to be written")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Only this answer changes anything, so only this one must come after its question.
+    if !person::agrees("write this?")? {
+        bail!(NOTHING);
+    }
+    if crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)? != before {
+        bail!("`{}` changed while you were asked; {NOTHING}", file.display());
+    }
+    write(places, before.as_deref(), &applied.text)?;
+    terminal.say("written; it counts from the next call on")?;
+    if before.is_some() {
+        terminal.say(&format!("what it was before is kept in `{}`", backup(&file).display()))?;
+    }
+    terminal
+        .say("next: `doorward setup` puts doorward in the path of your agents, `doorward report` shows the rest")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn interview(terminal: &mut Terminal, places: &Places) -> Result<Proposal> {
+    terminal.say("three questions; nothing is written before the last yes, and `q` leaves")?;
+    let kinds = terminal.answered(&questions::agents(), questions::read_agents)?;
+    let trust = terminal.answered(&questions::trust(), questions::read_trust)?;
+    let compliance = terminal.answered(&questions::compliance(), questions::read_compliance)?;
+    Ok(propose(kinds, trust, compliance, &setup::agents_here(places)))
+}
+
+fn show(terminal: &mut Terminal, proposal: &Proposal, applied: &Applied, file: &Path, old: &str) -> Result<()> {
+    terminal.say("\nproposed:")?;
+    for setting in &proposal.settings {
+        terminal.say(&format!("  {} = {}: {}", setting.name(), setting.value.item(), setting.why))?;
+    }
+    terminal.say("  profile: your answers, which the report begins with")?;
+    for sentence in &applied.kept {
+        terminal.say(&format!("  {sentence}"))?;
+    }
+    terminal.say("")?;
+    screen::change(&mut terminal.out, file, old, &applied.text)?;
+    Ok(())
+}
+
+/// The record comes first, then the copy of the old file, then the file.
+fn write(places: &Places, before: Option<&str>, text: &str) -> Result<()> {
+    let file = places.config_file();
+    crate::machine::record::begin(places)?;
+    let hash = |text: &str| Hash::of(text.as_bytes()).to_string();
+    let body = PolicyBody {
+        what: "the answers of `report --new` and what was proposed for them went into the configuration".to_owned(),
+        before: before.map(hash),
+        after: Some(hash(text)),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: None,
+    };
+    let _receipt = Ledger::of(places)
+        .append(Entry::new(&body)?)
+        .with_context(|| format!("the change cannot be recorded, so {NOTHING}"))?;
+    if let Some(before) = before {
+        setup::replace(&backup(&file), before)?;
+    }
+    setup::replace(&file, text)
+}
+
+fn backup(file: &Path) -> PathBuf {
+    file.with_extension("toml.before-report")
+}
+
+/// The terminal itself, whatever standard input is.
+struct Terminal {
+    out: File,
+    lines: BufReader<File>,
+}
+
+impl Terminal {
+    fn open() -> Result<Terminal> {
+        let out =
+            OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
+        Ok(Terminal { lines: BufReader::new(out.try_clone()?), out })
+    }
+
+    fn say(&mut self, text: &str) -> Result<()> {
+        Ok(writeln!(self.out, "{}", visible(text))?)
+    }
+
+    /// One line; a terminal that went away or `q` ends everything.
+    fn ask(&mut self, question: &str) -> Result<String> {
+        write!(self.out, "{} ", visible(question))?;
+        self.out.flush()?;
+        let mut line = String::new();
+        if self.lines.read_line(&mut line)? == 0 || line.trim() == "q" {
+            bail!(NOTHING);
+        }
+        Ok(line.trim().to_owned())
+    }
+
+    /// Asks until the answer makes sense.
+    fn answered<T>(&mut self, question: &Question, read: fn(&str) -> Result<T, String>) -> Result<T> {
+        self.say(&format!("\n{}", question.title))?;
+        let width = question.choices.iter().map(|(word, _)| word.len()).max().unwrap_or_default();
+        for (word, what) in &question.choices {
+            self.say(&format!("  {word:<width$}  {what}"))?;
+        }
+        loop {
+            let typed = self.ask(&format!("{}:", question.how))?;
+            match read(&typed) {
+                Ok(answer) => return Ok(answer),
+                Err(hint) => self.say(&format!("  {hint}"))?,
+            }
+        }
+    }
+}

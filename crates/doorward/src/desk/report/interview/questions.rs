@@ -1,0 +1,124 @@
+//! What is asked, and which answers make sense.
+
+use crate::policy::config::profile::{AgentType, Choice, Constraint, TrustContext};
+
+/// One question, as a person reads it.
+pub struct Question {
+    pub title: &'static str,
+    /// What can be answered, with its meaning.
+    pub choices: Vec<(&'static str, &'static str)>,
+    pub how: &'static str,
+}
+
+/// The word for no rules from outside.
+const NONE: &str = "none";
+
+pub fn agents() -> Question {
+    Question { title: "what are the agents for?", choices: listed::<AgentType>(), how: "one or several, with commas" }
+}
+
+pub fn trust() -> Question {
+    Question { title: "whose work is it?", choices: listed::<TrustContext>(), how: "exactly one" }
+}
+
+pub fn compliance() -> Question {
+    let mut choices = listed::<Constraint>();
+    choices.push((NONE, "no rules from outside"));
+    Question {
+        title: "which rules from outside is the work under?",
+        choices,
+        how: "`none`, or one or several with commas",
+    }
+}
+
+fn listed<T: Choice>() -> Vec<(&'static str, &'static str)> {
+    T::ALL.iter().map(|choice| (choice.word(), choice.what())).collect()
+}
+
+/// What the agents are for.
+pub fn read_agents(typed: &str) -> Result<Vec<AgentType>, String> {
+    several(typed)
+}
+
+/// Whose work it is.
+pub fn read_trust(typed: &str) -> Result<TrustContext, String> {
+    match several::<TrustContext>(typed)?.as_slice() {
+        [one] => Ok(*one),
+        _ => Err("only one of them can be true; name the widest".to_owned()),
+    }
+}
+
+/// Which rules the work is under.
+pub fn read_compliance(typed: &str) -> Result<Vec<Constraint>, String> {
+    let words = words(typed);
+    if words.iter().any(|word| word == NONE) {
+        let is_alone = words.len() == 1;
+        return if is_alone { Ok(Vec::new()) } else { Err(format!("`{NONE}` and something else cannot both be true")) };
+    }
+    several(typed)
+}
+
+fn several<T: Choice>(typed: &str) -> Result<Vec<T>, String> {
+    let mut chosen: Vec<T> = Vec::new();
+    for word in words(typed) {
+        let found = T::ALL.iter().find(|choice| choice.word() == word);
+        let Some(choice) = found.copied() else { return Err(unknown::<T>(&word)) };
+        if chosen.contains(&choice) {
+            return Err(format!("`{word}` is named twice"));
+        }
+        chosen.push(choice);
+    }
+    if chosen.is_empty() {
+        return Err(format!("nothing was answered; one of {}", named::<T>()));
+    }
+    Ok(chosen)
+}
+
+fn words(typed: &str) -> Vec<String> {
+    let split = typed.split([',', ' ', '\t']).map(|word| word.trim().to_lowercase());
+    split.filter(|word| !word.is_empty()).collect()
+}
+
+fn unknown<T: Choice>(word: &str) -> String {
+    // A word that begins alike is probably meant.
+    let alike = |choice: &&T| word.chars().take(2).eq(choice.word().chars().take(2));
+    match T::ALL.iter().find(alike) {
+        Some(choice) => format!("`{word}` is none of the choices; is `{}` meant?", choice.word()),
+        None => format!("`{word}` is none of the choices: {}", named::<T>()),
+    }
+}
+
+fn named<T: Choice>() -> String {
+    T::ALL.iter().map(|choice| format!("`{}`", choice.word())).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_make_sense_are_taken() {
+        assert_eq!(read_agents("coding"), Ok(vec![AgentType::Coding]));
+        assert_eq!(read_agents(" Ops,  research "), Ok(vec![AgentType::Ops, AgentType::Research]));
+        assert_eq!(read_trust("TEAM"), Ok(TrustContext::Team));
+        assert_eq!(read_compliance("none"), Ok(Vec::new()));
+        assert_eq!(read_compliance("gdpr, pci-dss"), Ok(vec![Constraint::Gdpr, Constraint::PciDss]));
+    }
+
+    #[test]
+    fn answers_that_make_no_sense_are_refused_with_a_hint() {
+        for (refused, hint) in [
+            (read_agents("").unwrap_err(), "nothing was answered"),
+            (read_agents("gardening").unwrap_err(), "`coding`, `research`"),
+            (read_agents("codnig").unwrap_err(), "is `coding` meant?"),
+            (read_agents("coding, coding").unwrap_err(), "named twice"),
+            (read_trust("personal, team").unwrap_err(), "only one"),
+            (read_trust("yes").unwrap_err(), "`personal`, `team`, `enterprise`"),
+            (read_compliance("none, gdpr").unwrap_err(), "cannot both be true"),
+            (read_compliance("hippa").unwrap_err(), "is `hipaa` meant?"),
+            (read_compliance(",").unwrap_err(), "nothing was answered"),
+        ] {
+            assert!(refused.contains(hint), "{refused}");
+        }
+    }
+}

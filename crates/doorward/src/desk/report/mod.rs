@@ -1,0 +1,104 @@
+//! `doorward report`: the design document of this installation, from the live configuration and record.
+//!
+//! Start at `sections/mod.rs`: what is gathered becomes one document (`document.rs`), which is rendered as Markdown or HTML.
+
+mod chart;
+mod document;
+mod gather;
+mod html;
+mod interview;
+mod markdown;
+mod matrix;
+mod sections;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::machine::paths::Places;
+use document::Document;
+use gather::Gathered;
+use matrix::Matrix;
+
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// How it is written; without it, by the ending of the file
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Where to, readable by you alone; standard output without it
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print the document as JSON
+    #[arg(long, conflicts_with_all = ["format", "out"])]
+    pub json: bool,
+    /// Write the whole decision matrix as comma-separated values, `-` for standard output, instead of the report
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "out", "json"])]
+    pub matrix_csv: Option<PathBuf>,
+    /// Ask what the agents are for, propose a configuration and write it; only a person may
+    #[arg(long, conflicts_with_all = ["format", "out", "json", "matrix_csv"])]
+    pub new: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Markdown
+    Md,
+    /// One HTML file with everything in it
+    Html,
+}
+
+pub fn run(arguments: &ReportArguments) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    if arguments.new {
+        return interview::run(&places);
+    }
+    if let Some(path) = &arguments.matrix_csv {
+        write(Some(path).filter(|path| *path != Path::new("-")), &Matrix::whole().csv())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let document = document(places)?;
+    if arguments.json {
+        writeln!(anstream::stdout(), "{}", serde_json::to_string_pretty(&document)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = match format(arguments) {
+        Format::Md => markdown::render(&document),
+        Format::Html => html::render(&document),
+    };
+    write(arguments.out.as_ref(), &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the report of a home as HTML.
+pub fn write_html(places: &Places, path: &Path) -> Result<()> {
+    crate::desk::setup::replace(path, &html::render(&document(places.clone())?))
+}
+
+fn document(places: Places) -> Result<Document> {
+    Ok(sections::document(&Gathered::new(places)?))
+}
+
+fn format(arguments: &ReportArguments) -> Format {
+    let ending = arguments.out.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
+    let by_name = if matches!(ending, Some("html" | "htm")) { Format::Html } else { Format::Md };
+    arguments.format.unwrap_or(by_name)
+}
+
+fn write(path: Option<&PathBuf>, text: &str) -> Result<()> {
+    match path {
+        // Not through `anstream`: what is written is no terminal's business.
+        None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
+        Some(path) => {
+            let path = std::path::absolute(path)?;
+            crate::desk::setup::replace(&path, text)?;
+            Ok(writeln!(
+                anstream::stdout(),
+                "written to `{}`",
+                crate::machine::screen::visible(&path.display().to_string())
+            )?)
+        }
+    }
+}

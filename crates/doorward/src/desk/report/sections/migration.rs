@@ -1,0 +1,165 @@
+//! Section 8: which stage everything is in, what leads on, and what leads back. Also the cadence of reviews.
+
+use doorward_engine::Mode;
+
+use super::super::document::{Part, Text, Tone};
+use super::super::gather::Gathered;
+use crate::hook::agents::Agent;
+use crate::machine::screen::time;
+use crate::policy::rollout::{View, stated};
+
+const STATUS: &str = "doorward rollout status";
+const EXPLAIN: &str = "doorward rollout status --explain";
+
+pub fn parts(gathered: &Gathered) -> Vec<Part> {
+    let views = gathered.rollout.as_deref().unwrap_or_default();
+    vec![agents(gathered, views), rules(views), trial(views), back(views)]
+}
+
+fn agents(gathered: &Gathered, views: &[View]) -> Part {
+    let mut part = Part::new("How to deploy in \"confirm-all\" mode first").say(
+        "An agent that nobody chose a mode for is in `confirm-all`: every call is judged and recorded, none is approved. From there `doorward rollout` leads on in stages: `shadow` records what would have been decided and leaves the agent's own flow; `canary` lets the judgement count in a share of the sessions; `auto` in all of them.",
+    );
+    if let Err(problem) = &gathered.rollout {
+        part = part.warn(Text::sentence(problem)).from(STATUS);
+    }
+    let rows: Vec<Vec<Text>> = gathered.agents().into_iter().map(|agent| agent_row(gathered, views, agent)).collect();
+    if rows.is_empty() {
+        return part.say("No agent is set up yet. Next step: `doorward setup`.");
+    }
+    part = part.table(&["agent", "stage", "since", "next step"], rows).from("doorward rollout status, doorward status");
+    views.iter().filter(|view| view.agent.is_some()).fold(part, wanted)
+}
+
+fn agent_row(gathered: &Gathered, views: &[View], agent: Agent) -> Vec<Text> {
+    let title = Text::plain(agent.title());
+    match views.iter().find(|view| view.agent.as_deref() == Some(agent.name())) {
+        Some(view) => vec![title, Text::sentence(&view.place), since(view), next(view)],
+        None => {
+            let mode = gathered.loaded.mode(agent.name());
+            vec![title, Text::code(mode.as_str()).and(", fixed"), Text::plain("–"), next_of(mode)]
+        }
+    }
+}
+
+fn since(view: &View) -> Text {
+    let how = if view.is_rollback { ", taken back to here" } else { "" };
+    Text::figure(time::moment(view.since_ms)).and(how)
+}
+
+fn next(view: &View) -> Text {
+    let missing = view.criteria.iter().filter(|criterion| !criterion.met).count();
+    match (view.next, missing) {
+        (None, _) => "nothing: keep to the cadence of reviews".into(),
+        (Some(stage), 0) => Text::code(stage.word()).and(": every criterion is met, ").and(Text::code(&view.promote)),
+        (Some(stage), missing) => {
+            let missing = Text::filled(": {} criteria are missing", [super::count(missing as u64)]);
+            Text::code(stage.word()).and(missing)
+        }
+    }
+}
+
+/// For an agent whose mode a person chose for good.
+fn next_of(mode: Mode) -> Text {
+    match mode {
+        Mode::ConfirmAll | Mode::Shadow => "let it go on in stages: `doorward rollout start AGENT`",
+        Mode::Auto => "nothing: keep to the cadence of reviews",
+        Mode::Off => "nothing is guarded: `doorward rollout start AGENT`",
+    }
+    .into()
+}
+
+/// The criteria for the next stage, with their current values.
+fn wanted(part: Part, view: &View) -> Part {
+    let Some(next) = view.next.filter(|_| !view.criteria.is_empty()) else { return part };
+    let rows = view.criteria.iter().map(|criterion| {
+        let (tone, met) = if criterion.met { (Tone::Approve, "met") } else { (Tone::Confirm, "missing") };
+        vec![
+            Text::sentence(&criterion.what),
+            Text::figure(&criterion.found),
+            Text::figure(&criterion.wanted),
+            Text::word(tone, met),
+        ]
+    });
+    part.say(Text::sentence(&view.what).and(", for ").and(Text::code(next.word())).and(":"))
+        .table(&["criterion", "now", "wanted", "state"], rows.collect())
+        .from(STATUS)
+}
+
+fn rules(views: &[View]) -> Part {
+    let rows = stated().criteria.into_iter().map(|(step, wanted)| vec![Text::plain(step), Text::sentence(&wanted)]);
+    let mut part = Part::new("Gradual promotion criteria for heuristic rules")
+        .say("A rule of one's own begins as `shadow`: what it would have said is recorded and changes no verdict. Built-in rules count from the start. What each step wants:")
+        .table(&["step", "wanted"], rows.collect())
+        .from(EXPLAIN);
+    let others = views.iter().filter(|view| view.agent.is_none() && view.trial.is_none());
+    for view in others {
+        part = part
+            .say(Text::sentence(&view.what).and(": ").and(Text::sentence(&view.place)).and(", since ").and(since(view)))
+            .from(STATUS);
+        part = wanted(part, view);
+    }
+    part
+}
+
+fn trial(views: &[View]) -> Part {
+    let part = Part::new("A/B testing plan for Layer-2 threshold changes")
+        .say(Text::sentence(&stated().stopping))
+        .from(EXPLAIN);
+    let Some((view, trial)) = views.iter().find_map(|view| Some((view, view.trial.as_ref()?))) else {
+        return part.say("No set of thresholds is on trial; `doorward rollout start --thresholds FILE` begins one.");
+    };
+    let [better, worse, ends] = trial.evidence.map(|evidence| Text::figure(format!("{evidence:.2}")));
+    let row = |what: &'static str, value: Text| vec![what.into(), value];
+    let rows = vec![
+        row("set on trial", Text::code(&trial.name)),
+        row("stage", Text::sentence(&view.place)),
+        row("since", since(view)),
+        row("verdict", Text::plain(format!("{}: {}", trial.verdict, trial.what))),
+        row("pairs of sessions won", Text::figure(&trial.won)),
+        row("pairs lost", Text::figure(&trial.lost)),
+        row("pairs alike", Text::figure(&trial.alike)),
+        row("evidence for better", better),
+        row("evidence for worse", worse),
+        row("so much evidence ends it", ends),
+    ];
+    wanted(part.table(&["trial", "now"], rows).from(STATUS), view)
+}
+
+fn back(views: &[View]) -> Part {
+    let rows = stated().triggers.into_iter().map(|(name, text)| vec![Text::plain(name), Text::sentence(&text)]);
+    let part = Part::new("Rollback trigger").table(&["trigger", "when"], rows.collect()).from(EXPLAIN);
+    let taken: Vec<Text> = views
+        .iter()
+        .filter(|view| view.is_rollback)
+        .map(|view| Text::sentence(&view.what).and(" was taken back: ").and(since(view)))
+        .collect();
+    part.list(taken)
+        .from(STATUS)
+        .say("A person takes something back at once with `doorward rollout rollback`, in running sessions too.")
+}
+
+/// Who looks at what, how often, and which of it was not done in time.
+pub fn cadence(gathered: &Gathered) -> Part {
+    let row = |when: &'static str, what: &'static str, command: &'static str| {
+        vec![when.into(), what.into(), Text::code(command)]
+    };
+    let part = Part::new("Review cadence").table(
+        &["when", "what", "with"],
+        vec![
+            row(
+                "weekly",
+                "regret and friction: approvals that were taken back, questions that are always overridden",
+                "doorward tune weekly",
+            ),
+            row("monthly", "thresholds of layer 2 by category", "doorward tune monthly"),
+            row(
+                "quarterly",
+                "every rule of layer 1 against the overrides: retire or tighten",
+                "doorward tune quarterly",
+            ),
+        ],
+    );
+    let overdue = gathered.record.iter().flat_map(|record| &record.overdue);
+    overdue.fold(part, |part, sentence| part.warn(Text::sentence(sentence)).from("doorward status"))
+}

@@ -1,0 +1,98 @@
+//! Section 5: how a person overrides, what is kept of it, and what keeps it from being abused.
+
+use doorward_engine::Clearance;
+use doorward_ledger::Share;
+
+use super::super::document::{Part, Text};
+use super::super::gather::Gathered;
+use super::{METRICS, count, named, rest};
+use crate::machine::screen::time;
+
+/// More rows than a person reads.
+const ROWS: usize = 12;
+
+pub fn parts(gathered: &Gathered) -> Vec<Part> {
+    vec![how(gathered), logged(), review(gathered), safeguards()]
+}
+
+fn how(gathered: &Gathered) -> Part {
+    let rows =
+        Clearance::ALL.iter().map(|clearance| vec![Text::code(clearance.as_str()), Text::plain(clearance.what())]);
+    let pending = gathered.record.as_ref().map_or(0, |record| record.pending);
+    Part::new("How users override")
+        .say("In the agent's own prompt where it has one; with one key in `doorward review`; by name with `doorward approve`. How much is asked of the person depends on what they let run:")
+        .table(&["a question or block that is", "is cleared by"], rows.collect())
+        .from("doorward approve --help")
+        .say(Text::filled("{} calls wait for an answer now.", [count(pending as u64)]))
+        .from("doorward pending")
+}
+
+fn logged() -> Part {
+    Part::new("What gets logged")
+        .list(vec![
+            "the whole decision that was overridden: call, facts, opinions of both layers, verdict, versions".into(),
+            "the answer: yes or no, by whom (person, the agent's own prompt, reviewer), and in which words".into(),
+            "the grant: stored, used, withdrawn or expired, the hash of the exact call, who and why".into(),
+            "what became of the call: ran, failed, reverted, flagged".into(),
+        ])
+        .from("doorward audit list --kind answer")
+        .say("Overrides are kept for good.")
+}
+
+fn review(gathered: &Gathered) -> Part {
+    let mut part = Part::new("When an override triggers threshold review")
+        .say("Three overrides of one pattern within seven days open a ticket; three more open it again after it was closed. Nothing is learnt from a single override, and nothing changes without a person.")
+        .from("doorward tickets --help, doorward alerts --explain");
+    let Some(record) = &gathered.record else { return part };
+    let rows: Vec<Vec<Text>> = record
+        .tickets
+        .iter()
+        .take(ROWS)
+        .map(|ticket| {
+            vec![
+                Text::code(&ticket.id),
+                Text::code(ticket.pattern.as_str()),
+                count(ticket.overrides as u64),
+                Text::figure(time::moment(ticket.last_ms)),
+            ]
+        })
+        .collect();
+    part =
+        part.say(Text::filled("{} tickets are open.", [count(record.tickets.len() as u64)])).from("doorward tickets");
+    part.table(&["ticket", "pattern", "overrides in seven days", "last"], rows)
+        .from("doorward tickets")
+        .list(rest(record.tickets.len(), ROWS).into_iter().collect())
+        .from("doorward tickets")
+        .table(&["category", "decisions", "overridden", "rate"], shares(&record.metrics.categories))
+        .from(METRICS)
+        .table(&["user", "decisions", "overridden", "rate"], shares(&named_users(&record.metrics.users)))
+        .from(METRICS)
+        .table(&["project", "decisions", "overridden", "rate"], shares(&record.metrics.projects))
+        .from(METRICS)
+        .list(rest(record.metrics.projects.len(), ROWS).into_iter().collect())
+        .from(METRICS)
+}
+
+fn named_users(users: &[Share]) -> Vec<Share> {
+    users.iter().map(|user| Share { name: crate::machine::screen::user(&user.name), ..user.clone() }).collect()
+}
+
+fn shares(list: &[Share]) -> Vec<Vec<Text>> {
+    let row = |share: &Share| {
+        vec![named(&share.name), count(share.decisions), count(share.overridden), Text::percent(share.override_rate)]
+    };
+    list.iter().take(ROWS).map(row).collect()
+}
+
+fn safeguards() -> Part {
+    Part::new("Safeguards against override abuse")
+        .list(vec![
+            "a yes is good for one call, for ten minutes, and only while the call, its directory, the files it names and the rules are what they were".into(),
+            "there is no “always”: soft questions can be granted for a session, everything else one call at a time".into(),
+            "a key counts only for a call that was on the screen for 0.3 seconds and was shown to its end; pasted text never counts".into(),
+            "what a rule blocks wants its target typed, the gravest twice and at least 30 seconds apart; at most five an hour".into(),
+            "only a person at a terminal of their own can override: an agent that tries is blocked".into(),
+        ])
+        .from("doorward approve --help, doorward review --help")
+        .say("Grants are files authenticated with a key, consumed by the call that uses them; a lost or forged one means that the call asks.")
+}

@@ -1,0 +1,335 @@
+//! Paints the screen of `review`: the list, the selected call with its risk first, and what can be done about it.
+
+use doorward_engine::Clearance;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier, Style};
+use unicode_width::UnicodeWidthStr;
+
+use super::keys;
+use super::model::{Line, Model, Sight, Typing};
+use super::offer::{Offer, Wish};
+use crate::machine::screen::visible;
+use crate::memory::grants::show::{self, Depth, Tone};
+use crate::memory::grants::{Pending, Stand, to_type};
+
+/// Less than this shows nothing that could be judged.
+const LEAST: (u16, u16) = (24, 8);
+
+const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
+const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
+
+/// Paints everything; says what of the selected call is to be seen.
+pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
+    let too_small = Sight { id: model.selected.clone(), is_too_small: true, ..Sight::default() };
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let text = format!("{} wait. make the window larger; q leaves", model.counts().0);
+        for (y, line) in (area.y..area.bottom()).zip(show::prose(&text, usize::from(area.width))) {
+            put(buffer, area.x, y, area.width, &line, Style::new());
+        }
+        return too_small;
+    }
+    put(buffer, area.x, area.y, area.width, &title(model), STRONG);
+    let foot = foot(model, area.width);
+    let foot_height = u16::try_from(foot.len()).unwrap_or(1).min(area.height / 2);
+    let middle = Rect { y: area.y + 1, height: area.height - 1 - foot_height, ..area };
+    // The last rows are what is typed and the keys: these stay.
+    let hidden = foot.len().saturating_sub(usize::from(foot_height));
+    for (y, (text, style)) in (middle.bottom()..area.bottom()).zip(foot.iter().skip(hidden)) {
+        put(buffer, area.x, y, area.width, text, *style);
+    }
+    if model.helps {
+        help(buffer, middle);
+        return Sight::default();
+    }
+    if model.rows.is_empty() {
+        put(buffer, middle.x, middle.y, middle.width, nothing(model), FAINT);
+        return Sight::default();
+    }
+    let lines = listed(model, area.width);
+    let (list, detail) = split(middle, lines.len());
+    calls(buffer, list, &lines);
+    match (model.call(), &model.typing) {
+        (Some(_), Some(Typing { of: Line::Offered(offer), .. })) => {
+            // What an offer says is read instead of the call, so no key counts for the call meanwhile.
+            let _sight = pane(buffer, detail, model, &offer_lines(offer, detail.width));
+            Sight::default()
+        }
+        (Some(call), _) => {
+            let depth = if model.explains { Depth::Explained } else { Depth::Usual };
+            let lines = show::lines(call, usize::from(detail.width), depth);
+            Sight { id: Some(call.id.clone()), ..pane(buffer, detail, model, &lines) }
+        }
+        (None, _) => too_small,
+    }
+}
+
+/// The list above, the call below: both use the whole width.
+fn split(area: Rect, lines: usize) -> (Rect, Rect) {
+    let rows = u16::try_from(lines).unwrap_or(u16::MAX).min((area.height / 3).max(1));
+    let list = Rect { height: rows, ..area };
+    let rule = u16::from(area.height > rows + 3);
+    (list, Rect { y: area.y + rows + rule, height: area.height - rows - rule, ..area })
+}
+
+fn title(model: &Model) -> String {
+    let (living, over) = model.counts();
+    let waiting = match living {
+        0 => "nothing waits".to_owned(),
+        1 => "1 call waits".to_owned(),
+        count => format!("{count} calls wait"),
+    };
+    let over = if over > 0 { format!(" · {over} refused or answered") } else { String::new() };
+    let filter = if model.filter.is_empty() { String::new() } else { format!(" · only `{}`", visible(&model.filter)) };
+    format!("doorward review · {waiting}{over}{filter}")
+}
+
+fn nothing(model: &Model) -> &'static str {
+    if model.filter.is_empty() {
+        "nothing waits for an answer; new calls appear here"
+    } else {
+        "no call contains that text; Esc lists all again"
+    }
+}
+
+/// One line of the list.
+struct Listed {
+    text: String,
+    style: Style,
+    is_chosen: bool,
+}
+
+fn listed(model: &Model, width: u16) -> Vec<Listed> {
+    let mut lines: Vec<Listed> = Vec::new();
+    let mut above = None;
+    for row in &model.rows {
+        let heading = row.stand.heading();
+        // What waits needs no heading: the seconds say it.
+        let is_headed = !matches!(row.stand, Stand::Waits(_));
+        if above.replace(heading) != Some(heading) && is_headed {
+            lines.push(Listed { text: heading.to_owned(), style: FAINT, is_chosen: false });
+        }
+        let is_chosen = Some(&row.pending.id) == model.selected.as_ref();
+        let (head, tail) = show::parts(row, model.now_ms, usize::from(width).saturating_sub(1));
+        let text = format!("{}{} {head}{tail}", if is_chosen { ">" } else { " " }, row.pending.id);
+        let colour = painted(Tone::Risk(row.pending.needs()));
+        let colour = if row.stand.is_living() { colour } else { colour.patch(FAINT) };
+        let style = if is_chosen { colour.patch(CHOSEN) } else { colour };
+        lines.push(Listed { text, style, is_chosen });
+    }
+    lines
+}
+
+fn calls(buffer: &mut Buffer, area: Rect, lines: &[Listed]) {
+    let chosen = lines.iter().position(|line| line.is_chosen).unwrap_or_default();
+    let first = chosen.saturating_sub(usize::from(area.height).saturating_sub(1));
+    for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(first)) {
+        // The bar of the chosen one goes through to the edge.
+        let gap = usize::from(area.width).saturating_sub(line.text.width());
+        let text = if line.is_chosen { format!("{}{}", line.text, " ".repeat(gap)) } else { line.text.clone() };
+        put(buffer, area.x, y, area.width, &text, line.style);
+    }
+}
+
+fn pane(buffer: &mut Buffer, area: Rect, model: &Model, lines: &[show::Line]) -> Sight {
+    let is_cut = lines.len() > usize::from(area.height);
+    // The last row says that there is more.
+    let height = usize::from(area.height).saturating_sub(usize::from(is_cut));
+    let scroll = model.scroll.min(lines.len().saturating_sub(height));
+    for (y, show::Line { tone, text }) in (area.y..).zip(lines.iter().skip(scroll).take(height)) {
+        put(buffer, area.x, y, area.width, text, painted(*tone));
+    }
+    if is_cut {
+        let below = lines.len().saturating_sub(scroll + height);
+        let text = match below {
+            0 => "── end ── b goes back".to_owned(),
+            1 => "── 1 more line: space ──".to_owned(),
+            _ => format!("── {below} more lines: space ──"),
+        };
+        put(buffer, area.x, area.bottom().saturating_sub(1), area.width, &text, STRONG);
+    }
+    Sight { id: None, height, lines: lines.len(), is_too_small: height == 0 }
+}
+
+fn offer_lines(offer: &Offer, width: u16) -> Vec<show::Line> {
+    let mut lines = Vec::new();
+    for (number, text) in offer.lines.iter().enumerate() {
+        let tone = if number == 0 { Tone::Heading } else { Tone::Plain };
+        let before = if text.starts_with("  ") { "  " } else { "" };
+        let broken = show::prose(text, usize::from(width).saturating_sub(before.len()));
+        lines.extend(broken.into_iter().map(|line| show::Line { tone, text: format!("{before}{line}") }));
+    }
+    lines
+}
+
+fn help(buffer: &mut Buffer, area: Rect) {
+    let wide = keys::KEYS.iter().map(|(key, _)| key.width()).max().unwrap_or_default();
+    let mut y = area.y;
+    for (key, does) in keys::KEYS {
+        for (number, line) in show::prose(does, usize::from(area.width).saturating_sub(wide + 2)).iter().enumerate() {
+            let shown = if number == 0 { key } else { "" };
+            let gap = " ".repeat(wide.saturating_sub(shown.width()) + 2);
+            if y < area.bottom() {
+                put(buffer, area.x, y, area.width, &format!("{shown}{gap}{line}"), Style::new());
+            }
+            y = y.saturating_add(1);
+        }
+    }
+}
+
+/// What was said last, what it takes, and the keys.
+fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
+    let width = usize::from(width);
+    let mut rows: Vec<(String, Style)> = Vec::new();
+    let mut add = |text: &str, style: Style| {
+        rows.extend(show::prose(text, width).into_iter().map(|line| (line, style)));
+    };
+    if !model.message.is_empty() {
+        add(&model.message, STRONG);
+    }
+    if let Some(typing) = &model.typing {
+        add(&wanted(model, typing), STRONG);
+        // What was typed is shown as it is, spaces included.
+        let typed = show::wrapped(&format!("> {}▏", typing.text), width.saturating_sub(1));
+        rows.extend(typed.into_iter().map(|line| (line, Style::new())));
+        return rows;
+    }
+    if model.helps {
+        add("any key goes back", FAINT);
+        return rows;
+    }
+    if let Some(row) = model.row() {
+        add(&way(model, &row.pending, row.stand), painted(Tone::Risk(row.pending.needs())));
+        add(keys::SHORT, FAINT);
+    } else {
+        add("? help · q leave", FAINT);
+    }
+    rows
+}
+
+/// What is to be typed.
+fn wanted(model: &Model, typing: &Typing) -> String {
+    let target = model.call().map(to_type).unwrap_or_default();
+    match &typing.of {
+        Line::Target { .. } => {
+            format!("a key is not enough. type `{target}` and Enter to let it run once; Esc leaves")
+        }
+        Line::Why { .. } => "why? the record keeps it; Enter approves, Esc leaves".to_owned(),
+        Line::Offered(Offer { wish: Wish::Trust, word, .. }) => {
+            format!("type `{word}` and Enter to trust this project; Esc leaves")
+        }
+        Line::Offered(Offer { wish: Wish::Always, word, .. }) => {
+            format!("type `{word}` and Enter to allow it for good; Esc leaves")
+        }
+        Line::Filter => "list only calls that contain; Enter keeps, Esc lists all".to_owned(),
+    }
+}
+
+/// What it takes, and why a key is not enough where it is not.
+fn way(model: &Model, call: &Pending, stand: Stand) -> String {
+    match (call.needs(), model.countdown(call), stand) {
+        (Clearance::Dual, Some(left), _) => format!("one of two steps is made; the second can be made in {left} s"),
+        (Clearance::Dual, None, _) if call.first_step_ms.is_some() => {
+            format!("one of two steps is made: now type `{}` again", to_type(call))
+        }
+        (_, _, Stand::Approved) => "approved: it runs once when the agent repeats it; n takes the yes back".to_owned(),
+        (Clearance::Soft | Clearance::Firm, _, Stand::Prompt) => {
+            format!(
+                "{} asks in its own prompt; a yes here counts when the agent repeats the call",
+                visible(&call.agent)
+            )
+        }
+        (Clearance::Soft | Clearance::Firm | Clearance::Hard | Clearance::Dual, _, _) => show::way(call),
+    }
+}
+
+fn painted(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Heading => STRONG,
+        Tone::Faint => FAINT,
+        Tone::Risk(Clearance::Soft) | Tone::Added => Style::new().fg(Color::Green),
+        Tone::Risk(Clearance::Firm) => Style::new().fg(Color::Yellow),
+        Tone::Risk(Clearance::Hard | Clearance::Dual) | Tone::Removed => Style::new().fg(Color::Red),
+    }
+}
+
+fn put(buffer: &mut Buffer, x: u16, y: u16, width: u16, text: &str, style: Style) {
+    let _end = buffer.set_stringn(x, y, text, usize::from(width), style);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_engine::Verdict;
+
+    fn model(calls: usize, needs: Clearance) -> Model {
+        let call = |number: usize| Pending {
+            id: format!("bcdfg{number}"),
+            tool: "bash".into(),
+            cwd: format!("/p/{number}"),
+            in_prompt: true,
+            call: format!("echo {}\u{202e} && rm -rf {} END", "x".repeat(200), "漢".repeat(30)),
+            verdict: Some(Verdict::Confirm),
+            needs: Some(needs),
+            target: "/srv/data".into(),
+            reasons: vec!["it deletes what nobody can bring back".into()],
+            agent: "claude".into(),
+            ..Pending::default()
+        };
+        let mut model = Model::default();
+        model.take(crate::memory::grants::queue((0..calls).map(call).collect(), 1000), 1000);
+        model
+    }
+
+    fn painted_at(width: u16, height: u16, model: &Model) -> (String, Sight) {
+        let area = Rect { x: 0, y: 0, width, height };
+        let mut buffer = Buffer::empty(area);
+        let sight = screen(&mut buffer, area, model);
+        let row = |y: u16| {
+            let cell = |x: u16| buffer.cell((x, y)).map(|cell| cell.symbol().to_owned()).unwrap_or_default();
+            (0..width).map(cell).collect::<String>().trim_end().to_owned()
+        };
+        ((0..height).map(row).collect::<Vec<String>>().join("\n"), sight)
+    }
+
+    #[test]
+    fn every_size_paints_and_the_whole_call_can_be_read_at_every_size_that_counts() {
+        for width in 1..=140 {
+            for height in [1, 2, 5, 8, 12, 24, 50] {
+                let mut model = model(5, Clearance::Hard);
+                let (_, sight) = painted_at(width, height, &model);
+                assert_eq!(sight.is_too_small, width < LEAST.0 || height < LEAST.1, "{width}x{height}");
+                let mut read = String::new();
+                while !sight.is_too_small && model.scroll < sight.lines {
+                    read.push_str(&painted_at(width, height, &model).0);
+                    model.scroll += sight.height;
+                }
+                let count = |sign: char| read.matches(sign).count();
+                assert!(sight.is_too_small || (count('x') >= 200 && count('漢') >= 30), "{width}x{height}\n{read}");
+                assert!(!read.contains('\u{202e}'));
+            }
+        }
+    }
+
+    #[test]
+    fn the_risk_comes_first_and_the_way_is_said() {
+        for (width, height) in [(40, 18), (80, 24), (140, 40)] {
+            let (text, _) = painted_at(width, height, &model(2, Clearance::Dual));
+            let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` at {width}:\n{text}"));
+            assert!(place("CONFIRM: cleared by") < place("it deletes"), "{text}");
+            assert!(place("2 calls wait") < place("bcdfg0") && place("a key is not") > place("it deletes"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_too_long_follows_the_selection() {
+        let mut model = model(40, Clearance::Soft);
+        for _ in 0..30 {
+            let _ = model.press(super::super::model::Key::Down, 0);
+        }
+        let (text, _) = painted_at(60, 20, &model);
+        assert!(text.contains(">bcdfg30"), "{text}");
+    }
+}

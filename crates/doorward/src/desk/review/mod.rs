@@ -1,0 +1,123 @@
+//! `doorward review`: the calls that wait, live on the terminal, answered one by one.
+//!
+//! `model.rs` decides what a key means and knows no terminal; `draw.rs` paints; this file joins them. Answers go through the
+//! same functions as `doorward approve` and `doorward refuse`.
+
+mod draw;
+mod keys;
+mod model;
+mod offer;
+mod terminal;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::machine::paths::Places;
+use crate::machine::presence;
+use crate::machine::record::Ledger;
+use crate::machine::screen::time::now_ms;
+use crate::memory::grants::{self, Desk, Row, Step, Yes, answer};
+use crate::policy::trust::person;
+use model::{Deed, Model};
+use terminal::{Input, Screen};
+
+/// So often the list is looked at anew while no key is pressed.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// So often grants that nobody used are taken away.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// Shows what waits and takes answers, until the person leaves.
+pub fn run() -> Result<ExitCode> {
+    person::required()?;
+    if !std::io::stdout().is_terminal() {
+        bail!("`doorward review` wants a terminal; `doorward pending` lists what waits");
+    }
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    // What is wrong with the desk is said before the screen is taken.
+    let _desk = Desk::of(&places)?;
+    // Without the lock, calls are refused at once instead of waiting for this screen; they can be answered all the same.
+    let _presence = presence::announce(&places);
+    let mut screen = Screen::open()?;
+    let outcome = watch(&mut screen, &places);
+    drop(screen);
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
+    let started = Instant::now();
+    let mut model = Model::default();
+    let mut swept: Option<Instant> = None;
+    loop {
+        if swept.is_none_or(|last| last.elapsed() > SWEEP) {
+            grants::sweep(places);
+            swept = Some(Instant::now());
+        }
+        model.take(listed(places)?, now_ms());
+        model.seen(screen.draw(&model)?, clock(started));
+        let deed = match screen.wait(PAUSE)? {
+            Some(Input::Key(key)) => model.press(key, clock(started)),
+            Some(Input::Pasted) => model.pasted(),
+            Some(Input::Resized) | None => None,
+        };
+        match deed {
+            Some(Deed::Leave) => return Ok(()),
+            Some(Deed::Prepare { id, wish }) => {
+                model.told("looking at what that would mean …".to_owned());
+                let _sight = screen.draw(&model)?;
+                match offer::prepare(places, &id, wish) {
+                    Ok(offer) => model.offered(offer),
+                    Err(error) => model.told(format!("{error:#}")),
+                }
+            }
+            Some(deed) => model.told(perform(&deed, places)),
+            None => continue,
+        }
+        screen.forget_typed()?;
+    }
+}
+
+/// What waits, and what was answered and has not run yet.
+fn listed(places: &Places) -> Result<Vec<Row>> {
+    let desk = Desk::of(places)?;
+    Ok(grants::queue(desk.open().into_iter().chain(desk.approved()).collect(), desk.now_ms))
+}
+
+/// Does what the person decided; yields what to say about it.
+fn perform(deed: &Deed, places: &Places) -> String {
+    let outcome = match deed {
+        Deed::Approve { id, typed, why } => approve(places, id, typed.as_deref(), why.clone()),
+        Deed::Refuse { ids } => refuse(places, ids),
+        Deed::Accept(offer) => offer::accept(places, offer),
+        Deed::Prepare { .. } | Deed::Leave => Ok(String::new()),
+    };
+    outcome.unwrap_or_else(|error| format!("not done: {error:#}"))
+}
+
+fn approve(places: &Places, id: &str, typed: Option<&str>, why: Option<String>) -> Result<String> {
+    let yes = typed.map_or(Yes::Key, Yes::Typed);
+    match answer::approve(&Desk::of(places)?, &mut Ledger::of(places), id, yes, why)? {
+        Step::Granted => Ok(format!("approved `{id}`: the agent can make the same call once within ten minutes")),
+        Step::FirstOfTwo(wait_ms) => Ok(format!(
+            "the first of two steps for `{id}` is made, nothing runs yet: think it over, then type it again in {} s",
+            wait_ms.div_ceil(1000)
+        )),
+    }
+}
+
+fn refuse(places: &Places, ids: &[String]) -> Result<String> {
+    let (desk, mut ledger) = (Desk::of(places)?, Ledger::of(places));
+    for id in ids {
+        answer::refuse(&desk, &mut ledger, id, None)?;
+    }
+    let times = if ids.len() > 1 { format!(" and {} like it", ids.len() - 1) } else { String::new() };
+    Ok(format!("refused `{}`{times}", ids.first().map_or("", String::as_str)))
+}
+
+/// Milliseconds since the start, by a clock that nobody sets.
+fn clock(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

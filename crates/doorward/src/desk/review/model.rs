@@ -1,0 +1,407 @@
+//! What is shown and what a key means, without a terminal: the part of `review` that decides.
+//!
+//! A key belongs to the call that was on the screen when it was pressed. So a call must have been shown for a while, and
+//! to its end, before a key can let it run.
+
+use doorward_engine::Clearance;
+
+use super::offer::{Offer, Wish};
+use crate::memory::grants::{APART_MS, Pending, Row, to_type};
+
+/// So long a call must be on the screen before a key counts for it.
+pub const SHOWN_MS: u64 = 300;
+
+/// And so long if it came under the cursor by itself.
+pub const CAME_MS: u64 = 1500;
+
+/// A person who has not pressed a key for so long is shown the call that waits.
+const IDLE_MS: u64 = 5000;
+
+/// A key, as far as it means something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    Character(char),
+    Enter,
+    Escape,
+    Backspace,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Leave,
+}
+
+/// What the person decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    Approve {
+        id: String,
+        typed: Option<String>,
+        why: Option<String>,
+    },
+    /// This call, and those folded into its line.
+    Refuse {
+        ids: Vec<String>,
+    },
+    /// Find out what it takes; nothing is changed yet.
+    Prepare {
+        id: String,
+        wish: Wish,
+    },
+    Accept(Offer),
+    Leave,
+}
+
+/// What of the selected call was to be seen when the screen was painted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    pub id: Option<String>,
+    /// Lines of the call that fit on the screen at once.
+    pub height: usize,
+    /// All its lines.
+    pub lines: usize,
+    /// Nothing of it fits.
+    pub is_too_small: bool,
+}
+
+/// What is being typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typing {
+    pub text: String,
+    pub of: Line,
+}
+
+/// Which line it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// What the call acts on.
+    Target { id: String },
+    /// The target has been typed already; this is the reason.
+    Why { id: String, target: String },
+    /// The word that makes an offer count.
+    Offered(Offer),
+    /// Which calls are listed.
+    Filter,
+}
+
+/// Everything on the screen.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// The calls that are listed.
+    pub rows: Vec<Row>,
+    /// All, listed or not.
+    all: Vec<Row>,
+    pub filter: String,
+    pub selected: Option<String>,
+    pub scroll: usize,
+    pub typing: Option<Typing>,
+    pub message: String,
+    pub explains: bool,
+    /// The keys are shown instead of a call.
+    pub helps: bool,
+    pub now_ms: u64,
+    pub(super) sight: Sight,
+    /// Since when the selected call is on the screen as it is.
+    shown_ms: Option<u64>,
+    /// It was scrolled to its end.
+    read_to_end: bool,
+    /// It came under the cursor without a key.
+    came: bool,
+    touched_ms: u64,
+}
+
+impl Model {
+    pub fn row(&self) -> Option<&Row> {
+        let selected = self.selected.as_deref()?;
+        self.rows.iter().find(|row| row.pending.id == selected)
+    }
+
+    pub fn call(&self) -> Option<&Pending> {
+        self.row().map(|row| &row.pending)
+    }
+
+    /// How many agents wait, and how many calls are over.
+    pub fn counts(&self) -> (usize, usize) {
+        let living = self.all.iter().filter(|row| row.stand.is_living()).count();
+        (living, self.all.len() - living)
+    }
+
+    /// The calls as they are now. The selection stays with its call, wherever that moves; only where nobody has pressed a
+    /// key for a while does it go from a call that is over to one that waits.
+    pub fn take(&mut self, rows: Vec<Row>, now_ms: u64) {
+        self.now_ms = now_ms;
+        self.all = rows;
+        self.list();
+        let is_gone = |id: &String| self.all.iter().all(|row| row.pending.id != *id);
+        let about = self.typing.as_ref().and_then(Typing::about);
+        if about.is_some_and(is_gone) {
+            self.typing = None;
+            self.message = "that call does not wait any more: nothing was approved".to_owned();
+        }
+        self.turn_to_the_living();
+    }
+
+    /// Lists what the filter lets through; whatever is selected stays so if it is there.
+    fn list(&mut self) {
+        let before = self.call().map(face);
+        let place = self.place();
+        let wanted = self.filter.to_lowercase();
+        let is_wanted = |row: &&Row| {
+            let call = &row.pending;
+            [&call.call, &call.agent, &call.cwd, &call.tool, &call.id]
+                .iter()
+                .any(|text| text.to_lowercase().contains(&wanted))
+        };
+        self.rows = self.all.iter().filter(is_wanted).cloned().collect();
+        if self.call().is_none() {
+            let next = self.rows.get(place).or(self.rows.last());
+            self.selected = next.map(|row| row.pending.id.clone());
+        }
+        if self.call().map(face) != before {
+            self.unread();
+        }
+    }
+
+    fn turn_to_the_living(&mut self) {
+        let is_idle = self.typing.is_none() && !self.helps && self.now_ms.saturating_sub(self.touched_ms) >= IDLE_MS;
+        if !is_idle || self.row().is_none_or(|row| row.stand.is_living()) {
+            return;
+        }
+        if let Some(row) = self.rows.first().filter(|row| row.stand.is_living()) {
+            self.selected = Some(row.pending.id.clone());
+            self.unread();
+            self.came = true;
+        }
+    }
+
+    /// What the screen has just shown.
+    pub fn seen(&mut self, sight: Sight, clock_ms: u64) {
+        if sight.id != self.selected || sight.is_too_small {
+            self.shown_ms = None;
+        } else {
+            self.shown_ms.get_or_insert(clock_ms);
+            self.scroll = self.scroll.min(sight.lines.saturating_sub(sight.height));
+            self.read_to_end |= self.scroll + sight.height >= sight.lines;
+        }
+        self.sight = sight;
+    }
+
+    pub fn told(&mut self, message: String) {
+        self.message = message;
+    }
+
+    /// What was asked for can be had for a word.
+    pub fn offered(&mut self, offer: Offer) {
+        (self.scroll, self.message) = (0, String::new());
+        self.typing = Some(Typing { text: String::new(), of: Line::Offered(offer) });
+    }
+
+    /// Pasted text is nobody's decision.
+    pub fn pasted(&mut self) -> Option<Deed> {
+        self.message = "pasted text does not count: type it".to_owned();
+        None
+    }
+
+    pub fn press(&mut self, key: Key, clock_ms: u64) -> Option<Deed> {
+        self.touched_ms = self.now_ms;
+        if key == Key::Leave {
+            return Some(Deed::Leave);
+        }
+        if let Some(typing) = self.typing.take() {
+            return self.types(typing, key);
+        }
+        if std::mem::take(&mut self.helps) {
+            return None;
+        }
+        self.message.clear();
+        match key {
+            Key::Character('q') => return Some(Deed::Leave),
+            Key::Character('y') => return self.yes(clock_ms),
+            Key::Character('n') => return self.no(clock_ms),
+            Key::Character('t') => return self.wish(Wish::Trust, clock_ms),
+            Key::Character('a') => return self.wish(Wish::Always, clock_ms),
+            Key::Character('e') => self.explain(),
+            Key::Character('?') => self.helps = true,
+            Key::Character('/') => self.typing = Some(Typing { text: self.filter.clone(), of: Line::Filter }),
+            Key::Up | Key::Character('k') => self.select(-1),
+            Key::Down | Key::Character('j') => self.select(1),
+            Key::PageDown | Key::Character(' ') => self.scroll += self.sight.height.max(1),
+            Key::PageUp | Key::Character('b') => self.scroll = self.scroll.saturating_sub(self.sight.height.max(1)),
+            Key::Home | Key::Character('g') => self.scroll = 0,
+            Key::End | Key::Character('G') => self.scroll = self.sight.lines,
+            Key::Escape => self.filtered(String::new()),
+            Key::Character(_) | Key::Enter | Key::Backspace | Key::Leave => {}
+        }
+        None
+    }
+
+    /// How long until the second of two steps can be made, if the first was made.
+    pub fn countdown(&self, call: &Pending) -> Option<u64> {
+        let passed = self.now_ms.checked_sub(call.first_step_ms?)?;
+        APART_MS.checked_sub(passed).filter(|left| *left > 0).map(|left| left.div_ceil(1000))
+    }
+
+    /// Why no key counts for the selected call yet.
+    fn too_soon(&self, clock_ms: u64) -> Option<String> {
+        if self.sight.is_too_small {
+            return Some("the window is too small to show the call: make it larger".to_owned());
+        }
+        let wanted = if self.came { CAME_MS } else { SHOWN_MS };
+        let is_shown = self.shown_ms.is_some_and(|since| clock_ms.saturating_sub(since) >= wanted);
+        (!is_shown).then(|| "that key came too soon to be meant for this call: look at it and press again".to_owned())
+    }
+
+    /// The call that a key is about; says why if it is not about any yet.
+    fn meant(&mut self, clock_ms: u64) -> Option<Row> {
+        let row = self.row()?.clone();
+        match self.too_soon(clock_ms) {
+            Some(why) => {
+                self.message = why;
+                None
+            }
+            None => Some(row),
+        }
+    }
+
+    fn yes(&mut self, clock_ms: u64) -> Option<Deed> {
+        let call = self.meant(clock_ms)?.pending;
+        if !self.read_to_end {
+            self.message = "there is more of this call below: read it to its end (space) before you approve".to_owned();
+            return None;
+        }
+        match (call.needs(), self.countdown(&call)) {
+            (Clearance::Soft | Clearance::Firm, _) => {
+                return Some(Deed::Approve { id: call.id, typed: None, why: None });
+            }
+            (Clearance::Dual, Some(left)) => {
+                self.message = format!("the second step can be made in {left} s");
+            }
+            (Clearance::Hard | Clearance::Dual, _) => {
+                self.typing = Some(Typing { text: String::new(), of: Line::Target { id: call.id } });
+            }
+        }
+        None
+    }
+
+    fn no(&mut self, clock_ms: u64) -> Option<Deed> {
+        Some(Deed::Refuse { ids: self.meant(clock_ms)?.ids() })
+    }
+
+    fn wish(&mut self, wish: Wish, clock_ms: u64) -> Option<Deed> {
+        Some(Deed::Prepare { id: self.meant(clock_ms)?.pending.id, wish })
+    }
+
+    fn explain(&mut self) {
+        self.explains = !self.explains;
+        // The call is another number of lines long now, and has to be read to its end again.
+        self.unread();
+    }
+
+    fn types(&mut self, mut typing: Typing, key: Key) -> Option<Deed> {
+        match key {
+            Key::Character(character) => typing.text.push(character),
+            Key::Backspace => drop(typing.text.pop()),
+            Key::Escape => {
+                self.give_up(&typing.of);
+                return None;
+            }
+            Key::Enter => return self.entered(typing),
+            Key::PageDown => self.scroll += self.sight.height.max(1),
+            Key::PageUp => self.scroll = self.scroll.saturating_sub(self.sight.height.max(1)),
+            Key::Up | Key::Down | Key::Home | Key::End | Key::Leave => {}
+        }
+        if typing.of == Line::Filter {
+            self.filtered(typing.text.clone());
+        }
+        self.typing = Some(typing);
+        None
+    }
+
+    fn give_up(&mut self, line: &Line) {
+        match line {
+            Line::Filter => self.filtered(String::new()),
+            Line::Offered(_) => self.message = "nothing was changed".to_owned(),
+            Line::Target { .. } | Line::Why { .. } => self.message = "nothing was approved".to_owned(),
+        }
+    }
+
+    /// A line was typed: for an override the target first, then, where the step is the last one, the reason.
+    fn entered(&mut self, typing: Typing) -> Option<Deed> {
+        let Typing { text, of } = typing;
+        match of {
+            Line::Filter => {
+                self.filtered(text);
+                None
+            }
+            Line::Offered(offer) if text.trim() == offer.word => Some(Deed::Accept(offer)),
+            Line::Offered(offer) => {
+                self.message = format!("that is not `{}`: nothing was changed", offer.word);
+                None
+            }
+            Line::Target { id } => self.target_entered(id, text),
+            Line::Why { .. } if text.trim().is_empty() => {
+                self.message = "an override like this needs a reason: nothing was approved".to_owned();
+                None
+            }
+            Line::Why { id, target } => Some(Deed::Approve { id, typed: Some(target), why: Some(text) }),
+        }
+    }
+
+    fn target_entered(&mut self, id: String, text: String) -> Option<Deed> {
+        let call = self.all.iter().map(|row| &row.pending).find(|call| call.id == id)?;
+        if text.trim() != to_type(call) {
+            self.message = format!("that is not `{}`: nothing was approved", to_type(call));
+            return None;
+        }
+        let is_first_of_two = call.needs() == Clearance::Dual && call.first_step_ms.is_none();
+        if is_first_of_two {
+            return Some(Deed::Approve { id, typed: Some(text), why: None });
+        }
+        self.typing = Some(Typing { text: String::new(), of: Line::Why { id, target: text } });
+        None
+    }
+
+    fn filtered(&mut self, filter: String) {
+        self.filter = filter;
+        self.list();
+    }
+
+    fn place(&self) -> usize {
+        self.rows.iter().position(|row| Some(&row.pending.id) == self.selected.as_ref()).unwrap_or_default()
+    }
+
+    fn select(&mut self, step: isize) {
+        let wanted = self.place().saturating_add_signed(step).min(self.rows.len().saturating_sub(1));
+        let next = self.rows.get(wanted).map(|row| row.pending.id.clone());
+        if next != self.selected {
+            self.selected = next;
+            self.unread();
+        }
+    }
+
+    pub(super) fn unread(&mut self) {
+        (self.scroll, self.shown_ms, self.read_to_end, self.came) = (0, None, false, false);
+    }
+}
+
+impl Typing {
+    /// The call that it is about.
+    fn about(&self) -> Option<&String> {
+        match &self.of {
+            Line::Target { id } | Line::Why { id, .. } => Some(id),
+            // A project stays what it is, whatever becomes of the call.
+            Line::Offered(_) | Line::Filter => None,
+        }
+    }
+}
+
+/// What a person goes by: if any of it changes, the call has to be looked at again.
+fn face(call: &Pending) -> (String, String, Option<Clearance>, Vec<String>) {
+    (call.id.clone(), call.call.clone(), call.needs, call.reasons.clone())
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

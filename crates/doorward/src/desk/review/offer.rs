@@ -1,0 +1,130 @@
+//! What goes beyond one call: to trust its project, or to allow calls like it for good. Shown first, and made only for a word.
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::Clearance;
+
+use crate::desk::audit::Room;
+use crate::desk::replay::{self, Replayed};
+use crate::desk::rules::{self, Change, List};
+use crate::machine::paths::Places;
+use crate::machine::record::Ledger;
+use crate::machine::screen::time;
+use crate::memory::grants::{Desk, Pending, Yes, answer, narrow};
+use crate::policy::load::{self, Instead};
+use crate::policy::trust::ProjectOffer;
+
+/// So far back a rule is tried.
+const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// What a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Trust the project of the call.
+    Trust,
+    /// Never ask about exactly this call again.
+    Always,
+}
+
+/// What can be had, and for which word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    pub wish: Wish,
+    /// The call that it began with.
+    pub id: String,
+    /// The root of the project, or the rule.
+    what: String,
+    pub lines: Vec<String>,
+    /// What has to be typed.
+    pub word: String,
+}
+
+#[cfg(test)]
+impl Offer {
+    /// One about nothing in particular.
+    pub fn example(wish: Wish, word: &str) -> Offer {
+        Offer { wish, id: "a".into(), what: "/p".into(), lines: vec!["it would".into()], word: word.into() }
+    }
+}
+
+/// Finds out what a wish takes.
+pub fn prepare(places: &Places, id: &str, wish: Wish) -> Result<Offer> {
+    let call = answer::answerable(&Desk::of(places)?, id)?;
+    match wish {
+        Wish::Trust => trust(places, &call),
+        Wish::Always => always(places, &call),
+    }
+}
+
+/// Makes it count; yields what to say about it.
+pub fn accept(places: &Places, offer: &Offer) -> Result<String> {
+    match offer.wish {
+        Wish::Trust => {
+            ProjectOffer::of(&offer.what, places)?.accept(places)?;
+            Ok(format!("`{}` is trusted from the next call on; y lets this call run", offer.what))
+        }
+        Wish::Always => allow(places, offer),
+    }
+}
+
+fn trust(places: &Places, call: &Pending) -> Result<Offer> {
+    let Some(root) = &call.project else { bail!("this call is not made in a project") };
+    if load::load(places, Some(root), &call.agent).config.trusts(root) {
+        bail!("`{root}` is trusted already");
+    }
+    let offered = ProjectOffer::of(root, places)?;
+    let mut lines = vec![format!("trust {root}"), offered.what()];
+    if !offered.harmful.is_empty() {
+        lines.push("Look at these first. doorward blocks them even in a trusted project:".to_owned());
+        lines.extend(offered.harmful.iter().map(|recipe| format!("  {recipe}")));
+    }
+    let name = std::path::Path::new(root).file_name().and_then(|name| name.to_str()).unwrap_or(root);
+    let word = crate::machine::screen::visible(name).into_owned();
+    Ok(Offer { wish: Wish::Trust, id: call.id.clone(), what: root.clone(), lines, word })
+}
+
+fn always(places: &Places, call: &Pending) -> Result<Offer> {
+    if call.needs() > Clearance::Soft {
+        bail!("no rule may allow this for good: it needs your yes each time");
+    }
+    let Some(rule) = narrow::rule(call) else {
+        bail!("no rule says exactly this call, so it cannot be allowed for good; `t` trusts its project")
+    };
+    let replayed = effect(places, &rule)?;
+    let Replayed { all, worth, .. } = &replayed;
+    if all.laxer == 0 {
+        bail!("an allow rule would not stop this question: something else than a rule may clear asks as well");
+    }
+    let lines = vec![
+        "allow exactly this call, in every project, without asking:".to_owned(),
+        format!("  {rule}"),
+        format!(
+            "Of {} decisions in 30 days it would have let {} run without a question: {} that you let run, {} that you refused or \
+             regretted.",
+            all.judged, all.laxer, worth.friction_avoided, worth.regret_added
+        ),
+        "It counts from the next session on, or after `doorward reload`; this call is approved at once.".to_owned(),
+    ];
+    Ok(Offer { wish: Wish::Always, id: call.id.clone(), what: rule, lines, word: "always".to_owned() })
+}
+
+/// What the rule would have done to recorded decisions.
+fn effect(places: &Places, rule: &str) -> Result<Replayed> {
+    replay::trusted(places)?;
+    let loaded = load::load(places, None, "");
+    let change = Change::pattern(List::Allow, rule)?;
+    let room = Room::open(places.clone())?;
+    let (here, instead) = (Instead::default(), change.instead(&loaded));
+    let policies = replay::between(&room.places, &here, &instead);
+    replay::replay(&room.log, time::now_ms().saturating_sub(MONTH_MS), &policies, |_| {})
+}
+
+/// The yes to this call comes first: it was given under the rules as they are.
+fn allow(places: &Places, offer: &Offer) -> Result<String> {
+    let mut ledger = Ledger::of(places);
+    let _step = answer::approve(&Desk::of(places)?, &mut ledger, &offer.id, Yes::Key, None)?;
+    let replayed = effect(places, &offer.what)?;
+    let change = Change::pattern(List::Allow, &offer.what)?;
+    let version = rules::made(places, &change, &replayed, &mut ledger)
+        .context("this call is approved, but the rule was not added")?;
+    Ok(format!("`{}` is allowed from the next session on (ruleset {version}); this call is approved", offer.what))
+}

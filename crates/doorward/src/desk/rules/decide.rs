@@ -1,0 +1,140 @@
+//! Changes of rules by a person: shown on recorded decisions first, recorded, and only then made.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::{Mode, Stage};
+use doorward_ledger::PolicyBody;
+
+use super::arguments::{List, Offering, Over, What};
+use super::change::Change;
+use crate::desk::audit::Room;
+use crate::desk::offers;
+use crate::desk::replay::{self, Replayed};
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::{self, time};
+use crate::policy::approved_config::{self, Accepted};
+use crate::policy::load::{self, Instead, Loaded};
+use crate::policy::trust::person;
+
+/// Changes that are listed before a person is asked.
+const LISTED: usize = 30;
+
+pub fn run(what: &What) -> Result<ExitCode> {
+    if let What::Offering(offering) = what {
+        return offer(offering);
+    }
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    if !matches!(what, What::Test { .. }) {
+        person::required()?;
+    }
+    replay::trusted(&places)?;
+    let loaded = load::load(&places, None, "");
+    let rules = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?.rules;
+    match what {
+        What::Offering(offering) => offer(offering),
+        What::Add { list, pattern, over } => decide(places, &loaded, &Change::pattern(*list, pattern)?, over),
+        What::Promote { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Active)?, over),
+        What::Retire { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Retired)?, over),
+        What::Test { id, over, json } => {
+            let counts = rules.iter().any(|rule| rule.id == *id && rule.stage == Stage::Active);
+            let other = if counts { Stage::Retired } else { Stage::Active };
+            let change = Change::stage(&rules, id, other)?;
+            let replayed = effect(&Room::open(places)?, &loaded, &change, over)?;
+            let mut out = anstream::stdout().lock();
+            if *json {
+                writeln!(out, "{:#}", replay::to_json(&replayed, 0))?;
+            } else {
+                writeln!(out, "if {}:", change.what())?;
+                replay::print(&mut out, &replayed, 0)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn offer(offering: &Offering) -> Result<ExitCode> {
+    match offering {
+        Offering::Offered { json } => offers::offered(*json),
+        Offering::Accept { id } => offers::accept(id),
+        Offering::Decline { id } => offers::decline(id),
+        Offering::Accepted { json } => offers::accepted(*json),
+        Offering::Withdraw { id } => offers::withdraw(id),
+    }
+}
+
+/// Takes over what an agent's own settings allow. A person has agreed; the record of it comes first.
+pub fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()> {
+    for pattern in patterns {
+        let change = Change::pattern(List::Allow, pattern)?;
+        let body = PolicyBody {
+            what: change.what(),
+            before: None,
+            after: Some(format!("taken over from the settings of {whose}")),
+            user: Some(rustix::process::geteuid().as_raw().to_string()),
+            project: None,
+        };
+        let _receipt = Ledger::of(places)
+            .append(Entry::new(&body)?)
+            .context("the change cannot be recorded, so nothing was changed")?;
+        change.apply(places)?;
+    }
+    Ok(())
+}
+
+/// What a change would have done to recorded decisions.
+fn effect(room: &Room, loaded: &Loaded, change: &Change, over: &Over) -> Result<Replayed> {
+    let since = time::parse(&over.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let (here, instead) = (Instead::default(), change.instead(loaded));
+    let policies = replay::between(&room.places, &here, &instead);
+    replay::replay(&room.log, since, &policies, screen::bar())
+}
+
+fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Result<ExitCode> {
+    let room = Room::open(places)?;
+    let replayed = effect(&room, loaded, change, over)?;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "if {}:", screen::visible(&change.what()))?;
+    replay::print(&mut out, &replayed, LISTED)?;
+    let agreed = match change.word() {
+        Some(word) => person::types(&format!("type `{word}` to let it block no longer"))? == word,
+        None => person::agrees(&format!("let it count that {}?", change.what()))?,
+    };
+    if !agreed {
+        bail!("nothing was changed");
+    }
+    let version = made(&room.places, change, &replayed, &mut Ledger::of(&room.places))?;
+    writeln!(
+        out,
+        "done; the ruleset is {version}, and it counts from the next session on, or after `doorward reload`"
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// INVARIANT: the record, with what the replay found, is durable before anything is changed.
+pub fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
+    let shown = |[major, minor, patch]: [u32; 3]| format!("{major}.{minor}.{patch}");
+    let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
+    let after = replayed.bump().after(before);
+    let sums = &replayed.all;
+    let body = PolicyBody {
+        what: format!(
+            "{}: {} laxer, {} stricter of {} replayed",
+            change.what(),
+            sums.laxer,
+            sums.stricter,
+            sums.judged
+        ),
+        before: Some(format!("ruleset {}", shown(before))),
+        after: Some(format!("ruleset {}", shown(after))),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: None,
+    };
+    let _receipt =
+        ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;
+    change.apply(places)?;
+    approved_config::set_ruleset(places, after)?;
+    Ok(shown(after))
+}

@@ -1,0 +1,112 @@
+//! Changes of rules: what may be changed at all, what is recorded, and what counts afterwards.
+
+use std::os::unix::fs::PermissionsExt;
+
+use doorward_engine::{Mode, Policy, Stage};
+use doorward_ledger::{Kind, Log, PolicyBody};
+
+use super::arguments::List;
+use super::change::Change;
+use super::decide::made;
+use crate::desk::replay::Replayed;
+use crate::machine::paths::Places;
+use crate::machine::record::{self, Ledger};
+use crate::policy::load;
+
+const OWN: &str = "# mine\nversion = 1\nsince = \"0.1.0\"\naudited = \"2026-11-15\"\nverdict = \"block\"\nclears = \"hard\"\nwhat = \"fetches from the remote\"\nwhy = \"we mirror it\"\ninstead = \"use the mirror\"\nstage = \"shadow\"\nfires = [\"git fetch\"]\nsilent = [\"git status\"]\n[when]\noperation = \"network\"\n";
+
+fn home() -> (tempfile::TempDir, Places) {
+    let base = tempfile::tempdir().unwrap();
+    let places = Places::at(base.path().to_str().unwrap());
+    let rule = places.config_directory().join("rules/mirror.toml");
+    std::fs::create_dir_all(rule.parent().unwrap()).unwrap();
+    std::fs::write(&rule, OWN).unwrap();
+    std::fs::set_permissions(&rule, PermissionsExt::from_mode(0o600)).unwrap();
+    record::begin(&places).unwrap();
+    (base, places)
+}
+
+fn policy(places: &Places) -> Policy {
+    let loaded = load::load(places, None, "");
+    assert_eq!(loaded.problems, Vec::<String>::new());
+    loaded.policy(Mode::Auto).unwrap()
+}
+
+fn stage(places: &Places, id: &str) -> Stage {
+    policy(places).rules.iter().find(|rule| rule.id == id).unwrap().stage
+}
+
+#[test]
+fn a_catastrophe_is_always_stopped_and_patterns_that_allow_too_much_are_refused() {
+    let rules = Policy::built_in().rules;
+    for (id, stage, wanted) in [
+        ("delete-root", Stage::Retired, "always counts"),
+        ("guard-tampering", Stage::Retired, "always counts"),
+        ("push", Stage::Active, "is active already"),
+        ("no-such-rule", Stage::Retired, "there is no rule"),
+    ] {
+        let problem = Change::stage(&rules, id, stage).unwrap_err().to_string();
+        assert!(problem.contains(wanted), "{id}: {problem}");
+    }
+    assert!(Change::pattern(List::Allow, "bash(*)").is_err());
+    assert!(Change::pattern(List::Deny, "bsh(ls)").is_err());
+    assert!(Change::pattern(List::Deny, "bash(git push*)").is_ok());
+}
+
+#[test]
+fn what_blocks_no_longer_wants_its_name_typed() {
+    let rules = Policy::built_in().rules;
+    let word = |id: &str| Change::stage(&rules, id, Stage::Retired).unwrap().word().map(str::to_owned);
+    assert_eq!(word("denied-host").as_deref(), Some("denied-host"));
+    assert_eq!(word("push"), None);
+}
+
+#[test]
+fn a_change_is_recorded_with_its_replay_and_counts() {
+    let (_base, places) = home();
+    let mut ledger = Ledger::of(&places);
+    let replayed = |laxer, stricter| {
+        let mut replayed = Replayed::default();
+        (replayed.all.judged, replayed.all.laxer, replayed.all.stricter) = (50, laxer, stricter);
+        replayed
+    };
+    let rules = policy(&places).rules;
+    let retired = Change::stage(&rules, "push", Stage::Retired).unwrap();
+    assert_eq!(made(&places, &retired, &replayed(3, 0), &mut ledger).unwrap(), "2.0.0");
+    assert_eq!(stage(&places, "push"), Stage::Retired);
+    let promoted = Change::stage(&rules, "own/mirror", Stage::Active).unwrap();
+    assert_eq!(made(&places, &promoted, &replayed(0, 2), &mut ledger).unwrap(), "2.1.0");
+    assert_eq!(stage(&places, "own/mirror"), Stage::Active);
+    let text = std::fs::read_to_string(places.config_directory().join("rules/mirror.toml")).unwrap();
+    assert_eq!(text, OWN.replace("\"shadow\"", "\"active\""));
+    let allowed = Change::pattern(List::Allow, "bash(make deploy)").unwrap();
+    assert_eq!(made(&places, &allowed, &replayed(0, 0), &mut ledger).unwrap(), "2.1.1");
+    assert_eq!(policy(&places).permissions.allow.len(), 1);
+    let back = Change::stage(&policy(&places).rules, "push", Stage::Active).unwrap();
+    assert_eq!(made(&places, &back, &replayed(0, 3), &mut ledger).unwrap(), "2.2.0");
+    assert_eq!(stage(&places, "push"), Stage::Active);
+    let log = Log::open(&record::directory(&places)).unwrap();
+    let policies = log.records().unwrap().map(Result::unwrap).filter(|record| record.header.kind == Kind::Policy);
+    let bodies: Vec<PolicyBody> =
+        policies.map(|record| serde_json::from_slice(&record.body.unwrap()).unwrap()).collect();
+    assert_eq!(bodies[0].what, "rule `push` is retired: 3 laxer, 0 stricter of 50 replayed");
+    assert_eq!(
+        (bodies[0].before.as_deref(), bodies[0].after.as_deref()),
+        (Some("ruleset 1.0.0"), Some("ruleset 2.0.0"))
+    );
+    assert_eq!(bodies.len(), 4);
+}
+
+#[test]
+fn a_rule_that_the_file_retires_and_nobody_accepted_still_counts() {
+    let (_base, places) = home();
+    let file = places.config_file();
+    std::fs::write(&file, "[rules]\npush = \"retired\"\nread-plain = \"retired\"\ndelete-root = \"retired\"\n")
+        .unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    let loaded = load::load(&places, None, "");
+    assert_eq!(loaded.unaccepted[0].1, ["rules"]);
+    assert_eq!((stage(&places, "push"), stage(&places, "read-plain")), (Stage::Active, Stage::Retired));
+    crate::policy::approved_config::accept(&places, &loaded, &mut Ledger::of(&places)).unwrap();
+    assert_eq!((stage(&places, "push"), stage(&places, "delete-root")), (Stage::Retired, Stage::Active));
+}

@@ -1,0 +1,62 @@
+//! What is changed for Claude Code.
+
+use std::path::{Path, PathBuf};
+
+use super::hooks::{Hooks, Shape};
+use super::{Part, client};
+use crate::hook::agents::Agent;
+use crate::hook::agents::claude::ASKING;
+use crate::policy::config::Questions;
+
+pub const HOOKS: Hooks = Hooks {
+    agent: Agent::Claude,
+    deciding: &["PreToolUse"],
+    recorded: &[
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionDenied",
+        "UserPromptSubmit",
+        "SessionStart",
+        "SessionEnd",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+    ],
+    shape: Shape::Seconds,
+};
+
+/// Where the user's settings lie.
+pub fn settings_file(home: &str) -> PathBuf {
+    directory(home).join("settings.json")
+}
+
+pub fn directory(home: &str) -> PathBuf {
+    let named = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| Path::new(home).join(".claude"))
+}
+
+/// Where the user wants to be asked in its own prompt, its mode is one that asks; taking that back brings the old one back.
+pub fn parts(home: &str, program: &str, questions: Option<Questions>) -> Vec<Part> {
+    let program = program.to_owned();
+    let asks = questions == Some(Questions::Client);
+    let saved = super::write::text(&super::backup(&settings_file(home))).ok().flatten();
+    let before = saved.as_deref().and_then(client::default_mode);
+    vec![Part {
+        file: settings_file(home),
+        with: Box::new(move |settings| {
+            let on = super::json_meaning(settings);
+            if on.and_then(|settings| settings.get("disableAllHooks").cloned()).is_some_and(|off| off == true) {
+                return Err("`disableAllHooks` switches every hook off; remove it first".into());
+            }
+            let text = HOOKS.installed(settings, &program)?;
+            let is_quiet = client::default_mode(&text).is_none_or(|mode| !ASKING.contains(&mode.as_str()));
+            if asks && is_quiet { client::with_mode(&text, Some(client::ASKS)) } else { Ok(text) }
+        }),
+        without: Box::new(move |settings| {
+            let text = HOOKS.removed(settings)?;
+            let is_ours = text != settings && client::default_mode(&text).as_deref() == Some(client::ASKS);
+            if asks && is_ours { client::with_mode(&text, before.as_deref()) } else { Ok(text) }
+        }),
+        meaning: super::json_meaning,
+    }]
+}

@@ -1,0 +1,117 @@
+//! What is changed for agents that keep their hooks in one JSON file of the user's.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Part;
+use super::hooks::{Hooks, Shape};
+use crate::hook::agents::Agent;
+
+const GEMINI: Hooks = Hooks {
+    agent: Agent::Gemini,
+    deciding: &["BeforeTool"],
+    recorded: &["AfterTool", "SessionStart", "SessionEnd", "PreCompress"],
+    shape: Shape::Milliseconds,
+};
+
+const QWEN: Hooks = Hooks {
+    agent: Agent::Qwen,
+    deciding: &["PreToolUse"],
+    recorded: &["PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd", "PreCompact"],
+    shape: Shape::Milliseconds,
+};
+
+const COPILOT: Hooks = Hooks {
+    agent: Agent::Copilot,
+    deciding: &["preToolUse"],
+    recorded: &["postToolUse", "sessionStart", "sessionEnd"],
+    shape: Shape::Copilot,
+};
+
+const CURSOR: Hooks = Hooks {
+    agent: Agent::Cursor,
+    deciding: &["preToolUse"],
+    recorded: &["postToolUse", "postToolUseFailure", "sessionStart", "sessionEnd"],
+    shape: Shape::Cursor,
+};
+
+const VSCODE: Hooks = Hooks {
+    agent: Agent::Vscode,
+    deciding: &["PreToolUse"],
+    recorded: &["PostToolUse", "SessionStart"],
+    shape: Shape::Vscode,
+};
+
+const WINDSURF: Hooks = Hooks {
+    agent: Agent::Windsurf,
+    deciding: &["pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"],
+    recorded: &["post_run_command", "post_write_code", "post_read_code", "post_mcp_tool_use"],
+    shape: Shape::Windsurf,
+};
+
+/// The hooks of an agent that is set up here.
+pub fn hooks(agent: Agent) -> Option<Hooks> {
+    match agent {
+        Agent::Gemini => Some(GEMINI),
+        Agent::Qwen => Some(QWEN),
+        Agent::Copilot => Some(COPILOT),
+        Agent::Cursor => Some(CURSOR),
+        Agent::Vscode => Some(VSCODE),
+        Agent::Windsurf => Some(WINDSURF),
+        Agent::Claude | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::Generic => None,
+    }
+}
+
+/// Where an agent keeps what belongs to the user.
+pub fn directory(agent: Agent, home: &str) -> PathBuf {
+    let name = match agent {
+        Agent::Qwen => ".qwen",
+        Agent::Copilot | Agent::Vscode => ".copilot",
+        Agent::Cursor => ".cursor",
+        Agent::Windsurf => ".codeium/windsurf",
+        Agent::Gemini => ".gemini",
+        Agent::Claude | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::Generic => "",
+    };
+    Path::new(home).join(name)
+}
+
+/// Where the hooks of an agent lie.
+pub fn settings_file(agent: Agent, home: &str) -> PathBuf {
+    directory(agent, home).join(match agent {
+        Agent::Copilot => "hooks/doorward.json",
+        Agent::Vscode => "hooks/doorward-vscode.json",
+        Agent::Cursor | Agent::Windsurf => "hooks.json",
+        Agent::Gemini | Agent::Qwen => "settings.json",
+        Agent::Claude | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::Generic => "",
+    })
+}
+
+pub fn parts(agent: Agent, home: &str, program: &str) -> Vec<Part> {
+    let Some(hooks) = hooks(agent) else { return Vec::new() };
+    let program = program.to_owned();
+    vec![Part {
+        file: settings_file(agent, home),
+        with: Box::new(move |settings| match super::json_meaning(settings).as_ref().and_then(switched_off) {
+            Some(switch) => Err(format!("`{switch}` switches the hooks off; remove it first")),
+            None => hooks.installed(settings, &program),
+        }),
+        without: Box::new(move |settings| hooks.removed(settings)),
+        meaning: super::json_meaning,
+    }]
+}
+
+/// The setting that keeps the agent from running hooks, or ours.
+pub fn switched_off(settings: &Value) -> Option<&'static str> {
+    let is = |path: &str, wanted: bool| settings.pointer(path) == Some(&Value::Bool(wanted));
+    let disabled = settings.pointer("/hooksConfig/disabled").and_then(Value::as_array);
+    if is("/hooksConfig/enabled", false) {
+        Some("hooksConfig.enabled")
+    } else if disabled.is_some_and(|names| names.iter().any(|name| name == "doorward" || name == "*")) {
+        Some("hooksConfig.disabled")
+    } else if is("/disableAllHooks", true) {
+        Some("disableAllHooks")
+    } else {
+        None
+    }
+}

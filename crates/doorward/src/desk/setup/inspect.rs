@@ -1,0 +1,99 @@
+//! Looks at what stands in the settings of agents, without changing it.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::hooks::{self, Hooks, Placed};
+use super::{Part, json_meaning, opencode, pi, write};
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+
+/// A file of an agent, compared with what setup would make of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Fit {
+    Same,
+    Changed,
+    /// It is not understood, or switches hooks off.
+    Problem(String),
+}
+
+impl Fit {
+    pub fn problem(self) -> Option<String> {
+        match self {
+            Fit::Problem(problem) => Some(problem),
+            Fit::Same | Fit::Changed => None,
+        }
+    }
+}
+
+impl Part {
+    /// Whether setup would leave the file as it is.
+    pub fn fit(&self) -> Fit {
+        let text = match write::text(&self.file) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(error) => return Fit::Problem(format!("{error:#}")),
+        };
+        match (self.with)(&text) {
+            Ok(with) if with == text => Fit::Same,
+            Ok(with) if (self.meaning)(&with).is_some() && (self.meaning)(&with) == (self.meaning)(&text) => Fit::Same,
+            Ok(_) => Fit::Changed,
+            Err(problem) => Fit::Problem(problem),
+        }
+    }
+}
+
+/// The program that the hooks or the extension of an agent run; `None` if nothing of ours is installed.
+pub fn program_of(agent: Agent, places: &Places) -> Option<String> {
+    let named = |file: PathBuf| {
+        let text = write::text(&file).ok()??;
+        json_meaning(&text)?.get("program")?.as_str().map(str::to_owned)
+    };
+    if agent == Agent::Pi {
+        return named(pi::extension(places.home()).with_file_name("program.json"));
+    }
+    if agent == Agent::Opencode {
+        return named(opencode::plugin(places.home()).with_file_name("doorward.json"));
+    }
+    installed(agent, places).iter().find_map(|placed| program_in(&command(placed), agent))
+}
+
+/// The settings that hold the hooks of an agent, or that make it ask by itself.
+pub fn settings_of(agent: Agent, places: &Places) -> Option<PathBuf> {
+    if agent == Agent::Opencode {
+        return Some(opencode::settings_file(places.home()));
+    }
+    super::hooks(agent, places).map(|(_, file)| file)
+}
+
+/// An event that should have a hook of ours and has none.
+pub fn unhooked(agent: Agent, places: &Places) -> Option<&'static str> {
+    let (Hooks { deciding, recorded, .. }, _) = super::hooks(agent, places)?;
+    let placed = installed(agent, places);
+    let is_hooked = |event: &str| placed.iter().any(|placed| placed.event == event);
+    deciding.iter().chain(recorded).find(|event| !is_hooked(event)).copied()
+}
+
+/// OpenCode asks about what nobody has judged.
+pub fn opencode_asks(places: &Places) -> bool {
+    let text = write::text(&opencode::settings_file(places.home())).ok().flatten().unwrap_or_default();
+    json_meaning(&text).is_some_and(|settings: Value| opencode::asks_by_itself(&settings))
+}
+
+fn installed(agent: Agent, places: &Places) -> Vec<Placed> {
+    let Some((hooks, file)) = super::hooks(agent, places) else { return Vec::new() };
+    let text = write::text(&file).ok().flatten().unwrap_or_default();
+    hooks.placed(&text)
+}
+
+fn command(placed: &Placed) -> String {
+    let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
+    hooks::command_of(handler.unwrap_or(&placed.content)).to_owned()
+}
+
+/// The program at the beginning of a line that setup wrote.
+fn program_in(command: &str, agent: Agent) -> Option<String> {
+    let (program, _) = command.split_once(&format!(" hook {}", agent.name()))?;
+    let quoted = program.trim().strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    Some(quoted.unwrap_or(program).replace("'\\''", "'"))
+}

@@ -1,0 +1,263 @@
+//! Installing: what is asked, what is written, and the two lines that say how each agent stands.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::Mode;
+use doorward_ledger::{ModeBody, PolicyBody};
+
+use super::{
+    Change, OWN_AGENT, Part, backup, by_person, choice, client, configured, inspect, not_understood, offer, prove,
+    show, write, write_mode,
+};
+use crate::cli::SetupArguments;
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::world::project_root;
+use crate::policy::config::{Agent as Choice, Questions};
+use crate::policy::load::{self, Loaded};
+
+/// What is to be set up for one agent.
+struct Wanted {
+    agent: Agent,
+    mode: Mode,
+    /// Who answers questions; `None` if that needs no choice.
+    questions: Option<Questions>,
+}
+
+pub fn run(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
+    let program = super::program()?;
+    let usual: Vec<Wanted> = agents.iter().map(|agent| usual(places, *agent, arguments)).collect();
+    // Everything is read and understood before anything is asked or written.
+    let changes = planned(places, &program, &usual)?;
+    let mut out = anstream::stdout().lock();
+    if arguments.dry_run {
+        changes.iter().flatten().try_for_each(|change| show(&mut out, change))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wanted = agents.iter().map(|agent| wanted(places, *agent, arguments)).collect::<Result<Vec<Wanted>>>()?;
+    wanted.iter().try_for_each(|wanted| may_begin(places, wanted))?;
+    let changes = planned(places, &program, &wanted)?;
+    if arguments.diff {
+        changes.iter().flatten().try_for_each(|change| show(&mut out, change))?;
+    }
+    let here = project_here();
+    for (wanted, changes) in wanted.iter().zip(&changes) {
+        settle(places, wanted, arguments)?;
+        changes.iter().try_for_each(add)?;
+        let seen = prove::prove(wanted.agent, places, &program, wanted.mode)?;
+        let is_new = changes.iter().any(|change| change.old != change.new);
+        report(&mut out, places, wanted, (&seen, is_new, here.as_deref()))?;
+    }
+    if changes.iter().flatten().any(|change| change.old != change.new) && !arguments.diff {
+        writeln!(out, "`doorward setup --uninstall` takes it all back; `--dry-run` shows what is in the files")?;
+    }
+    list_tools(&mut out, places)?;
+    drop(out);
+    offer::rules(places, agents, arguments)?;
+    offer::trust(places, here.as_deref(), arguments)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Two lines: that it works, and what a person has to know.
+fn report(
+    out: &mut dyn Write,
+    places: &Places,
+    wanted: &Wanted,
+    (seen, is_new, here): (&str, bool, Option<&str>),
+) -> Result<()> {
+    let Wanted { agent, mode, .. } = wanted;
+    writeln!(out, "✓ {}: {mode}, {seen}", agent.title())?;
+    if *agent == Agent::Generic {
+        writeln!(out, "  mode `{mode}`: {}\n{OWN_AGENT}", what(*mode))?;
+        return Ok(());
+    }
+    let loaded = load::load(places, None, agent.name());
+    let questions = match mode {
+        Mode::Auto | Mode::ConfirmAll => format!("; {}", client::questions(*agent, places, here, &loaded.config)),
+        Mode::Shadow | Mode::Off => String::new(),
+    };
+    // Claude Code asks at its next start whether `auto` should be its own mode; Enter would undo the choice made here.
+    let offers_auto = *agent == Agent::Claude && !client::keeps_quiet(*agent, places.home(), here);
+    let restart = match (is_new, offers_auto) {
+        (true, true) => ". Restart it if it is running; if it offers `auto` mode, keep manual mode",
+        (true, false) => ". Restart it if it is running",
+        (false, _) => "",
+    };
+    writeln!(out, "  mode `{mode}`: {}{questions}{restart}", what(*mode))?;
+    Ok(())
+}
+
+const fn what(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Auto => "harmless calls run, the rest is asked about or blocked",
+        Mode::ConfirmAll => "every call is asked about",
+        Mode::Shadow => "calls are recorded and never stopped",
+        Mode::Off => "nothing is judged or recorded",
+    }
+}
+
+/// The changes for each agent.
+fn planned(places: &Places, program: &str, wanted: &[Wanted]) -> Result<Vec<Vec<Change>>> {
+    let of = |wanted: &Wanted| {
+        let parts = super::parts(wanted.agent, places, program, wanted.questions)?;
+        parts.into_iter().map(addition).collect::<Result<Vec<Change>>>()
+    };
+    wanted.iter().map(of).collect()
+}
+
+/// What nobody has to be asked for.
+fn usual(places: &Places, agent: Agent, arguments: &SetupArguments) -> Wanted {
+    let loaded = load::load(places, None, agent.name());
+    let mode = arguments.mode.map_or_else(|| loaded.mode(agent.name()), Mode::from);
+    let questions = arguments.questions.map(Questions::from).or_else(|| loaded.config.questions(agent.name()));
+    let default = is_open(places, agent, mode).then_some(Questions::Client);
+    Wanted { agent, mode, questions: questions.or(default) }
+}
+
+/// What a person wants: said before, said now, or asked for.
+fn wanted(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Wanted> {
+    let loaded = load::load(places, None, agent.name());
+    let mode = mode(&loaded, places, agent, arguments)?;
+    let said = arguments.questions.map(Questions::from).or_else(|| loaded.config.questions(agent.name()));
+    let questions = match said {
+        None if is_open(places, agent, mode) && !arguments.yes && std::io::stdin().is_terminal() => {
+            Some(choice::questions(&mut std::io::stdout().lock(), agent)?)
+        }
+        None => is_open(places, agent, mode).then_some(Questions::Client),
+        Some(said) => Some(said),
+    };
+    Ok(Wanted { agent, mode, questions })
+}
+
+/// The agent has a mode of its own in which nobody sees a question, and doorward is to ask some.
+fn is_open(places: &Places, agent: Agent, mode: Mode) -> bool {
+    matches!(mode, Mode::Auto | Mode::ConfirmAll) && client::keeps_quiet(agent, places.home(), None)
+}
+
+/// The mode that was asked for, or is in force already, or is chosen by a person.
+fn mode(loaded: &Loaded, places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Mode> {
+    if let Some(mode) = arguments.mode {
+        return Ok(mode.into());
+    }
+    let is_set_up = loaded.config.agents.contains_key(agent.name()) && inspect::program_of(agent, places).is_some();
+    let now = loaded.mode(agent.name());
+    // Whoever names an agent that is not trusted yet comes back to this very question.
+    let is_settled = now == Mode::Auto || arguments.agents.is_empty() || !std::io::stdin().is_terminal();
+    if arguments.yes || (is_set_up && is_settled) {
+        return Ok(now);
+    }
+    if !std::io::stdin().is_terminal() {
+        bail!("nobody can be asked here: say `--yes`, and `--mode` if it should not start with `confirm-all`");
+    }
+    writeln!(anstream::stdout(), "\n{}:", agent.title())?;
+    choice::ask(&mut std::io::stdout().lock(), now)
+}
+
+/// Whether an agent may be set up like this here. What approves, looks away or hands over takes a person at a terminal; to
+/// begin with `confirm-all`, or to keep what a person chose before, a script will do.
+fn may_begin(places: &Places, wanted: &Wanted) -> Result<()> {
+    let loaded = load::load(places, None, wanted.agent.name());
+    let name = wanted.agent.name();
+    let is_laxer = match wanted.mode {
+        Mode::ConfirmAll => false,
+        Mode::Auto | Mode::Shadow | Mode::Off => wanted.mode != loaded.mode(name),
+    };
+    if is_laxer {
+        by_person(&format!("mode `{}` asks less than `confirm-all`", wanted.mode))?;
+    }
+    let is_left = wanted.questions == Some(Questions::Classifier);
+    if is_left && wanted.agent != Agent::Claude {
+        bail!("nothing was changed: {} has no classifier that could answer questions", wanted.agent.title());
+    }
+    if is_left && loaded.config.questions(name) != wanted.questions {
+        by_person("a classifier is to answer questions in your place")?;
+    }
+    Ok(())
+}
+
+fn addition(part: Part) -> Result<Change> {
+    let old = write::text(&part.file)?;
+    let new =
+        (part.with)(old.as_deref().unwrap_or_default()).map_err(|problem| not_understood(&part.file, &problem))?;
+    Ok(Change { new: Some(new), old, part })
+}
+
+fn add(change: &Change) -> Result<()> {
+    let Change { part, old, new: Some(new) } = change else { return Ok(()) };
+    if old.as_ref() == Some(new) {
+        return Ok(());
+    }
+    // What stood there before doorward came is what uninstalling brings back.
+    let is_untouched = |old: &&String| (part.without)(old).is_ok_and(|without| without == **old);
+    if let Some(before) = old.as_ref().filter(is_untouched) {
+        write::replace(&backup(&part.file), before)?;
+    }
+    write::replace(&part.file, new)
+}
+
+/// Begins the record and sets the mode for hooks that somebody else installs: managed settings, a plugin.
+pub fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
+    for agent in agents {
+        let loaded = load::load(places, None, agent.name());
+        let mode = mode(&loaded, places, *agent, arguments)?;
+        let wanted = Wanted { agent: *agent, mode, questions: arguments.questions.map(Questions::from) };
+        may_begin(places, &wanted)?;
+        settle(places, &wanted, arguments)?;
+        writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings are as they were", agent.title())?;
+    }
+    list_tools(&mut anstream::stdout(), places)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists the programs of tool chains as they are now.
+fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
+    let listed = crate::policy::trust::tools(places)?;
+    if listed > 0 {
+        writeln!(
+            out,
+            "✓ tool chains: listed {listed} programs as they are now; `doorward trust tools` lists them again after an update"
+        )?;
+    }
+    Ok(())
+}
+
+/// INVARIANT: what loosens is on the record before it counts.
+fn settle(places: &Places, wanted: &Wanted, arguments: &SetupArguments) -> Result<()> {
+    let Wanted { agent, mode, questions } = wanted;
+    let loaded = load::load(places, None, agent.name());
+    // Who asks for nothing new does not end a rollout.
+    let is_kept = loaded.config.is_staged(agent.name()) && arguments.mode.is_none();
+    let choice = if is_kept { Choice::rolled_out() } else { Choice::fixed(*mode) };
+    let choice = Choice { questions: *questions, ..choice };
+    let config = configured(places, agent.name(), &choice)?;
+    crate::machine::record::begin(places)?;
+    let (was, user) = (loaded.mode(agent.name()), Some(rustix::process::geteuid().as_raw().to_string()));
+    if was != *mode || !places.config_file().exists() {
+        let body =
+            ModeBody { mode: mode.to_string(), before: Some(was.to_string()), session: None, user: user.clone() };
+        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the mode cannot be recorded")?;
+    }
+    let asked = loaded.config.questions(agent.name());
+    if *questions != asked && [*questions, asked].contains(&Some(Questions::Classifier)) {
+        let word =
+            |who: Option<Questions>| if who == Some(Questions::Classifier) { "its classifier" } else { "a person" };
+        let body = PolicyBody {
+            what: format!("who answers soft questions of agent `{}`", agent.name()),
+            before: Some(word(asked).to_owned()),
+            after: Some(word(*questions).to_owned()),
+            user,
+            project: None,
+        };
+        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the choice cannot be recorded")?;
+    }
+    write_mode(places, agent.name(), &choice, &config)
+}
+
+/// The project around the current directory; the home directory is none.
+fn project_here() -> Option<String> {
+    let directory = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
+    project_root(&directory)
+}

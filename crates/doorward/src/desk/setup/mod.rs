@@ -1,0 +1,226 @@
+//! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and proves it; or takes it back.
+
+mod canary;
+mod choice;
+mod claude;
+mod client;
+mod codex;
+mod edit;
+mod files;
+mod find;
+mod hooks;
+mod inspect;
+mod install;
+mod offer;
+mod opencode;
+mod pi;
+mod prove;
+mod remove;
+pub mod write;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::cli::SetupArguments;
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen;
+use crate::policy::config::{Agent as Choice, Config, Questions};
+use crate::policy::trust::person;
+use hooks::Hooks;
+
+pub use client::{mode as client_mode, questions as questions_of};
+pub use files::switched_off;
+pub use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
+pub use write::replace;
+
+/// What is left to do for an agent that doorward does not know.
+const OWN_AGENT: &str = "\
+nothing is installed for an agent of your own; let it ask before each call, and run nothing unless the verdict is `approve`:
+  echo '{\"event\":\"call\",\"cwd\":\"/dir\",\"tool\":\"bash\",\"input\":{\"command\":\"ls\"}}' | doorward hook generic
+or, without a process per call, one such object per line on the socket of
+  doorward serve --socket ~/.local/state/doorward/run/socket";
+
+/// Turns the text of a file into another.
+type Rewrite = Box<dyn Fn(&str) -> Result<String, String>>;
+
+/// A file of an agent that doorward changes.
+pub struct Part {
+    pub file: PathBuf,
+    pub with: Rewrite,
+    pub without: Rewrite,
+    /// What a text says, however it is laid out.
+    pub meaning: fn(&str) -> Option<Value>,
+}
+
+/// One file before and after; `None` where there is none.
+struct Change {
+    part: Part,
+    old: Option<String>,
+    new: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    // Once it stands guard, an agent could take it away again or give itself a laxer mode.
+    if !arguments.dry_run && record::directory(&places).exists() {
+        person::no_agent()?;
+    }
+    if arguments.uninstall {
+        return remove::run(&places, arguments);
+    }
+    let agents = chosen(&places, arguments)?;
+    if arguments.without_hooks {
+        install::begin(&places, &agents, arguments)
+    } else {
+        install::run(&places, &agents, arguments)
+    }
+}
+
+/// The agents that were named, or those that are there.
+fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
+    if !arguments.agents.is_empty() {
+        let mut agents: Vec<Agent> = Vec::new();
+        for agent in arguments.agents.iter().map(|name| name.agent()) {
+            if !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+        return Ok(agents);
+    }
+    let found = agents_here(places);
+    if found.is_empty() {
+        bail!("no agent was found on this machine; name one: `doorward setup claude`");
+    }
+    let titles: Vec<&str> = found.iter().map(|agent| agent.title()).collect();
+    writeln!(anstream::stdout(), "found: {}", titles.join(", "))?;
+    Ok(found)
+}
+
+/// The agents that are on this machine.
+pub fn agents_here(places: &Places) -> Vec<Agent> {
+    find::agents(places.home(), &search_path())
+}
+
+/// The files of an agent that doorward changes.
+pub fn parts(agent: Agent, places: &Places, program: &str, questions: Option<Questions>) -> Result<Vec<Part>> {
+    match agent {
+        Agent::Claude => Ok(claude::parts(places.home(), program, questions)),
+        Agent::Codex => codex::parts(places.home(), program),
+        Agent::Pi => Ok(pi::parts(places.home(), program)),
+        Agent::Opencode => Ok(opencode::parts(places.home(), program)),
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
+            Ok(files::parts(agent, places.home(), program))
+        }
+        // Whatever runs `doorward hook generic` is no file that we know.
+        Agent::Generic => Ok(Vec::new()),
+    }
+}
+
+/// Where an agent keeps what belongs to the user.
+pub fn directory_of(agent: Agent, home: &Path) -> PathBuf {
+    let home = home.to_str().unwrap_or_default();
+    match agent {
+        Agent::Claude => claude::directory(home),
+        Agent::Codex => codex::directory(home),
+        Agent::Pi => pi::directory(home),
+        Agent::Opencode => opencode::directory(home),
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
+            files::directory(agent, home)
+        }
+        Agent::Generic => PathBuf::new(),
+    }
+}
+
+/// The hooks of an agent, and the file that they stand in.
+fn hooks(agent: Agent, places: &Places) -> Option<(Hooks, PathBuf)> {
+    match agent {
+        Agent::Claude => Some((claude::HOOKS, claude::settings_file(places.home()))),
+        Agent::Codex => Some((codex::HOOKS, codex::hooks_file(places.home()))),
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
+            Some((files::hooks(agent)?, files::settings_file(agent, places.home())))
+        }
+        Agent::Pi | Agent::Opencode | Agent::Generic => None,
+    }
+}
+
+fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
+    if change.old == change.new {
+        writeln!(out, "`{}` stays as it is", change.part.file.display())?;
+    } else {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        screen::change(out, &change.part.file, &text(&change.old), &text(&change.new))?;
+    }
+    Ok(())
+}
+
+/// Writes the configuration and accepts the mode in it, which is on the record by now.
+fn write_mode(places: &Places, agent: &str, choice: &Choice, config: &str) -> Result<()> {
+    let directories = |text: &str| Config::parse(text).map(|config| config.programs.directories);
+    let old = write::text(&places.config_file())?;
+    let had = directories(old.as_deref().unwrap_or_default()).map_err(anyhow::Error::msg)?;
+    // Directories that stood in the file before were somebody else's choice.
+    let added = if had.is_empty() { directories(config).map_err(anyhow::Error::msg)? } else { Vec::new() };
+    crate::policy::approved_config::accept_mode(places, agent, choice, &added)?;
+    if old.as_deref() != Some(config) {
+        write::replace(&places.config_file(), config)?;
+    }
+    Ok(())
+}
+
+/// Fails unless a person at a terminal typed the command; `--yes` answers questions, it does not stand in for the person.
+fn by_person(why: &str) -> Result<()> {
+    person::required().map_err(|reason| anyhow::anyhow!("nothing was changed: {why}, and {reason}"))
+}
+
+fn configured(places: &Places, agent: &str, choice: &Choice) -> Result<String> {
+    let file = places.config_file();
+    let old = crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    choice::configured(&old, agent, choice, &choice::tool_chains(&search_path(), places.home()))
+        .with_context(|| format!("`{}`", file.display()))
+}
+
+/// Writes the mode of an agent into the user's configuration, or that it is rolled out in stages.
+pub fn set_mode(places: &Places, agent: &str, choice: &Choice) -> Result<()> {
+    let new = configured(places, agent, choice)?;
+    write_mode(places, agent, choice, &new)
+}
+
+fn backup(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".before-doorward");
+    file.with_file_name(name)
+}
+
+fn json_meaning(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
+fn search_path() -> String {
+    std::env::var("PATH").unwrap_or_default()
+}
+
+fn program() -> Result<String> {
+    let path = std::env::current_exe().context("the place of this program is not known")?;
+    // The lines that setup writes, and the calls that no agent may make, are known by this name.
+    let name = path.file_name().unwrap_or_default();
+    if name != "doorward" {
+        let name = name.display();
+        bail!(
+            "this program is called `{name}`, but its hooks are known by the name `doorward`; rename the file to `doorward` and run setup again"
+        );
+    }
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| anyhow::anyhow!("the place of this program is not UTF-8: `{}`", path.display()))
+}
+
+fn not_understood(settings: &Path, problem: &str) -> anyhow::Error {
+    anyhow::anyhow!("`{}` is not understood, so nothing was changed: {problem}", settings.display())
+}

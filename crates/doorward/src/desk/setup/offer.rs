@@ -1,0 +1,79 @@
+//! What setup offers once the hooks stand: the allow rules of the agent's own settings, and trust in the project at hand.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::cli::SetupArguments;
+use crate::desk::preview;
+use crate::desk::rules;
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::screen::visible;
+use crate::policy::client_rules::{self, Offer};
+use crate::policy::load;
+use crate::policy::trust::{self, person};
+
+/// Rules that are shown; the others are counted.
+const SHOWN: usize = 8;
+
+/// Offers to take over what the user allows in the agent's own settings, with what that would have changed.
+pub fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<()> {
+    for agent in agents {
+        let offers = client_rules::offers(agent.name(), places.home());
+        let known = load::load(places, None, "").config.permissions.allow;
+        let (fit, unfit): (Vec<&Offer>, Vec<&Offer>) = offers.iter().partition(|offer| offer.ours.is_ok());
+        let mut patterns: Vec<String> = fit.iter().filter_map(|offer| offer.ours.clone().ok()).flatten().collect();
+        patterns.retain(|pattern| !known.contains(pattern));
+        if patterns.is_empty() || !(arguments.import_rules || is_asked(arguments)) {
+            continue;
+        }
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "\n{} allows this in its own settings, and doorward could too:", agent.title())?;
+        for pattern in patterns.iter().take(SHOWN) {
+            writeln!(out, "  {}", visible(pattern))?;
+        }
+        if patterns.len() > SHOWN {
+            writeln!(out, "  and {} more", patterns.len() - SHOWN)?;
+        }
+        for offer in unfit.iter().take(SHOWN) {
+            let why = offer.ours.as_ref().err().map(String::as_str).unwrap_or_default();
+            writeln!(out, "  not {}: {}", visible(&offer.theirs), visible(why))?;
+        }
+        writeln!(out, "{}", preview::silenced_by(places, &patterns).sentence())?;
+        drop(out);
+        person::required()?;
+        if arguments.import_rules || person::agrees("take these rules over? what doorward blocks stays blocked")? {
+            rules::take_over(places, &patterns, agent.title())?;
+            writeln!(anstream::stdout(), "✓ {} rules taken over; `doorward config` lists them", patterns.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// Offers to trust the project that setup is run in.
+pub fn trust(places: &Places, project: Option<&str>, arguments: &SetupArguments) -> Result<()> {
+    let Some(project) = project.filter(|project| *project != places.home()) else { return Ok(()) };
+    let loaded = load::load(places, None, "");
+    if loaded.config.trusts(project) {
+        return Ok(());
+    }
+    if arguments.trust {
+        person::required()?;
+        return trust::this_project(places, Path::new(project), true);
+    }
+    if is_asked(arguments) {
+        return trust::this_project(places, Path::new(project), false);
+    }
+    writeln!(
+        anstream::stdout(),
+        "this project is not trusted yet: `doorward trust` lets agents run its tests and builds"
+    )?;
+    Ok(())
+}
+
+/// A person is there to be asked, and wants to be.
+fn is_asked(arguments: &SetupArguments) -> bool {
+    !arguments.yes && std::io::stdin().is_terminal() && person::required().is_ok()
+}

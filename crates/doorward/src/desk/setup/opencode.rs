@@ -1,0 +1,78 @@
+//! What is installed for OpenCode: a plugin, where this program is, and that OpenCode itself asks if the plugin is gone.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::Part;
+use super::edit::{Container, skip_space};
+use super::pi::part;
+
+const PLUGIN: &str = include_str!("../../../../../extensions/opencode/doorward.js");
+
+/// Where OpenCode keeps what belongs to the user.
+pub fn directory(home: &str) -> PathBuf {
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| Path::new(home).join(".config")).join("opencode")
+}
+
+/// The file that OpenCode loads.
+pub fn plugin(home: &str) -> PathBuf {
+    directory(home).join("plugin/doorward.js")
+}
+
+/// The settings in which OpenCode looks up what it may do unasked.
+pub fn settings_file(home: &str) -> PathBuf {
+    directory(home).join("opencode.json")
+}
+
+/// The plugin comes after what it needs.
+pub fn parts(home: &str, program: &str) -> Vec<Part> {
+    let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
+    vec![
+        Part {
+            file: settings_file(home),
+            with: Box::new(with_asking),
+            without: Box::new(without_asking),
+            meaning: super::json_meaning,
+        },
+        part(directory(home).join("plugin/doorward.json"), named),
+        part(plugin(home), PLUGIN.to_owned()),
+    ]
+}
+
+/// Whether OpenCode itself asks about what nobody has judged: a plugin that does not load is left out without a word.
+pub fn asks_by_itself(settings: &Value) -> bool {
+    settings.get("permission") == Some(&asking())
+}
+
+fn asking() -> Value {
+    json!({ "*": "ask" })
+}
+
+/// The settings in which OpenCode asks about everything; the plugin answers for what was approved. What a person has
+/// written about permissions stays as it is.
+fn with_asking(settings: &str) -> Result<String, String> {
+    let text = if settings.trim().is_empty() { "{}\n" } else { settings };
+    let parsed = crate::machine::json::parse(text.as_bytes())?;
+    if !parsed.is_object() {
+        return Err("the settings are not an object".into());
+    }
+    if parsed.get("permission").is_some() {
+        return Ok(settings.to_owned());
+    }
+    Ok(Container::read(text, skip_space(text, 0))?.with(text, "permission", &asking()))
+}
+
+fn without_asking(settings: &str) -> Result<String, String> {
+    if settings.trim().is_empty() {
+        return Ok(settings.to_owned());
+    }
+    let parsed = crate::machine::json::parse(settings.as_bytes())?;
+    if parsed.get("permission") != Some(&asking()) {
+        return Ok(settings.to_owned());
+    }
+    let top = Container::read(settings, skip_space(settings, 0))?;
+    let at = top.pieces.iter().position(|piece| piece.key == "permission");
+    Ok(at.map_or_else(|| settings.to_owned(), |at| top.without(settings, at)))
+}

@@ -1,0 +1,69 @@
+//! What is installed for Pi: an extension of a few files, and where this program is.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::Part;
+
+/// The extension, file by file.
+const FILES: [(&str, &str); 8] = [
+    ("package.json", include_str!("../../../../../extensions/pi/package.json")),
+    ("README.md", include_str!("../../../../../extensions/pi/README.md")),
+    ("guard.js", include_str!("../../../../../extensions/pi/guard.js")),
+    ("context.js", include_str!("../../../../../extensions/pi/context.js")),
+    ("reviewer.js", include_str!("../../../../../extensions/pi/reviewer.js")),
+    ("state.js", include_str!("../../../../../extensions/pi/state.js")),
+    ("commands.js", include_str!("../../../../../extensions/pi/commands.js")),
+    ("index.js", include_str!("../../../../../extensions/pi/index.js")),
+];
+
+/// Says which program the extension runs.
+const PROGRAM: &str = "program.json";
+
+/// Where Pi keeps what belongs to the user.
+pub fn directory(home: &str) -> PathBuf {
+    let named = std::env::var_os("PI_CODING_AGENT_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| Path::new(home).join(".pi/agent"))
+}
+
+/// The file that Pi loads.
+pub fn extension(home: &str) -> PathBuf {
+    folder(home).join("index.js")
+}
+
+/// The file that Pi loads comes last: it is not there before everything it needs is.
+pub fn parts(home: &str, program: &str) -> Vec<Part> {
+    let folder = folder(home);
+    let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
+    let files = FILES.map(|(name, text)| (name, text.to_owned()));
+    std::iter::once((PROGRAM, named)).chain(files).map(|(name, text)| part(folder.join(name), text)).collect()
+}
+
+/// Removes the folder of the extension once nothing is left in it.
+pub fn leave(file: &Path) {
+    if let Some(folder) = file.parent().filter(|folder| folder.ends_with("extensions/doorward")) {
+        // Something of the user's own may lie there.
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
+fn folder(home: &str) -> PathBuf {
+    directory(home).join("extensions/doorward")
+}
+
+/// A file that is ours alone.
+pub fn part(file: PathBuf, text: String) -> Part {
+    // Each file of ours says whose it is.
+    let is_ours = |found: &str| found.trim().is_empty() || found.contains("doorward");
+    Part {
+        file,
+        with: Box::new(
+            move |found| {
+                if is_ours(found) { Ok(text.clone()) } else { Err("somebody else put it there".to_owned()) }
+            },
+        ),
+        without: Box::new(move |found| Ok(if is_ours(found) { String::new() } else { found.to_owned() })),
+        meaning: |_| None,
+    }
+}

@@ -1,0 +1,60 @@
+//! Proves that an agent is stopped, and says in a few words what was seen.
+
+use anyhow::{Result, bail};
+use doorward_engine::Mode;
+
+use super::{canary, find, hooks, opencode, pi, search_path, write};
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+
+/// What a trial call showed.
+const DENIED: &str = "trial rm -rf / denied";
+
+/// Sends a call through what is installed that no mode may approve; fails unless it is refused.
+pub fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<String> {
+    let judges = matches!(mode, Mode::Auto | Mode::ConfirmAll);
+    let Some((hooks, file)) = super::hooks(agent, places) else { return prove_other(agent, places, judges) };
+    let written = write::text(&file)?.unwrap_or_default();
+    let placed = hooks.placed(&written);
+    let line = hooks.deciding_command(program);
+    let command = |placed: &hooks::Placed| {
+        let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
+        hooks::command_of(handler.unwrap_or(&placed.content)) == line
+    };
+    if !placed.iter().any(command) {
+        bail!("`{}` does not hold the hooks that were written to it", file.display());
+    }
+    if judges {
+        let _seen = canary::trial(agent, &line)?;
+    }
+    let seen = if judges { DENIED } else { "nothing is stopped in this mode" };
+    Ok(match (agent, find::program("codex", &search_path())) {
+        (Agent::Codex, Some(codex)) => {
+            canary::codex_sees(&codex, &file.display().to_string(), placed.len())?;
+            format!("{seen}, Codex trusts all {} hooks", placed.len())
+        }
+        (Agent::Codex, None) => format!("{seen}; `codex` is not on the search path, so it was not asked itself"),
+        (Agent::Cursor | Agent::Vscode | Agent::Windsurf, _) => {
+            format!("{seen}; known from its documentation alone, never tried with the program itself")
+        }
+        (Agent::Claude | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Copilot, _) => seen.to_owned(),
+        (Agent::Opencode | Agent::Generic, _) => seen.to_owned(),
+    })
+}
+
+/// Proves an agent that is not guarded by a line in its settings.
+fn prove_other(agent: Agent, places: &Places, judges: bool) -> Result<String> {
+    let _seen = match (agent, find::program("node", &search_path())) {
+        (Agent::Pi, Some(node)) if judges => canary::through_extension(&node, &pi::extension(places.home()))?,
+        (Agent::Opencode, Some(node)) if judges => canary::through_plugin(&node, &opencode::plugin(places.home()))?,
+        (Agent::Pi | Agent::Opencode, None) => {
+            return Ok("not tried, because `node` is not on the search path".to_owned());
+        }
+        (Agent::Generic, _) => return Ok("nothing is installed".to_owned()),
+        (Agent::Pi | Agent::Opencode | Agent::Claude | Agent::Codex, _) => return Ok("nothing is stopped".to_owned()),
+        (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf, _) => {
+            return Ok(String::new());
+        }
+    };
+    Ok(DENIED.to_owned())
+}

@@ -1,0 +1,193 @@
+//! `doorward setup --uninstall`: takes out what setup put in, and with `--purge` everything that doorward keeps.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use doorward_ledger::PolicyBody;
+use toml_edit::DocumentMut;
+
+use super::{Change, Part, backup, by_person, inspect, not_understood, pi, program, show, write};
+use crate::cli::SetupArguments;
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::record::{self, Entry, Ledger, Recorder};
+use crate::policy::approved_config::{self, USER};
+use crate::policy::load;
+use crate::policy::trust::person;
+
+/// Takes doorward out of the settings of the agents that were named, or of all that have it.
+pub fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
+    let agents = chosen(places, arguments);
+    let mut out = anstream::stdout().lock();
+    let changes = planned(places, &agents)?;
+    let changed: Vec<&Change> =
+        changes.iter().flat_map(|(_, changes)| changes).filter(|change| change.old != change.new).collect();
+    if changed.is_empty() && !arguments.purge {
+        let titles: Vec<&str> = agents.iter().map(|agent| agent.title()).collect();
+        let whose = if titles.is_empty() { "any agent".to_owned() } else { titles.join(", ") };
+        writeln!(out, "the settings of {whose} have nothing of doorward")?;
+        if !arguments.dry_run && person::required().is_ok() {
+            agents.iter().try_for_each(|agent| forget(places, *agent))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.diff || arguments.dry_run {
+        changed.iter().try_for_each(|change| show(&mut out, change))?;
+    }
+    if arguments.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    by_person("uninstalling lets the agent work unguarded")?;
+    if arguments.purge {
+        may_purge(places, &agents)?;
+    }
+    let titles: Vec<&str> = agents.iter().map(|agent| agent.title()).collect();
+    if !arguments.yes
+        && !changed.is_empty()
+        && !person::agrees(&format!("remove doorward from {}?", titles.join(", ")))?
+    {
+        bail!("nothing was changed");
+    }
+    for (agent, changes) in &changes {
+        take_out(places, *agent, changes)?;
+        writeln!(out, "✓ {}: hooks removed; restart it if it is running", agent.title())?;
+    }
+    if arguments.purge {
+        return purge(&mut out, places, arguments);
+    }
+    writeln!(
+        out,
+        "the configuration and the record stay in `{}` and `{}`; `--purge` removes them too",
+        places.config_directory().display(),
+        places.state().display()
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The agents that were named, or those with something of ours in their settings.
+fn chosen(places: &Places, arguments: &SetupArguments) -> Vec<Agent> {
+    let named = arguments.agents.iter().map(|name| name.agent());
+    let mut agents: Vec<Agent> = Vec::new();
+    for agent in named {
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    if arguments.agents.is_empty() {
+        let loaded = load::load(places, None, "");
+        let is_ours = |agent: &Agent| {
+            inspect::program_of(*agent, places).is_some() || loaded.config.agents.contains_key(agent.name())
+        };
+        agents.extend(Agent::ALL.into_iter().filter(is_ours));
+    }
+    agents
+}
+
+/// Everything is read and understood before anything is written.
+fn planned(places: &Places, agents: &[Agent]) -> Result<Vec<(Agent, Vec<Change>)>> {
+    let (program, loaded) = (program()?, load::load(places, None, ""));
+    let mut changes = Vec::new();
+    for agent in agents {
+        let parts = super::parts(*agent, places, &program, loaded.config.questions(agent.name()))?;
+        changes.push((*agent, parts.into_iter().map(removal).collect::<Result<Vec<Change>>>()?));
+    }
+    Ok(changes)
+}
+
+fn take_out(places: &Places, agent: Agent, changes: &[Change]) -> Result<()> {
+    for Change { part, new, .. } in changes.iter().filter(|change| change.old != change.new) {
+        match new {
+            Some(new) => write::replace(&part.file, new)?,
+            None => write::remove(&part.file)?,
+        }
+        write::remove(&backup(&part.file))?;
+        pi::leave(&part.file);
+    }
+    forget(places, agent)
+}
+
+/// Takes the agent's mode out of the configuration: what has no hooks is not set up. The record keeps that it was.
+fn forget(places: &Places, agent: Agent) -> Result<()> {
+    if !record::directory(places).exists() {
+        return Ok(());
+    }
+    let file = places.config_file();
+    let text = write::text(&file)?.unwrap_or_default();
+    let mut document: DocumentMut = text.parse().with_context(|| format!("`{}` is not TOML", file.display()))?;
+    let agents = document.get_mut("agents").and_then(toml_edit::Item::as_table_like_mut);
+    if agents.and_then(|agents| agents.remove(agent.name())).is_none() {
+        return Ok(());
+    }
+    let body = PolicyBody {
+        what: format!("agent `{}` is no longer set up", agent.name()),
+        before: None,
+        after: None,
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: None,
+    };
+    let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the change cannot be recorded")?;
+    write::replace(&file, &document.to_string())?;
+    approved_config::accept_in(places, USER, |config| {
+        config.agents.remove(agent.name());
+    })
+}
+
+/// Hooks without a record block every call, so that the last agent goes first.
+fn may_purge(places: &Places, agents: &[Agent]) -> Result<()> {
+    let is_left = |agent: &&Agent| !agents.contains(agent) && inspect::program_of(**agent, places).is_some();
+    let left: Vec<&str> = Agent::ALL.iter().filter(is_left).map(|agent| agent.title()).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "nothing was changed: {} would be blocked without the record; `doorward setup --uninstall --purge` takes all out",
+        left.join(", ")
+    )
+}
+
+fn purge(out: &mut dyn Write, places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
+    let folders = [places.config_directory(), places.state()];
+    let named = folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<String>>().join(" and ");
+    let question =
+        format!("delete {named}: your rules, the record of every decision and all copies for `doorward undo`?");
+    if !arguments.yes && !person::agrees(&question)? {
+        bail!("the hooks are gone; {named} stay");
+    }
+    for folder in &folders {
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("`{}` cannot be removed", folder.display()));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    writeln!(out, "✓ {named} are gone")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn removal(part: Part) -> Result<Change> {
+    let old = write::text(&part.file)?;
+    let Some(current) = old.clone() else { return Ok(Change { part, old, new: None }) };
+    let saved = write::text(&backup(&part.file))?;
+    let new = restored(&part, &current, saved.as_deref()).map_err(|problem| not_understood(&part.file, &problem))?;
+    Ok(Change { part, old, new })
+}
+
+/// What a file was before; `None` if there was none.
+fn restored(part: &Part, current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
+    let without = (part.without)(current)?;
+    if without == current {
+        return Ok(Some(without));
+    }
+    // Taking hooks out also takes out what they leave empty, so the saved text goes the same way before it is compared.
+    let round_trip = |saved: &str| (part.with)(saved).and_then(|with| (part.without)(&with)).ok();
+    match saved {
+        // Nothing else changed since: the saved bytes are exactly what was there.
+        Some(saved) if round_trip(saved).and_then(|text| (part.meaning)(&text)) == (part.meaning)(&without) => {
+            Ok(Some(saved.to_owned()))
+        }
+        None if matches!(without.trim(), "" | "{}") => Ok(None),
+        Some(_) | None => Ok(Some(without)),
+    }
+}

@@ -1,0 +1,138 @@
+//! `doorward status` for a person: who is guarded and how, what happened lately, what wants an answer.
+
+use std::io::Write;
+
+use anyhow::Result;
+use doorward_ledger::DecisionBody;
+
+use super::{Counts, Figures, Ticket, said};
+use crate::desk::offers::Offer;
+use crate::desk::setup;
+use crate::desk::tune::Overdue;
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::screen::visible;
+use crate::policy::client_rules;
+use crate::policy::load::Loaded;
+
+/// Alerts that are shown; `doorward alerts` has all.
+const ALERTS: usize = 3;
+
+/// What is shown.
+pub struct Glance<'a> {
+    pub places: &'a Places,
+    pub loaded: &'a Loaded,
+    pub project: Option<&'a str>,
+    pub counts: &'a Counts,
+    pub figures: &'a Figures,
+    pub last: Option<&'a DecisionBody>,
+    pub pending: usize,
+    pub tickets: &'a [Ticket],
+    pub reviews: &'a [Overdue],
+    pub upgraded: Option<&'a str>,
+    pub offers: &'a [Offer],
+}
+
+impl Glance<'_> {
+    pub fn print(&self, out: &mut dyn Write) -> Result<()> {
+        for problem in &self.loaded.problems {
+            writeln!(out, "problem: {}", visible(problem))?;
+        }
+        let agents = self.loaded.config.agents.keys().map(String::as_str);
+        for fault in client_rules::faults(agents, self.places.home(), self.project) {
+            writeln!(out, "problem: {}", visible(&fault.text))?;
+        }
+        for sentence in self.loaded.unaccepted_sentences() {
+            writeln!(out, "without effect: {}", visible(&sentence))?;
+        }
+        self.agents(out)?;
+        self.trust(out)?;
+        let Counts { checked, confirmed, blocked, overridden } = self.counts;
+        writeln!(
+            out,
+            "{checked} actions checked, {confirmed} asked about, {blocked} blocked, {overridden} let run by a person"
+        )?;
+        self.figures.print(out)?;
+        if let Some(body) = self.last {
+            let call: String = body.call.lines().next().unwrap_or_default().chars().take(60).collect();
+            writeln!(out, "last: {} {}", said(body.verdict), visible(&call))?;
+        }
+        self.wants(out)
+    }
+
+    fn agents(&self, out: &mut dyn Write) -> Result<()> {
+        let config = &self.loaded.config;
+        for name in config.agents.keys() {
+            let mode = self.loaded.mode(name);
+            let stage = self.loaded.stage(name).map(|stage| format!(" ({stage})")).unwrap_or_default();
+            let agent = Agent::named(name);
+            let title = match agent {
+                Some(agent) => agent.title(),
+                None => name,
+            };
+            let questions = agent.map(|agent| setup::questions_of(agent, self.places, self.project, config));
+            let questions = questions.filter(|_| mode.stops()).map(|text| format!("  {text}")).unwrap_or_default();
+            writeln!(out, "{:<12} {mode}{stage}{}", visible(title), visible(&questions))?;
+        }
+        if config.agents.is_empty() {
+            writeln!(out, "no agent is set up; `doorward setup` does it")?;
+        }
+        Ok(())
+    }
+
+    fn trust(&self, out: &mut dyn Write) -> Result<()> {
+        let (config, trust) = (&self.loaded.config, &self.loaded.trust);
+        let here = match self.project {
+            Some(project) if config.trusts(project) => "; this project is",
+            Some(_) => "; this project is not: `doorward trust`",
+            None => "",
+        };
+        let counted = [
+            (config.projects.trusted.len(), "project"),
+            (trust.binaries.len(), "program"),
+            (trust.domains.len(), "domain"),
+            (trust.servers.len(), "tool server"),
+        ];
+        let shown = |(count, word): &(usize, &str)| format!("{count} {word}{}", if *count == 1 { "" } else { "s" });
+        let trusted: Vec<String> = counted.iter().filter(|(count, _)| *count > 0).map(shown).collect();
+        let trusted = if trusted.is_empty() { "nothing".to_owned() } else { trusted.join(", ") };
+        writeln!(out, "trusted: {trusted}{here}")?;
+        Ok(())
+    }
+
+    /// What a person can do something about.
+    fn wants(&self, out: &mut dyn Write) -> Result<()> {
+        match self.pending {
+            0 => {}
+            1 => writeln!(out, "1 call waits for an answer: `doorward review`")?,
+            many => writeln!(out, "{many} calls wait for an answer: `doorward review`")?,
+        }
+        let alerts = &self.figures.alerts;
+        for alert in alerts.iter().take(ALERTS) {
+            writeln!(out, "alert {}: {} ({})", alert.kind.word(), visible(&alert.text), alert.id)?;
+        }
+        if alerts.len() > ALERTS {
+            writeln!(out, "and {} more alerts: `doorward alerts`", alerts.len() - ALERTS)?;
+        }
+        for offer in self.offers.iter().filter(|offer| offer.is_something()) {
+            writeln!(out, "offer {}: {}", offer.id, visible(&offer.sentence()))?;
+        }
+        if let Some(sentence) = self.upgraded {
+            writeln!(out, "{}; `doorward replay --upgrade` lists them", visible(sentence))?;
+        }
+        if let [ticket] = self.tickets {
+            let pattern = visible(&ticket.pattern);
+            writeln!(
+                out,
+                "you let `{pattern}` run {} times this week: `doorward tickets` offers a rule",
+                ticket.overrides
+            )?;
+        } else if !self.tickets.is_empty() {
+            writeln!(out, "{} kinds of calls that you keep letting run: `doorward tickets`", self.tickets.len())?;
+        }
+        for review in self.reviews {
+            writeln!(out, "{}", review.sentence())?;
+        }
+        Ok(())
+    }
+}

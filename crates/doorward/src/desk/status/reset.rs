@@ -1,0 +1,60 @@
+//! `doorward reset`: a person sets the denial counters of sessions back, and nothing else.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
+
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::time;
+use crate::memory::session::Session;
+use crate::policy::trust::person;
+
+/// Sessions that were silent for longer begin anew anyway.
+const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+#[derive(Debug, Args)]
+pub struct ResetArguments {
+    /// Only this session
+    #[arg(long)]
+    pub session: Option<String>,
+}
+
+pub fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
+    person::required()?;
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let filter = Filter {
+        kind: Some(Kind::Decision),
+        session: arguments.session.clone(),
+        since_ms: Some(time::now_ms().saturating_sub(RECENT_MS)),
+        ..Filter::default()
+    };
+    let rows = room.index()?.list(&filter)?;
+    let sessions: BTreeSet<String> = rows.into_iter().filter_map(|row| row.session).collect();
+    let counted: Vec<String> =
+        sessions.into_iter().filter(|session| Session::of(&room.places, session).has_denials()).collect();
+    if counted.is_empty() {
+        bail!("no session has a denial to forget");
+    }
+    if !person::agrees(&format!("set the denial counters of {} sessions back?", counted.len()))? {
+        bail!("nothing was changed");
+    }
+    let mut ledger = Ledger::of(&room.places);
+    for session in &counted {
+        clear(&room.places, &mut ledger, session)?;
+    }
+    writeln!(anstream::stdout(), "{} sessions begin to count anew", counted.len())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// INVARIANT: the record is durable before the counters are set back.
+fn clear(places: &Places, ledger: &mut dyn Recorder, session: &str) -> Result<()> {
+    let body = SessionBody { session: session.into(), agent: None, step: SessionStep::Reset };
+    let _receipt = ledger.append(Entry::new(&body)?)?;
+    Session::of(places, session).reset()
+}

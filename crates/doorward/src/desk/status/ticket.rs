@@ -1,0 +1,241 @@
+//! Review tickets: what people keep overriding wants another rule, or another habit. Nothing is learnt by itself.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use doorward_ledger::{Filter, Hash, Index, Kind, Override, PolicyBody};
+use doorward_vocabulary::PatternId;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::cover::Cover;
+use crate::desk::audit::Room;
+use crate::desk::offers::{self, Offer};
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::{time, visible};
+use crate::policy::trust::person;
+
+/// So many overrides of one pattern …
+const OVERRIDES: usize = 3;
+
+/// … in so much time open a ticket.
+const WINDOW_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+#[derive(Debug, Args)]
+pub struct TicketsArguments {
+    #[command(subcommand)]
+    pub what: Option<What>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// List open tickets; the same as no word at all
+    List,
+    /// Show the overrides behind one, the narrowest rule that would cover them, and what it would have changed
+    Show { id: String },
+    /// Close one after a review; only a person may. Three more overrides open it again
+    Close {
+        id: String,
+        /// What the review found; the record keeps it
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
+}
+
+/// A pattern that was overridden too often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ticket {
+    pub id: String,
+    pub pattern: PatternId,
+    pub overrides: usize,
+    pub last_ms: u64,
+}
+
+pub fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
+    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let index = room.index()?;
+    match &arguments.what {
+        None | Some(What::List) => list(&open(&index)?, arguments.json)?,
+        Some(What::Show { id }) => show(&room, &index, &find(&index, id)?, arguments.json)?,
+        Some(What::Close { id, why }) => {
+            person::required()?;
+            let ticket = find(&index, id)?;
+            if !person::agrees(&format!("close the review of `{}`?", ticket.pattern))? {
+                bail!("nothing was closed");
+            }
+            close(&mut Ledger::of(&room.places), &ticket, why)?;
+            writeln!(anstream::stdout(), "closed")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All patterns with enough overrides in the last seven days and since their last review.
+pub fn open(index: &Index) -> Result<Vec<Ticket>> {
+    let since_ms = time::now_ms().saturating_sub(WINDOW_MS);
+    let closed = closings(index)?;
+    let mut by_pattern: BTreeMap<PatternId, Vec<Override>> = BTreeMap::new();
+    for one in index.overrides(since_ms)? {
+        let reviewed_ms = closed.get(&id_of(&one.pattern)).copied();
+        if reviewed_ms.is_none_or(|reviewed| one.time_ms > reviewed) {
+            by_pattern.entry(one.pattern.clone()).or_default().push(one);
+        }
+    }
+    let enough = by_pattern.into_iter().filter(|(_, overrides)| overrides.len() >= OVERRIDES);
+    let ticket = |(pattern, overrides): (PatternId, Vec<Override>)| Ticket {
+        id: id_of(&pattern),
+        overrides: overrides.len(),
+        last_ms: overrides.iter().map(|one| one.time_ms).max().unwrap_or_default(),
+        pattern,
+    };
+    Ok(enough.map(ticket).collect())
+}
+
+/// The same once the record is as old as what a ticket looks back on: in the first days everything is asked for the first
+/// time, and nothing is overdue.
+pub fn overdue(index: &Index) -> Result<Vec<Ticket>> {
+    let first = Filter { kind: Some(Kind::Decision), oldest_first: true, limit: Some(1), ..Filter::default() };
+    let began_ms = index.list(&first)?.first().map(|row| row.time_ms);
+    let is_young = began_ms.is_none_or(|began| time::now_ms().saturating_sub(began) < WINDOW_MS);
+    if is_young { Ok(Vec::new()) } else { open(index) }
+}
+
+/// When reviews were closed, by ticket; the last one counts.
+fn closings(index: &Index) -> Result<BTreeMap<String, u64>> {
+    let filter = Filter { kind: Some(Kind::Policy), oldest_first: true, ..Filter::default() };
+    let closing = |text: &str| Some(text.strip_prefix("review ticket ")?.strip_suffix(" closed")?.to_owned());
+    let rows = index.list(&filter)?;
+    Ok(rows.iter().filter_map(|row| Some((closing(row.text.as_deref()?)?, row.time_ms))).collect())
+}
+
+fn close(ledger: &mut dyn Recorder, ticket: &Ticket, why: &str) -> Result<()> {
+    let body = PolicyBody {
+        what: format!("review ticket {} closed", ticket.id),
+        before: Some(ticket.pattern.clone().into()),
+        after: Some(why.to_owned()),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: None,
+    };
+    ledger.append(Entry::new(&body)?).map(|_receipt| ())
+}
+
+fn find(index: &Index, id: &str) -> Result<Ticket> {
+    match open(index)?.into_iter().find(|ticket| ticket.id == id) {
+        Some(ticket) => Ok(ticket),
+        None => bail!("no open ticket has the id `{id}`; `doorward tickets` lists them"),
+    }
+}
+
+fn id_of(pattern: &str) -> String {
+    Hash::of(pattern.as_bytes()).to_string().chars().take(8).collect()
+}
+
+fn list(tickets: &[Ticket], json: bool) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(tickets)?)?;
+        return Ok(());
+    }
+    for ticket in tickets {
+        writeln!(
+            out,
+            "{}  {:>3} overrides, last {}  {}",
+            ticket.id,
+            ticket.overrides,
+            time::moment(ticket.last_ms),
+            visible(&ticket.pattern)
+        )?;
+    }
+    if tickets.is_empty() {
+        writeln!(out, "nothing was overridden three times in seven days")?;
+    }
+    Ok(())
+}
+
+fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
+    let since_ms = time::now_ms().saturating_sub(WINDOW_MS);
+    let mut overrides = index.overrides(since_ms)?;
+    overrides.retain(|one| one.pattern == ticket.pattern);
+    let cover = Cover::of(room, &overrides)?;
+    let mut offers = offers::open(room, index)?;
+    offers.retain(|offer| offer.pattern == ticket.pattern);
+    let mut out = anstream::stdout().lock();
+    if json {
+        let rule = cover.as_ref().map(Cover::to_json);
+        let offers: Vec<Value> = offers.iter().map(Offer::to_json).collect();
+        let shown = json!({ "pattern": ticket.pattern, "overrides": overrides, "rule": rule, "offers": offers });
+        writeln!(out, "{shown:#}")?;
+        return Ok(());
+    }
+    writeln!(out, "{}", visible(&ticket.pattern))?;
+    for one in &overrides {
+        let why = one.why.as_deref().map(|why| format!("  because: {}", visible(why))).unwrap_or_default();
+        writeln!(out, "  {}  {}{why}", time::moment(one.time_ms), visible(&one.call).replace('\n', " ⏎ "))?;
+    }
+    for offer in &offers {
+        writeln!(out, "offer {}: {}", offer.id, visible(&offer.sentence()))?;
+    }
+    match cover {
+        Some(cover) => cover.sentences().iter().try_for_each(|said| writeln!(out, "{}", visible(said)))?,
+        None if offers.is_empty() => writeln!(
+            out,
+            "no rule covers these calls: they have too little in common, or only your own yes may answer the question"
+        )?,
+        None => {}
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_ledger::{AnswerBody, By, DecisionBody, Log, Reply};
+    use doorward_vocabulary::Verdict;
+
+    #[test]
+    fn three_overrides_in_seven_days_want_a_review_and_three_more_another() {
+        let room = tempfile::tempdir().unwrap();
+        let places = Places::at(room.path().to_str().unwrap());
+        crate::machine::record::begin(&places).unwrap();
+        let mut log = Log::open(&crate::machine::record::directory(&places)).unwrap();
+        let mut number = 0;
+        let mut overridden = |pattern: &str, ago_ms: u64| {
+            number += 1;
+            let (id, now) = (format!("d{number}"), time::now_ms() - ago_ms);
+            let body = DecisionBody {
+                id: id.clone().into(),
+                pattern: Some(pattern.into()),
+                verdict: Verdict::Confirm,
+                ..DecisionBody::default()
+            };
+            let _receipt = log.append(&body, now).unwrap();
+            let yes = AnswerBody { decision: id.into(), reply: Reply::Approved, by: By::Person, why: None };
+            let _receipt = log.append(&yes, now).unwrap();
+        };
+        let found = || {
+            let log = Log::open(&crate::machine::record::directory(&places)).unwrap();
+            let (index, _) = Index::rebuild(&room.path().join("index"), &log).unwrap();
+            open(&index).unwrap()
+        };
+        overridden("push", 8 * 24 * 60 * 60 * 1000);
+        overridden("push", 2000);
+        overridden("push", 1000);
+        overridden("fetch", 1000);
+        assert_eq!(found(), [], "two in seven days are not three");
+        overridden("push", 500);
+        let ticket = found().pop().unwrap();
+        assert_eq!((ticket.pattern.as_str(), ticket.overrides), ("push", 3));
+        close(&mut Ledger::of(&places), &ticket, "a rule was added").unwrap();
+        assert_eq!(found(), []);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        (0..3).for_each(|_| overridden("push", 0));
+        assert_eq!(found().len(), 1);
+    }
+}

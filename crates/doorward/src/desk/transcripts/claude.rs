@@ -1,0 +1,55 @@
+//! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`.
+
+use serde_json::Value;
+
+use super::{Calls, Format, Past, moment, text};
+use crate::hook::agents::Agent;
+
+#[derive(Debug, Default)]
+pub struct Reader {
+    calls: Calls,
+}
+
+impl Format for Reader {
+    fn line(&mut self, number: u64, line: &Value) -> Option<()> {
+        let kind = text(line, "type")?;
+        let content = line.pointer("/message/content");
+        match (kind, content.and_then(Value::as_array)) {
+            ("assistant", Some(blocks)) => {
+                for block in blocks.iter().filter(|block| text(block, "type") == Some("tool_use")) {
+                    self.calls.add(Past {
+                        agent: Agent::Claude,
+                        session: text(line, "sessionId").unwrap_or_default().into(),
+                        cwd: text(line, "cwd").unwrap_or("/").to_owned(),
+                        tool: text(block, "name")?.to_owned(),
+                        input: block.get("input")?.clone(),
+                        id: Some(text(block, "id")?.to_owned()),
+                        time_ms: moment(line, "timestamp"),
+                        ran: false,
+                        line: number,
+                    });
+                }
+            }
+            ("user", Some(blocks)) => {
+                for block in blocks.iter().filter(|block| text(block, "type") == Some("tool_result")) {
+                    if has_run(block) {
+                        self.calls.ran(text(block, "tool_use_id")?);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn calls(self) -> Vec<Past> {
+        self.calls.calls
+    }
+}
+
+/// Refusals and calls of tools that do not exist are errors too; a command that ran and failed says how it ended.
+fn has_run(block: &Value) -> bool {
+    let is_error = block.get("is_error") == Some(&Value::Bool(true));
+    let said = block.get("content").and_then(|content| content.as_str().or_else(|| text(content.get(0)?, "text")));
+    !is_error || said.is_some_and(|said| said.starts_with("Exit code "))
+}

@@ -1,0 +1,59 @@
+//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The directory stands in a file beside it, if at all.
+
+use std::path::Path;
+
+use doorward_vocabulary::SessionId;
+use serde_json::Value;
+
+use super::{Calls, Format, Past, moment, text};
+use crate::hook::agents::Agent;
+
+#[derive(Debug)]
+pub struct Reader {
+    session: SessionId,
+    cwd: String,
+    calls: Calls,
+}
+
+impl Reader {
+    pub fn new(path: &Path) -> Reader {
+        let folder = path.parent().and_then(Path::parent);
+        let named =
+            folder.and_then(|folder| crate::machine::checked_read::start_of(folder.join(".project_root"), 1 << 12));
+        let cwd = named.map(|text| text.trim().to_owned()).filter(|cwd| cwd.starts_with('/'));
+        Reader { session: SessionId::default(), cwd: cwd.unwrap_or_else(|| "/".to_owned()), calls: Calls::default() }
+    }
+}
+
+impl Format for Reader {
+    fn line(&mut self, number: u64, line: &Value) -> Option<()> {
+        if !line.is_object() {
+            return None;
+        }
+        if let Some(session) = text(line, "sessionId") {
+            self.session = session.into();
+        }
+        for call in line.get("toolCalls").and_then(Value::as_array).into_iter().flatten() {
+            let id = text(call, "id")?;
+            self.calls.add(Past {
+                agent: Agent::Gemini,
+                session: self.session.clone(),
+                cwd: self.cwd.clone(),
+                tool: text(call, "name")?.to_owned(),
+                input: call.get("args")?.clone(),
+                id: Some(id.to_owned()),
+                time_ms: moment(call, "timestamp").max(moment(line, "timestamp")),
+                ran: false,
+                line: number,
+            });
+            if text(call, "status") == Some("success") {
+                self.calls.ran(id);
+            }
+        }
+        Some(())
+    }
+
+    fn calls(self) -> Vec<Past> {
+        self.calls.calls
+    }
+}

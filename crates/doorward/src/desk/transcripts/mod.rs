@@ -1,0 +1,220 @@
+//! What agents wrote down about their own sessions: past calls, read without changing anything.
+//!
+//! Each agent has a file here that knows its format. Lines that cannot be read are counted, never guessed at.
+
+mod claude;
+mod codex;
+mod gemini;
+mod opencode;
+mod pi;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use doorward_vocabulary::SessionId;
+use serde_json::{Value, json};
+
+use crate::hook::agents::{Agent, Event, Proposed};
+use crate::machine::paths::Places;
+use crate::machine::screen::time;
+
+/// The agents whose transcripts are read.
+pub const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
+
+/// A line longer than this is not a call that anybody made.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// A folder deeper than this belongs to nobody's sessions.
+const DEPTH: usize = 6;
+
+/// One file of transcripts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub agent: Agent,
+    pub path: PathBuf,
+}
+
+/// One call of the past.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Past {
+    pub agent: Agent,
+    pub session: SessionId,
+    pub cwd: String,
+    /// Tool and input as the agent's hook would be told.
+    pub tool: String,
+    pub input: Value,
+    /// The agent's own name for the call.
+    pub id: Option<String>,
+    /// When it was made; zero if nobody knows.
+    pub time_ms: u64,
+    /// The transcript shows that it ran.
+    pub ran: bool,
+    /// The line, or the row, that it stands in.
+    pub line: u64,
+}
+
+/// What a file held.
+#[derive(Debug, Default, PartialEq)]
+pub struct Found {
+    pub calls: Vec<Past>,
+    /// Lines that are not what the format says.
+    pub malformed: u64,
+}
+
+impl Past {
+    /// The call as the agent's hook would have proposed it; `None` if it is none that a hook sees.
+    pub fn proposed(&self) -> Option<Proposed> {
+        let event = if self.agent == Agent::Gemini { "BeforeTool" } else { "PreToolUse" };
+        let payload = json!({
+            "hook_event_name": event, "session_id": self.session, "cwd": self.cwd, "tool_name": self.tool,
+            "tool_input": self.input, "tool_use_id": self.id, "has_ui": true,
+        });
+        match self.agent.translate(&payload, true) {
+            Ok(Event::Proposed(proposed)) => Some(*proposed),
+            Ok(_) | Err(_) => None,
+        }
+    }
+}
+
+/// The files of all agents that were written since then, in a fixed order.
+pub fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
+    let mut found = Vec::new();
+    for agent in AGENTS {
+        let (folder, ending) = place(agent, places.home());
+        let mut paths = Vec::new();
+        below(&folder, ending, DEPTH, &mut paths);
+        paths.retain(|path| written_ms(path) >= since_ms);
+        paths.sort();
+        found.extend(paths.into_iter().map(|path| Source { agent, path }));
+    }
+    found
+}
+
+/// Where each agent writes its sessions down.
+pub fn folders(places: &Places) -> Vec<(Agent, PathBuf)> {
+    AGENTS.into_iter().map(|agent| (agent, place(agent, places.home()).0)).collect()
+}
+
+/// Reads one file.
+pub fn read(source: &Source, since_ms: u64) -> Found {
+    let mut found = match source.agent {
+        Agent::Opencode => opencode::read(&source.path),
+        Agent::Codex => lines(&source.path, codex::Reader::default()),
+        Agent::Gemini => lines(&source.path, gemini::Reader::new(&source.path)),
+        Agent::Pi => lines(&source.path, pi::Reader::default()),
+        Agent::Claude => lines(&source.path, claude::Reader::default()),
+        Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => {
+            Found::default()
+        }
+    };
+    found.calls.retain(|call| call.time_ms >= since_ms);
+    found
+}
+
+/// Takes in the lines of one format.
+trait Format {
+    /// One line; `None` if it is not what the format says.
+    fn line(&mut self, number: u64, line: &Value) -> Option<()>;
+
+    /// What was found.
+    fn calls(self) -> Vec<Past>;
+}
+
+/// Calls in the order in which they were made, to which results are added as they come.
+#[derive(Debug, Default)]
+struct Calls {
+    calls: Vec<Past>,
+    by_id: HashMap<String, usize>,
+}
+
+impl Calls {
+    fn add(&mut self, call: Past) {
+        if let Some(id) = &call.id {
+            // A transcript that was taken up again may repeat what it had.
+            if self.by_id.contains_key(id) {
+                return;
+            }
+            self.by_id.insert(id.clone(), self.calls.len());
+        }
+        self.calls.push(call);
+    }
+
+    fn ran(&mut self, id: &str) {
+        if let Some(call) = self.by_id.get(id).and_then(|at| self.calls.get_mut(*at)) {
+            call.ran = true;
+        }
+    }
+}
+
+/// Where an agent keeps its transcripts, and how their names end.
+fn place(agent: Agent, home: &str) -> (PathBuf, &'static str) {
+    let home = Path::new(home);
+    match agent {
+        Agent::Claude => (crate::desk::setup::directory_of(agent, home).join("projects"), ".jsonl"),
+        Agent::Codex => (crate::desk::setup::directory_of(agent, home).join("sessions"), ".jsonl"),
+        Agent::Pi => (crate::desk::setup::directory_of(agent, home).join("sessions"), ".jsonl"),
+        Agent::Gemini => (home.join(".gemini/tmp"), ".jsonl"),
+        Agent::Opencode => (home.join(".local/share/opencode"), ".db"),
+        Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => {
+            (home.join(".none"), ".none")
+        }
+    }
+}
+
+fn below(folder: &Path, ending: &str, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let Ok(kind) = entry.file_type() else { continue };
+        // Links are not followed: what they lead to is not a transcript of this agent.
+        if kind.is_dir() && depth > 0 {
+            below(&entry.path(), ending, depth - 1, found);
+        } else if kind.is_file() && entry.file_name().to_string_lossy().ends_with(ending) {
+            found.push(entry.path());
+        }
+    }
+}
+
+fn written_ms(path: &Path) -> u64 {
+    let written = path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let since = written.and_then(|written| written.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn lines(path: &Path, mut format: impl Format) -> Found {
+    let mut malformed = 0;
+    let Ok(file) = File::open(path) else { return Found { calls: Vec::new(), malformed: 1 } };
+    let mut reader = BufReader::new(file);
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes) {
+            Ok(0) => break,
+            Ok(_) if bytes.iter().all(u8::is_ascii_whitespace) => continue,
+            Ok(_) => {}
+            Err(_) => {
+                malformed += 1;
+                break;
+            }
+        }
+        let understood = serde_json::from_slice(&bytes).ok().and_then(|line: Value| format.line(number, &line));
+        malformed += u64::from(understood.is_none());
+    }
+    Found { calls: format.calls(), malformed }
+}
+
+/// The moment that a field names.
+fn moment(line: &Value, field: &str) -> u64 {
+    let text = line.get(field).and_then(Value::as_str).unwrap_or_default();
+    // `2026-11-15T18:32:19.576Z`: the second is enough.
+    text.get(..19).and_then(|text| time::parse(text, 0).ok()).unwrap_or_default()
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> Option<&'v str> {
+    value.get(field).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Pi: `~/.pi/agent/sessions/<directory>/<time>_<id>.jsonl`.
+
+use doorward_vocabulary::SessionId;
+use serde_json::Value;
+
+use super::{Calls, Format, Past, moment, text};
+use crate::hook::agents::Agent;
+
+#[derive(Debug, Default)]
+pub struct Reader {
+    session: SessionId,
+    cwd: String,
+    calls: Calls,
+}
+
+impl Format for Reader {
+    fn line(&mut self, number: u64, line: &Value) -> Option<()> {
+        let kind = text(line, "type")?;
+        if kind == "session" {
+            self.session = text(line, "id").unwrap_or_default().into();
+            self.cwd = text(line, "cwd").unwrap_or("/").to_owned();
+        }
+        let message = line.get("message").filter(|_| kind == "message");
+        match message.and_then(|message| text(message, "role")) {
+            Some("assistant") => {
+                let blocks = line.pointer("/message/content").and_then(Value::as_array);
+                for block in blocks.into_iter().flatten().filter(|block| text(block, "type") == Some("toolCall")) {
+                    self.calls.add(Past {
+                        agent: Agent::Pi,
+                        session: self.session.clone(),
+                        cwd: self.cwd.clone(),
+                        tool: text(block, "name")?.to_owned(),
+                        input: block.get("arguments")?.clone(),
+                        id: Some(text(block, "id")?.to_owned()),
+                        time_ms: moment(line, "timestamp"),
+                        ran: false,
+                        line: number,
+                    });
+                }
+            }
+            Some("toolResult") => {
+                let result = line.get("message")?;
+                if has_run(result) {
+                    self.calls.ran(text(result, "toolCallId")?);
+                }
+            }
+            Some(_) | None => {}
+        }
+        Some(())
+    }
+
+    fn calls(self) -> Vec<Past> {
+        self.calls.calls
+    }
+}
+
+/// A command that ran and failed is an error as well, and says how it ended.
+fn has_run(result: &Value) -> bool {
+    let said = result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or_default();
+    result.get("isError") != Some(&Value::Bool(true)) || said.contains("Command exited with code ")
+}

@@ -1,0 +1,244 @@
+//! A person accepts a proposal, or takes it back: shown on the record first, recorded, and only then made.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::{Mode, Policy, Stage};
+use doorward_ledger::PolicyBody;
+use rustix::fs::FlockOperation;
+
+use super::proposal::{self, PatternChange, Proposal, RuleChange};
+use super::quarterly::QUARTER_MS;
+use crate::desk::audit::Room;
+use crate::desk::replay::{self, Replayed};
+use crate::desk::rules::Change;
+use crate::desk::setup::write;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::{self, time, visible};
+use crate::policy::approved_config::{self, Accepted, USER};
+use crate::policy::config::Numbers;
+use crate::policy::from_history;
+use crate::policy::load::{self, Instead, Loaded, THRESHOLDS};
+use crate::policy::trust::person;
+use crate::policy::user_files::Own;
+
+/// Changes that are listed before a person is asked.
+const LISTED: usize = 20;
+
+/// Which way a proposal is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    There,
+    Back,
+}
+
+impl Way {
+    const fn word(self) -> &'static str {
+        match self {
+            Way::There => "accepted",
+            Way::Back => "taken back",
+        }
+    }
+}
+
+/// What a proposal comes down to here and now.
+struct Plan {
+    proposal: Proposal,
+    loaded: Loaded,
+    policy: Policy,
+    way: Way,
+}
+
+/// Shows what a proposal would change; changes nothing.
+pub fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
+    let room = Room::open(places)?;
+    let plan = Plan::of(&room, &proposal::found(&room.places, path), Way::There)?;
+    let replayed = plan.effect(&room)?;
+    let mut out = anstream::stdout().lock();
+    if json {
+        writeln!(out, "{:#}", replay::to_json(&replayed, 0))?;
+    } else {
+        plan.print(&mut out)?;
+        replay::print(&mut out, &replayed, LISTED)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a proposal that was just made would have changed.
+pub fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
+    replay::trusted(&room.places)?;
+    let loaded = load::load(&room.places, None, "");
+    let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+    Plan { proposal: proposal.clone(), loaded, policy, way: Way::There }.effect(room)
+}
+
+/// Lets a person accept a proposal or take it back.
+pub fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
+    person::required()?;
+    let _lock = lock(&places)?;
+    let room = Room::open(places)?;
+    let path = &proposal::found(&room.places, path);
+    let plan = Plan::of(&room, path, way)?;
+    let replayed = plan.effect(&room)?;
+    let mut out = anstream::stdout().lock();
+    plan.print(&mut out)?;
+    replay::print(&mut out, &replayed, LISTED)?;
+    if !person::agrees("let this count?")? {
+        bail!("nothing was changed");
+    }
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let what = format!("tuning proposal {name} {}", way.word());
+    plan.made(&room.places, &what, &replayed, &mut Ledger::of(&room.places))?;
+    writeln!(out, "done; what got laxer counts from the next session on, or after `doorward reload`")?;
+    if way == Way::There {
+        writeln!(out, "`doorward tune revert {name}` takes it back")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Plan {
+    /// INVARIANT: a proposal that was touched, or made for another record or another policy, goes no further than this.
+    fn of(room: &Room, path: &Path, way: Way) -> Result<Plan> {
+        replay::trusted(&room.places)?;
+        let proposal = Proposal::load(&room.places, path)?;
+        let kept = room.log.record(proposal.sequence)?.map(|record| record.hash.to_string());
+        if kept.as_deref() != Some(proposal.ledger.as_str()) {
+            bail!("`{}` was made from another record; nothing was changed", path.display());
+        }
+        let loaded = load::load(&room.places, None, "");
+        let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+        let proposal = match way {
+            Way::There => proposal,
+            Way::Back => proposal.reversed(&policy),
+        };
+        let again = || {
+            let review = proposal.review.word();
+            format!("`{}` cannot be used: nothing was changed; `doorward tune {review}` makes it anew", path.display())
+        };
+        proposal.applied_to(&policy).with_context(again)?;
+        for RuleChange { id, to, .. } in &proposal.rule {
+            Change::stage(&policy.rules, id, *to).with_context(again)?;
+        }
+        Ok(Plan { proposal, loaded, policy, way })
+    }
+
+    fn print(&self, out: &mut dyn Write) -> Result<()> {
+        for one in &self.proposal.threshold {
+            writeln!(out, "threshold of {}: {:.2} → {:.2}", visible(&one.category), one.from, one.to)?;
+            writeln!(out, "    {}", visible(&one.why))?;
+        }
+        for one in &self.proposal.rule {
+            writeln!(out, "rule {}: {} → {}", visible(&one.id), one.from, one.to)?;
+            writeln!(out, "    {}", visible(&one.why))?;
+        }
+        for one in &self.proposal.kept {
+            writeln!(out, "rule {} stays", visible(&one.id))?;
+            writeln!(out, "    {}", visible(&one.why))?;
+        }
+        for one in &self.proposal.pattern {
+            writeln!(out, "the past of `{}` in {}: {}", visible(&one.pattern), visible(&one.project), self.way.word())?;
+            writeln!(out, "    {}", visible(&one.why))?;
+        }
+        Ok(())
+    }
+
+    /// What it would have done to the decisions of the quarter.
+    fn effect(&self, room: &Room) -> Result<Replayed> {
+        let (here, instead) = (Instead::default(), self.instead()?);
+        let policies = replay::between(&room.places, &here, &instead);
+        replay::replay(&room.log, time::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())
+    }
+
+    fn instead(&self) -> Result<Instead> {
+        let covered = |source: &str| self.loaded.covered().find(|(name, _)| *name == source);
+        let mut config = covered(USER).map(|(_, covered)| covered.config.clone()).unwrap_or_default();
+        let stages = |id: &str| self.proposal.rule.iter().find(|one| one.id == id).map(|one| one.to);
+        for one in self.proposal.rule.iter().filter(|one| !is_own(one)) {
+            config.rules.insert(one.id.clone(), one.to);
+        }
+        let mut rules = self.loaded.own.rules.clone();
+        for rule in &mut rules {
+            rule.stage = stages(&rule.id).unwrap_or(rule.stage);
+        }
+        Ok(Instead {
+            config: Some(config),
+            thresholds: Some(self.numbers()?),
+            own: Some(Own { rules, ..Own::default() }),
+            scorer: None,
+            history: None,
+        })
+    }
+
+    /// The thresholds file as it would be.
+    fn numbers(&self) -> Result<Numbers> {
+        let covered = self.loaded.covered().find(|(name, _)| *name == THRESHOLDS);
+        let mut numbers = covered.map(|(_, covered)| covered.config.thresholds).unwrap_or_default();
+        for one in &self.proposal.threshold {
+            numbers.by_operation.set(one.operation()?, Some(one.to));
+        }
+        Ok(numbers)
+    }
+
+    /// INVARIANT: the record, with what the replay found, is durable before anything is changed.
+    fn made(&self, places: &Places, what: &str, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<()> {
+        let shown = |[major, minor, patch]: [u32; 3]| format!("ruleset {major}.{minor}.{patch}");
+        let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
+        let after = replayed.bump().after(before);
+        let sums = &replayed.all;
+        let body = PolicyBody {
+            what: format!("{what}: {} laxer, {} stricter of {} replayed", sums.laxer, sums.stricter, sums.judged),
+            before: Some(shown(before)),
+            after: Some(format!("{}: {}", shown(after), self.sentence())),
+            user: Some(rustix::process::geteuid().as_raw().to_string()),
+            project: None,
+        };
+        let entry = Entry::new(&body)?;
+        let _receipt = ledger.append(entry).context("the change cannot be recorded, so nothing was changed")?;
+        if !self.proposal.threshold.is_empty() {
+            let numbers = self.numbers()?;
+            write::replace(&places.thresholds_file(), &numbers.print())?;
+            approved_config::accept_in(places, THRESHOLDS, |config| config.thresholds = numbers)?;
+        }
+        for RuleChange { id, to, .. } in &self.proposal.rule {
+            Change::stage(&self.policy.rules, id, *to)?.apply(places)?;
+        }
+        for item in self.proposal.pattern.iter().map(PatternChange::accepted) {
+            match self.way {
+                Way::There => from_history::accept(places, item, ledger)?,
+                // What has lapsed, or ended with a regret, is gone already.
+                Way::Back => drop(from_history::withdraw(places, &item.id, ledger)),
+            }
+        }
+        approved_config::set_ruleset(places, after)
+    }
+
+    fn sentence(&self) -> String {
+        let thresholds = self.proposal.threshold.iter();
+        let thresholds = thresholds.map(|one| format!("{} from {:.2} to {:.2}", one.category, one.from, one.to));
+        let stage = |stage: Stage| stage.as_str();
+        let rules =
+            self.proposal.rule.iter().map(|one| format!("{} from {} to {}", one.id, stage(one.from), stage(one.to)));
+        let patterns = self.proposal.pattern.iter().map(|one| format!("the past of {}", one.pattern));
+        thresholds.chain(rules).chain(patterns).collect::<Vec<String>>().join(", ")
+    }
+}
+
+fn is_own(change: &RuleChange) -> bool {
+    change.id.starts_with("own/")
+}
+
+/// Two people, or two terminals, do not change the policy at once.
+fn lock(places: &Places) -> Result<File> {
+    let directory = proposal::directory(places);
+    DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+    let file = OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(directory.join("lock"))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(_) => bail!("another `doorward tune accept` is at work; nothing was changed"),
+    }
+}

@@ -1,0 +1,221 @@
+//! What a review found: each finding is a drift that a person should do something about.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::rc::Rc;
+
+use doorward_ledger::Reply;
+use doorward_vocabulary::Verdict;
+use serde::Serialize;
+
+use super::history::Past;
+use crate::machine::screen::visible;
+
+/// At most this share of what was approved may be regretted.
+pub const REGRET: f64 = 0.01;
+
+/// So many cases have to be regretted before it is no mishap.
+pub const MISHAPS: u64 = 3;
+
+/// A question that is answered with yes at least so often asks for nothing.
+pub const ALWAYS: f64 = 0.9;
+
+/// So many answers are wanted before a rule is called too strict.
+pub const ANSWERS: u64 = 20;
+
+/// So many blocks of one session …
+const BLOCKS: usize = 5;
+
+/// … in so much time are an attack, or a loop.
+const BURST_MS: u64 = 10 * 60 * 1000;
+
+/// So many answers of one user are wanted before they are compared with those of others.
+const COMPARED: u64 = 50;
+
+/// A user overrides too much who says no less than this share of the times that others would have …
+const SPARING: f64 = 0.5;
+
+/// … if chance explains it less than once in ten thousand times.
+const DEVIATIONS: f64 = 4.0;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drift {
+    /// A rule asks, and nearly always a person says yes.
+    TooStrict,
+    /// What is approved is regretted too often.
+    TooLax,
+    /// One session was blocked again and again.
+    Attack,
+    /// One user lets far more run than others do.
+    Abuse,
+}
+
+impl Drift {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Drift::TooStrict => "too strict",
+            Drift::TooLax => "too lax",
+            Drift::Attack => "burst of blocks",
+            Drift::Abuse => "overrides",
+        }
+    }
+}
+
+/// One drift.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finding {
+    pub drift: Drift,
+    /// The rule, category, session or user.
+    pub about: String,
+    pub text: String,
+}
+
+impl Finding {
+    pub fn new(drift: Drift, about: &str, text: String) -> Finding {
+        Finding { drift, about: about.to_owned(), text }
+    }
+}
+
+/// Sessions that were blocked again and again within minutes.
+pub fn bursts<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<Finding> {
+    let mut blocks: BTreeMap<&Rc<str>, Vec<u64>> = BTreeMap::new();
+    for one in past.filter(|one| one.verdict == Verdict::Block && !one.session.is_empty()) {
+        blocks.entry(&one.session).or_default().push(one.time_ms);
+    }
+    let found = blocks.into_iter().filter_map(|(session, mut times)| {
+        times.sort_unstable();
+        let is_burst = |window: &[u64]| matches!(window, [first, .., last] if last - first <= BURST_MS);
+        times.windows(BLOCKS).any(is_burst).then(|| {
+            let text = format!(
+                "{} calls were blocked, {BLOCKS} of them within ten minutes; `doorward audit list --session {session} \
+                 --verdict block` shows them",
+                times.len()
+            );
+            Finding::new(Drift::Attack, session, text)
+        })
+    });
+    found.collect()
+}
+
+/// What one user let run, and what others would have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct UserRate {
+    pub user: String,
+    pub answered: u64,
+    pub let_run: u64,
+    /// So many would have been, had others been asked the same.
+    pub expected: f64,
+    pub is_excessive: bool,
+}
+
+/// So many answers of each user, and so many yeses among them.
+type ByUser<'p> = BTreeMap<&'p Rc<str>, (u64, u64)>;
+
+/// How much each user lets run, against what other users do with questions of the same rules.
+pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
+    let mut asked: BTreeMap<&Rc<str>, ByUser<'p>> = BTreeMap::new();
+    for one in past.filter(|one| one.is_answered()) {
+        let (all, yes) = asked.entry(&one.rule).or_default().entry(&one.user).or_default();
+        *all += 1;
+        *yes += u64::from(one.answer == Some(Reply::Approved));
+    }
+    let mut rates: BTreeMap<&Rc<str>, (UserRate, f64)> = BTreeMap::new();
+    for users in asked.values() {
+        let (all, yes) = users.values().fold((0, 0), |sum, (all, yes)| (sum.0 + all, sum.1 + yes));
+        for (user, (own, own_yes)) in users {
+            let (rate, variance) = rates.entry(user).or_default();
+            rate.answered += own;
+            rate.let_run += own_yes;
+            // A rule that nobody else was asked about says nothing about others.
+            let share = match all - own {
+                0 => *own_yes as f64 / (*own).max(1) as f64,
+                // One answer more on either side, so that a rule with few answers is never certain.
+                others => ((yes - own_yes) as f64 + 1.0) / (others as f64 + 2.0),
+            };
+            rate.expected += share * *own as f64;
+            *variance += share * (1.0 - share) * *own as f64;
+        }
+    }
+    let judged = |(user, (rate, variance)): (&Rc<str>, (UserRate, f64))| {
+        let excess = rate.let_run as f64 - rate.expected;
+        let is_excessive = rate.answered >= COMPARED
+            && ((rate.answered - rate.let_run) as f64) < SPARING * (rate.answered as f64 - rate.expected)
+            && excess > DEVIATIONS * variance.sqrt();
+        UserRate { user: user.to_string(), is_excessive, ..rate }
+    };
+    rates.into_iter().map(judged).collect()
+}
+
+/// Who lets how much run, beside what others would have.
+pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<()> {
+    writeln!(out, "overrides by user")?;
+    for UserRate { user, let_run, answered, expected, .. } in users {
+        writeln!(
+            out,
+            "  {:<10}{let_run} of {answered} answers, others about {expected:.0}",
+            visible(&crate::machine::screen::user(user))
+        )?;
+    }
+    Ok(())
+}
+
+/// The users who let far more run than others do.
+pub fn abuses(users: &[UserRate]) -> Vec<Finding> {
+    let found = users.iter().filter(|user| user.is_excessive);
+    let finding = |user: &UserRate| {
+        let text = format!(
+            "let {} of {} calls run, where others would have let about {:.0} run; these answers count against no rule",
+            user.let_run, user.answered, user.expected
+        );
+        Finding::new(Drift::Abuse, &user.user, text)
+    };
+    found.map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn past(user: &str, verdict: Verdict, answer: Option<Reply>, time_ms: u64) -> Past {
+        Past {
+            time_ms,
+            verdict,
+            category: "write".into(),
+            user: user.into(),
+            session: user.into(),
+            rule: "push".into(),
+            answer,
+            is_regretted: false,
+            weighed: None,
+        }
+    }
+
+    fn answers(user: &str, yes: usize, no: usize) -> Vec<Past> {
+        let of = |reply| past(user, Verdict::Confirm, Some(reply), 0);
+        (0..yes).map(|_| of(Reply::Approved)).chain((0..no).map(|_| of(Reply::Declined))).collect()
+    }
+
+    #[test]
+    fn whoever_lets_far_more_run_than_others_is_named_and_nobody_else() {
+        let excessive = |all: Vec<Vec<Past>>| {
+            let all: Vec<Past> = all.into_iter().flatten().collect();
+            abuses(&users(all.iter())).into_iter().map(|finding| finding.about).collect::<Vec<_>>()
+        };
+        assert_eq!(excessive(vec![answers("ada", 60, 40), answers("ben", 97, 3)]), ["ben"]);
+        assert!(excessive(vec![answers("ada", 60, 40), answers("ben", 68, 32)]).is_empty(), "within chance");
+        assert!(excessive(vec![answers("ada", 60, 40), answers("ben", 9, 0)]).is_empty(), "too few to say");
+        assert!(excessive(vec![answers("ada", 100, 0)]).is_empty(), "there is nobody to compare with");
+        assert!(excessive(vec![answers("ada", 99, 1), answers("ben", 100, 0)]).is_empty(), "everybody does it");
+    }
+
+    #[test]
+    fn five_blocks_of_one_session_in_ten_minutes_are_a_burst() {
+        let minutes =
+            |step: u64| (0..5).map(|at| past("s", Verdict::Block, None, at * step * 60_000)).collect::<Vec<_>>();
+        assert_eq!(bursts(minutes(2).iter()).len(), 1);
+        assert!(bursts(minutes(3).iter()).is_empty());
+        assert!(bursts(minutes(2).iter().take(4)).is_empty());
+    }
+}

@@ -1,0 +1,263 @@
+//! `doorward tune`: reviews of the record that find drifts, and proposals that a person accepts. Nothing is learnt by itself.
+
+mod accept;
+mod due;
+mod finding;
+mod history;
+mod monthly;
+mod proposal;
+mod quarterly;
+mod rate;
+mod weekly;
+mod weigh;
+mod without;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use doorward_engine::{Mode, Policy};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::desk::audit::Room;
+use crate::desk::offers;
+use crate::desk::outcomes;
+use crate::desk::replay;
+use crate::machine::paths::Places;
+use crate::machine::record::Ledger;
+use crate::machine::screen::{self, time, visible};
+use crate::policy::load;
+use crate::policy::trust::person;
+
+pub use due::{Overdue, overdue};
+use finding::Finding;
+use history::History;
+use proposal::Proposal;
+
+#[derive(Debug, Args)]
+pub struct TuneArguments {
+    #[command(subcommand)]
+    task: Task,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Rates of regret and friction by category, with intervals of 95 % and the trend; overrides by user
+    ///
+    /// Regret is what was approved and later reverted or flagged, the specification's false positives. Friction is what was asked
+    /// about and let run, its false negatives.
+    Weekly,
+    /// Weigh the thresholds of layer 2 by what people regretted, and propose others where that is wanted
+    Monthly,
+    /// Weigh the rules of layer 1 by what people let run and regretted, and propose which to retire
+    Quarterly,
+    /// List the proposals that were made
+    List,
+    /// Show what a proposal would have changed in the last ninety days; changes nothing
+    Show {
+        /// The file, or its bare name
+        file: PathBuf,
+    },
+    /// Let a proposal count, after its effect on the record was shown; only a person may
+    Accept {
+        /// The file, or its bare name
+        file: PathBuf,
+    },
+    /// Take an accepted proposal back; only a person may
+    Revert {
+        /// The file, or its bare name
+        file: PathBuf,
+    },
+}
+
+/// One of the three reviews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Review {
+    Weekly,
+    Monthly,
+    Quarterly,
+}
+
+impl Review {
+    const ALL: [Review; 3] = [Review::Weekly, Review::Monthly, Review::Quarterly];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Review::Weekly => "weekly",
+            Review::Monthly => "monthly",
+            Review::Quarterly => "quarterly",
+        }
+    }
+
+    const fn period_ms(self) -> u64 {
+        match self {
+            Review::Weekly => weekly::WEEK_MS,
+            Review::Monthly => monthly::MONTH_MS,
+            Review::Quarterly => quarterly::QUARTER_MS,
+        }
+    }
+
+    /// So far back it reads.
+    const fn reach_ms(self) -> u64 {
+        match self {
+            Review::Weekly => weekly::WEEK_MS * (1 + weekly::BEFORE),
+            Review::Monthly | Review::Quarterly => self.period_ms(),
+        }
+    }
+}
+
+/// What a review says.
+enum Reviewed {
+    Weekly(weekly::Weekly),
+    Monthly(monthly::Monthly),
+    Quarterly(quarterly::Quarterly),
+}
+
+pub fn run(arguments: &TuneArguments) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    match &arguments.task {
+        Task::Weekly => make(places, Review::Weekly, arguments.json),
+        Task::Monthly => make(places, Review::Monthly, arguments.json),
+        Task::Quarterly => make(places, Review::Quarterly, arguments.json),
+        Task::List => list(&places, arguments.json),
+        Task::Show { file } => accept::show(places, file, arguments.json),
+        Task::Accept { file } => accept::decide(places, file, accept::Way::There),
+        Task::Revert { file } => accept::decide(places, file, accept::Way::Back),
+    }
+}
+
+/// Makes a review: reads the record, says what it found, and writes the proposal if there is one.
+fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
+    let policy = in_force(&places)?;
+    let room = Room::open(places)?;
+    let now_ms = time::now_ms();
+    let _found = outcomes::look(&room, now_ms.saturating_sub(review.reach_ms()))?;
+    let judging = (review != Review::Weekly).then_some(&policy);
+    let history = History::read(&room, now_ms.saturating_sub(review.reach_ms()), judging, screen::bar())?;
+    let reviewed = match review {
+        Review::Weekly => Reviewed::Weekly(weekly::review(&history, now_ms)),
+        Review::Monthly => {
+            let patterns = offers::monthly(&room, &room.index()?)?;
+            Reviewed::Monthly(monthly::review(&history, &policy).with_patterns(patterns))
+        }
+        Review::Quarterly => Reviewed::Quarterly(quarterly::review(&history, &policy)),
+    };
+    let made = Proposal::new(review, time::moment(now_ms), &policy, history.head.clone());
+    let mut proposal = reviewed.proposal(made);
+    let effect = match (&mut proposal, review) {
+        (Some(proposal), Review::Quarterly) => {
+            let effect = accept::effect(&room, proposal)?;
+            proposal.say_what_stays(&policy, &effect);
+            Some(effect)
+        }
+        (Some(_) | None, _) => None,
+    };
+    let path = proposal.map(|proposal| proposal.save(&room.places)).transpose()?;
+    let is_counted = person::required().is_ok();
+    if is_counted {
+        due::done(&mut Ledger::of(&room.places), review, reviewed.findings().len())?;
+    }
+    let mut out = anstream::stdout().lock();
+    if json {
+        let shown = json!({ "review": review, "until": time::moment(now_ms), "report": reviewed.to_json()?, "leftOut": history.left_out(), "proposal": path, "effect": effect.as_ref().map(|effect| replay::to_json(effect, 0)) });
+        writeln!(out, "{shown:#}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    reviewed.print(&mut out, &history)?;
+    if let Some(path) = path {
+        writeln!(out, "proposal: {}", path.display())?;
+        if let Some(effect) = &effect {
+            let sums = &effect.all;
+            writeln!(out, "  of {} decisions {} get laxer and {} stricter", sums.judged, sums.laxer, sums.stricter)?;
+        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        writeln!(out, "  `doorward tune accept {name}` shows what it would change, and asks")?;
+    }
+    if !is_counted {
+        writeln!(out, "not counted as the {} review: no person made it at a terminal", review.word())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The policy in force outside of any project.
+fn in_force(places: &Places) -> Result<Policy> {
+    let loaded = load::load(places, None, "");
+    loaded.tell_problems();
+    loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)
+}
+
+impl Reviewed {
+    fn findings(&self) -> &[Finding] {
+        match self {
+            Reviewed::Weekly(weekly) => &weekly.findings,
+            Reviewed::Monthly(monthly) => &monthly.findings,
+            Reviewed::Quarterly(quarterly) => &quarterly.findings,
+        }
+    }
+
+    /// What the review would change, if it would change anything.
+    fn proposal(&self, mut empty: Proposal) -> Option<Proposal> {
+        match self {
+            Reviewed::Weekly(_) => {}
+            Reviewed::Monthly(monthly) => {
+                empty.threshold.clone_from(&monthly.changes);
+                empty.pattern.clone_from(&monthly.patterns);
+            }
+            Reviewed::Quarterly(quarterly) => {
+                empty.rule.clone_from(&quarterly.changes);
+                empty.kept.clone_from(&quarterly.kept);
+            }
+        }
+        Some(empty).filter(|proposal| !proposal.is_empty())
+    }
+
+    fn to_json(&self) -> Result<Value> {
+        Ok(match self {
+            Reviewed::Weekly(weekly) => serde_json::to_value(weekly)?,
+            Reviewed::Monthly(monthly) => serde_json::to_value(monthly)?,
+            Reviewed::Quarterly(quarterly) => serde_json::to_value(quarterly)?,
+        })
+    }
+
+    fn print(&self, out: &mut dyn Write, history: &History) -> Result<()> {
+        for sentence in history.left_out() {
+            writeln!(out, "{sentence}")?;
+        }
+        if history.past.is_empty() {
+            writeln!(out, "no decision was made in mode `auto` in this time, so there is nothing to review")?;
+            return Ok(());
+        }
+        match self {
+            Reviewed::Weekly(weekly) => weekly.print(out)?,
+            Reviewed::Monthly(monthly) => monthly.print(out)?,
+            Reviewed::Quarterly(quarterly) => quarterly.print(out)?,
+        }
+        if self.findings().is_empty() {
+            writeln!(out, "nothing found")?;
+        }
+        for finding in self.findings() {
+            writeln!(out, "found: {} {}: {}", finding.drift.word(), visible(&finding.about), visible(&finding.text))?;
+        }
+        Ok(())
+    }
+}
+
+fn list(places: &Places, json: bool) -> Result<ExitCode> {
+    let all: Vec<PathBuf> = proposal::all(places);
+    let mut out = anstream::stdout().lock();
+    if json {
+        writeln!(out, "{:#}", json!(all))?;
+    } else if all.is_empty() {
+        writeln!(out, "no review has proposed anything")?;
+    } else {
+        all.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

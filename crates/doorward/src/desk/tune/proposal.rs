@@ -1,0 +1,353 @@
+//! A proposal: what a review would change, for which policy and from which record, in a file that a person may accept.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::{Operation, Policy, Rule, Stage, Thresholds, Verdict};
+use doorward_ledger::{Hash, StateKey};
+use doorward_vocabulary::PatternId;
+use serde::{Deserialize, Serialize};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::Review;
+use crate::desk::replay::Replayed;
+use crate::desk::setup::write;
+use crate::machine::checked_read;
+use crate::machine::paths::Places;
+use crate::policy::from_history;
+
+/// What the form of the file is called; another form is not read.
+const FORMAT: u32 = 1;
+
+/// A threshold that should move.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThresholdChange {
+    pub category: String,
+    pub from: f64,
+    pub to: f64,
+    pub why: String,
+}
+
+/// A rule that should change its stage.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleChange {
+    pub id: String,
+    pub from: Stage,
+    pub to: Stage,
+    pub why: String,
+}
+
+/// A rule that should change and stays, because that would change no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptRule {
+    pub id: String,
+    pub why: String,
+}
+
+/// A pattern whose past should count in layer 2.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternChange {
+    pub pattern: PatternId,
+    pub project: String,
+    /// So often a person let such calls run.
+    pub let_run: u32,
+    pub why: String,
+}
+
+impl PatternChange {
+    /// What a person accepts with it.
+    pub fn accepted(&self) -> from_history::Item {
+        let PatternChange { pattern, project, let_run, .. } = self.clone();
+        let id = from_history::id_of(&pattern, Some(&project));
+        from_history::Item { id, pattern, project: Some(project), let_run, ..from_history::Item::default() }
+    }
+}
+
+/// What a review would change.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proposal {
+    format: u32,
+    pub review: Review,
+    /// When it was made.
+    pub made: String,
+    /// The hash of the policy that it was made for.
+    policy: String,
+    /// The last entry of the log that it was made from, and its hash.
+    pub sequence: u64,
+    pub ledger: String,
+    #[serde(default)]
+    pub threshold: Vec<ThresholdChange>,
+    #[serde(default)]
+    pub rule: Vec<RuleChange>,
+    #[serde(default)]
+    pub kept: Vec<KeptRule>,
+    #[serde(default)]
+    pub pattern: Vec<PatternChange>,
+}
+
+impl Proposal {
+    pub fn new(review: Review, made: String, policy: &Policy, (sequence, ledger): (u64, String)) -> Proposal {
+        let policy = fingerprint(policy);
+        let (threshold, rule, kept, pattern) = Default::default();
+        Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold, rule, kept, pattern }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.threshold.is_empty() && self.rule.is_empty() && self.pattern.is_empty()
+    }
+
+    /// Says of each allow rule that is to be retired what comes of it, by the replay of the whole proposal.
+    pub fn say_what_stays(&mut self, policy: &Policy, effect: &Replayed) {
+        for change in &mut self.rule {
+            let is_allow = |rule: &&Rule| rule.id == change.id && rule.verdict == Verdict::AutoApprove;
+            if policy.rules.iter().any(|rule| is_allow(&rule)) {
+                let asked = effect.stricter.iter().filter(|one| one.before.rule.as_deref() == Some(&change.id)).count();
+                let words = match asked {
+                    0 => "no verdict changes by that alone: layer 2 approves the same calls, and `doorward tune monthly` weighs its threshold from then on".to_owned(),
+                    asked => format!("{asked} of them are asked about or blocked then"),
+                };
+                change.why = format!("{}; {words}", change.why);
+            }
+        }
+    }
+
+    /// Writes it beside the record. A second one of the same day and kind takes the place of the first.
+    pub fn save(&self, places: &Places) -> Result<PathBuf> {
+        let day = self.made.get(..10).unwrap_or_default();
+        let path = directory(places).join(format!("{day}-{}.toml", self.review.word()));
+        write::replace(&path, &self.text(places)?)?;
+        Ok(path)
+    }
+
+    fn text(&self, places: &Places) -> Result<String> {
+        let body = format!("# `doorward tune accept` shows what this would change, and asks\n{}", self.document());
+        Ok(format!("{}\n{body}", checksum(places, &body)?))
+    }
+
+    fn document(&self) -> DocumentMut {
+        let mut document = DocumentMut::new();
+        document.insert("format", value(i64::from(self.format)));
+        document.insert("review", value(self.review.word()));
+        document.insert("made", value(&self.made));
+        document.insert("policy", value(&self.policy));
+        document.insert("sequence", value(i64::try_from(self.sequence).unwrap_or(i64::MAX)));
+        document.insert("ledger", value(&self.ledger));
+        let threshold = |one: &ThresholdChange| {
+            table([
+                ("category", value(&one.category)),
+                ("from", value(one.from)),
+                ("to", value(one.to)),
+                ("why", value(&one.why)),
+            ])
+        };
+        let rule = |one: &RuleChange| {
+            let (from, to) = (value(one.from.as_str()), value(one.to.as_str()));
+            table([("id", value(&one.id)), ("from", from), ("to", to), ("why", value(&one.why))])
+        };
+        let thresholds: ArrayOfTables = self.threshold.iter().map(threshold).collect();
+        let rules: ArrayOfTables = self.rule.iter().map(rule).collect();
+        let kept = |one: &KeptRule| table([("id", value(&one.id)), ("why", value(&one.why))]);
+        let kept: ArrayOfTables = self.kept.iter().map(kept).collect();
+        let pattern = |one: &PatternChange| {
+            table([
+                ("pattern", value(one.pattern.as_str())),
+                ("project", value(&one.project)),
+                ("let_run", value(i64::from(one.let_run))),
+                ("why", value(&one.why)),
+            ])
+        };
+        let patterns: ArrayOfTables = self.pattern.iter().map(pattern).collect();
+        for (key, tables) in [("threshold", thresholds), ("rule", rules), ("kept", kept), ("pattern", patterns)] {
+            if !tables.is_empty() {
+                document.insert(key, Item::ArrayOfTables(tables));
+            }
+        }
+        document
+    }
+
+    /// Reads a proposal that is as it was written.
+    pub fn load(places: &Places, path: &Path) -> Result<Proposal> {
+        let shown = path.display();
+        let again = "make it again with `doorward tune monthly` or `doorward tune quarterly`; nothing was changed";
+        let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
+        let text = text.with_context(|| format!("there is no `{shown}`; `doorward tune list` names all"))?;
+        let (first, body) = text.split_once('\n').unwrap_or_default();
+        if first != checksum(places, body)? {
+            bail!("`{shown}` is damaged or was edited: its checksum does not fit; {again}");
+        }
+        let proposal: Proposal =
+            toml::from_str(body).with_context(|| format!("`{shown}` is no proposal of this version; {again}"))?;
+        if proposal.format != FORMAT {
+            bail!("`{shown}` has the form {} and not {FORMAT}; {again}", proposal.format);
+        }
+        Ok(proposal)
+    }
+
+    /// The opposite: everything back to what it was.
+    pub fn reversed(&self, policy: &Policy) -> Proposal {
+        let threshold = self.threshold.iter().cloned();
+        let rule = self.rule.iter().cloned();
+        Proposal {
+            policy: fingerprint(policy),
+            threshold: threshold.map(|one| ThresholdChange { from: one.to, to: one.from, ..one }).collect(),
+            rule: rule.map(|one| RuleChange { from: one.to, to: one.from, ..one }).collect(),
+            kept: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The policy as it would be. What the proposal was not made for, it does not change.
+    pub fn applied_to(&self, policy: &Policy) -> Result<Policy> {
+        if self.policy != fingerprint(policy) {
+            bail!(
+                "the proposal was made for another policy: rules, thresholds or the model changed since {}",
+                self.made
+            );
+        }
+        let mut changed = policy.clone();
+        for change in &self.threshold {
+            change.apply(&mut changed.thresholds)?;
+        }
+        for RuleChange { id, from, to, .. } in &self.rule {
+            let rule = changed.rules.iter_mut().find(|rule| rule.id == *id && rule.stage == *from);
+            rule.with_context(|| format!("there is no rule `{id}` that is {from}"))?.stage = *to;
+        }
+        changed.version.push_str("+tuned");
+        Ok(changed)
+    }
+}
+
+impl ThresholdChange {
+    pub fn operation(&self) -> Result<Operation> {
+        Operation::parse(&self.category).with_context(|| format!("`{}` is no category", self.category))
+    }
+
+    fn apply(&self, thresholds: &mut Thresholds) -> Result<()> {
+        let ThresholdChange { category, from, to, .. } = self;
+        let operation = self.operation()?;
+        let floor = Thresholds::default().wanted(Some(operation), false);
+        if !(floor..1.0).contains(to) {
+            bail!("the threshold of `{category}` would be {to}, and {floor} is the floor");
+        }
+        if (thresholds.wanted(Some(operation), false) - from).abs() > 1e-9 {
+            bail!("the threshold of `{category}` is not {from} any more");
+        }
+        thresholds.by_operation.get_mut(operation as usize).into_iter().for_each(|value| *value = *to);
+        Ok(())
+    }
+}
+
+fn table<const N: usize>(rows: [(&str, Item); N]) -> Table {
+    rows.into_iter().collect()
+}
+
+/// One name for everything that a proposal depends on.
+fn fingerprint(policy: &Policy) -> String {
+    let Policy { rules, thresholds, scorer, .. } = policy;
+    Hash::of(format!("{rules:?} {thresholds:?} {scorer:?}").as_bytes()).to_string()
+}
+
+/// Where proposals lie.
+pub fn directory(places: &Places) -> PathBuf {
+    places.state().join("proposals")
+}
+
+/// The first line of a proposal. It wants a key: whoever can write a file could otherwise have it accepted as a review's word.
+fn checksum(places: &Places, body: &str) -> Result<String> {
+    let key = StateKey::load_or_create(&places.state().join("proposals.key"))?;
+    Ok(format!("checksum = \"{}\"", Hash::of(&key.code("proposal", body.as_bytes()))))
+}
+
+/// The file of a proposal: a path, or a bare name among those that were made. A file of that name in the current directory,
+/// which may be a project's, is not meant.
+pub fn found(places: &Places, file: &Path) -> PathBuf {
+    if file.components().count() > 1 {
+        return file.to_owned();
+    }
+    directory(places).join(file).with_extension("toml")
+}
+
+/// All proposals, the newest last.
+pub fn all(places: &Places) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory(places)).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proposal(policy: &Policy) -> Proposal {
+        let mut proposal = Proposal::new(Review::Monthly, "2026-11-17 09:00:00".into(), policy, (7, "ab".into()));
+        let why = "people regretted \"much\"".to_owned();
+        proposal.threshold =
+            vec![ThresholdChange { category: "execute".into(), from: 0.85, to: 0.9, why: why.clone() }];
+        proposal.kept = vec![KeptRule { id: "service".into(), why: why.clone() }];
+        proposal.rule = vec![RuleChange { id: "unseen-change".into(), from: Stage::Active, to: Stage::Retired, why }];
+        proposal
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_what_was_touched_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        let wanted = proposal(&Policy::built_in());
+        let path = wanted.save(&places).unwrap();
+        assert!(path.ends_with("proposals/2026-11-17-monthly.toml"), "{path:?}");
+        assert_eq!(Proposal::load(&places, &path).unwrap(), wanted);
+        assert_eq!(all(&places), std::slice::from_ref(&path));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let body = text.split_once('\n').unwrap().1;
+        let unkeyed = format!("checksum = \"{}\"\n{body}", Hash::of(body.as_bytes()));
+        for damaged in
+            [text.replace("0.9", "0.1"), String::new(), "x".into(), text[..text.len() - 9].to_owned(), unkeyed]
+        {
+            std::fs::write(&path, damaged).unwrap();
+            let problem = Proposal::load(&places, &path).unwrap_err().to_string();
+            assert!(problem.contains("checksum") && problem.contains("nothing was changed"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_bare_name_is_never_a_file_of_the_current_directory() {
+        let places = Places::at("/home/dev");
+        let made = directory(&places);
+        for (file, expected) in [
+            ("Cargo", made.join("Cargo.toml")),
+            ("Cargo.toml", made.join("Cargo.toml")),
+            ("./Cargo.toml", PathBuf::from("./Cargo.toml")),
+            ("/x/a.toml", PathBuf::from("/x/a.toml")),
+        ] {
+            assert_eq!(found(&places, Path::new(file)), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_proposal_fits_only_the_policy_that_it_was_made_for_and_can_be_taken_back() {
+        let policy = Policy::built_in();
+        let made = proposal(&policy);
+        let changed = made.applied_to(&policy).unwrap();
+        assert!((changed.thresholds.wanted(Some(Operation::Execute), false) - 0.9).abs() < 1e-9);
+        assert!(made.applied_to(&changed).is_err(), "it is stale");
+        let back = made.reversed(&changed).applied_to(&changed).unwrap();
+        assert_eq!((back.thresholds, back.rules), (policy.thresholds, policy.rules));
+    }
+
+    #[test]
+    fn no_proposal_goes_below_a_floor() {
+        let policy = Policy::built_in();
+        for to in [0.5, 1.0, f64::NAN] {
+            let mut made = proposal(&policy);
+            made.threshold.iter_mut().for_each(|change| change.to = to);
+            assert!(made.applied_to(&policy).is_err(), "{to}");
+        }
+    }
+}

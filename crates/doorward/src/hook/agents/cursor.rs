@@ -1,0 +1,138 @@
+//! Cursor, after its documentation: its hook payloads into events and calls, our decisions into its words.
+
+use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
+use serde_json::{Map, Value, json};
+
+use super::fields::Fields;
+use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Situation, Step, unknown};
+
+/// Reads one payload.
+pub fn translate(payload: &Value) -> Result<Event, String> {
+    let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
+    let session = fields.own("conversation_id")?.unwrap_or_default();
+    let directory = fields.own("cwd")?;
+    let step =
+        |step| Ok(Event::Session(SessionEvent { session: session.clone().into(), cwd: directory.clone(), step }));
+    match fields.may("hook_event_name")?.ok_or("the payload names no event")? {
+        "preToolUse" => before(fields),
+        "beforeShellExecution" => {
+            let command = fields.need("command")?;
+            proposed(fields, Tool::Bash { command, background: false, unsandboxed: false }, Asked::Permission)
+        }
+        "beforeMCPExecution" => {
+            let (server, name) = (fields.own("server_name")?.unwrap_or_default(), fields.need("tool_name")?);
+            proposed(fields, mcp(server, name, arguments(fields)?), Asked::Permission)
+        }
+        "beforeReadFile" => proposed(fields, Tool::Read { path: fields.need("file_path")? }, Asked::Permission),
+        "postToolUse" => outcome(fields, Ended::Ran),
+        "postToolUseFailure" => outcome(fields, Ended::Failed),
+        "sessionStart" => step(Step::Began),
+        "sessionEnd" => step(Step::Ended),
+        "preCompact" => step(Step::Compacted),
+        "beforeSubmitPrompt"
+        | "stop"
+        | "subagentStart"
+        | "subagentStop"
+        | "afterAgentResponse"
+        | "afterAgentThought"
+        | "afterShellExecution"
+        | "afterMCPExecution"
+        | "afterFileEdit"
+        | "afterTabFileEdit" => Ok(Event::Nothing),
+        other => unknown::event(other, payload),
+    }
+}
+
+/// Says the decision. Whether a question is heeded before a tool nobody has seen, so there it is a refusal.
+pub fn reply(asked: Asked, decision: &Decision) -> Reply {
+    let (word, reason) = match (decision, asked) {
+        (Decision::Allow(reason), _) => ("allow", reason),
+        (Decision::Ask(reason), Asked::Permission) => ("ask", reason),
+        (Decision::Ask(reason), Asked::Call | Asked::Classified | Asked::Unheard) | (Decision::Deny(reason), _) => {
+            ("deny", reason)
+        }
+        (Decision::Silent, _) => return Reply::default(),
+    };
+    let answer = json!({ "permission": word, "user_message": reason, "agent_message": reason });
+    Reply { stdout: format!("{answer}\n"), ..Reply::default() }
+}
+
+fn before(fields: Fields<'_>) -> Result<Event, String> {
+    let name = fields.may("tool_name")?.ok_or("the payload names no tool")?;
+    let input = arguments(fields)?;
+    let tool = tool(name, &input).unwrap_or_else(|problem| Tool::Malformed {
+        name: name.to_owned(),
+        problem: format!("the input of `{name}`: {problem}"),
+    });
+    proposed(fields, tool, Asked::Call)
+}
+
+/// The input of the tool; for servers it comes as JSON in a text.
+fn arguments(fields: Fields<'_>) -> Result<Value, String> {
+    match fields.value("tool_input") {
+        Some(Value::String(text)) => crate::machine::json::parse(text.as_bytes())
+            .map_err(|problem| format!("the tool input cannot be read: {problem}")),
+        Some(input) => Ok(input.clone()),
+        None => Err("the payload has no tool input".into()),
+    }
+}
+
+fn proposed(fields: Fields<'_>, tool: Tool, asked: Asked) -> Result<Event, String> {
+    let roots = fields.value("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
+    let named = fields.may("cwd")?.filter(|cwd| !cwd.is_empty()).or(roots);
+    let cwd = named.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
+    let mut call = ToolCall::new(tool, cwd);
+    call.agent = Agent::Cursor.name().to_owned();
+    call.session = fields.own("conversation_id")?.unwrap_or_default().into();
+    call.attended = true;
+    let (id, turn) = (fields.own("tool_use_id")?, fields.own("generation_id")?);
+    let transcript = fields.own("transcript_path")?;
+    Ok(Event::Proposed(Box::new(Proposed { call, id, turn, asked, transcript, situation: Situation::default() })))
+}
+
+fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
+    let session = fields.own("conversation_id")?.unwrap_or_default();
+    Ok(fields
+        .own("tool_use_id")?
+        .map_or(Event::Nothing, |id| Event::Outcome(Outcome { id, session: session.into(), result })))
+}
+
+pub fn tool(name: &str, input: &Value) -> Result<Tool, String> {
+    let fields = Fields::of(input)?;
+    Ok(match name {
+        "Shell" => {
+            let fields =
+                fields.only("command working_directory cwd timeout description is_background block_until_ms")?;
+            let directory = fields.either("working_directory", "cwd")?;
+            let command = super::gemini::within(fields.need("command")?, directory.as_deref(), None);
+            Tool::Bash { command, background: fields.flag("is_background")?, unsandboxed: false }
+        }
+        "Write" => {
+            let fields = fields.only("file_path path content contents")?;
+            let path = fields.either("file_path", "path")?.ok_or("`file_path` is missing")?;
+            let content = fields.either("content", "contents")?.ok_or("`content` is missing")?;
+            Tool::Write { path, content }
+        }
+        "Delete" => {
+            let fields = fields.only("file_path path")?;
+            let path = fields.either("file_path", "path")?.ok_or("`file_path` is missing")?;
+            let change = Change { path, kind: ChangeKind::Delete, old: String::new(), new: String::new() };
+            Tool::Edit { changes: vec![change] }
+        }
+        "Read" => {
+            let fields = fields.only("file_path path offset limit")?;
+            Tool::Read { path: fields.either("file_path", "path")?.ok_or("`file_path` is missing")? }
+        }
+        "Task" => {
+            Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
+        }
+        _ => match name.strip_prefix("MCP:") {
+            Some(tool) => mcp(String::new(), tool.to_owned(), input.clone()),
+            None => Tool::Other { name: name.to_owned(), input: input.clone() },
+        },
+    })
+}
+
+fn mcp(server: String, name: String, args: Value) -> Tool {
+    Tool::Mcp { server, name, args, annotations: Map::new(), description: String::new() }
+}

@@ -1,0 +1,181 @@
+//! Tells a person that a call waits or that an alert went off: on the desktop, through a command, at a web address. Of calls
+//! on the desktop unless the user switches it off, of everything as it is set.
+//!
+//! The hook only starts `doorward notify` and goes on: whatever becomes of the notification, the answer does not wait for
+//! it and does not change. What is told is what `doorward pending` shows, with secrets replaced.
+
+mod pushed;
+mod send;
+mod turn;
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use anyhow::Result;
+use doorward_ledger::{AlertKind, State};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::desk::alerts;
+use crate::machine::paths::Places;
+use crate::machine::record::{self, Ledger};
+use crate::machine::screen::{time::now_ms, visible};
+use crate::memory::grants::{Desk, Pending};
+use crate::policy::config::Notify;
+use crate::policy::load;
+pub use pushed::{Pushed, ended, look, undelivered};
+use send::{Note, Way};
+pub use turn::Occasion;
+
+/// Two notifications are at least so far apart; one tells how many calls wait.
+const APART_MS: u64 = 3000;
+
+/// As much of a call as a notification shows.
+const SHOWN: usize = 200;
+
+/// When somebody was last told, and who could not be reached since.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Told {
+    told_ms: u64,
+    failing: Vec<String>,
+}
+
+impl State for Told {
+    const NAME: &'static str = "told";
+}
+
+/// What a notification about a call says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Tells it from an alert.
+    pub event: &'static str,
+    pub id: String,
+    /// How many calls wait in all.
+    pub waiting: usize,
+    pub agent: String,
+    pub project: Option<String>,
+    pub tool: String,
+    /// The start of the call, secrets replaced.
+    pub call: String,
+    pub verdict: String,
+    pub cleared_by: String,
+    pub reason: String,
+    /// What to do about it.
+    pub answer: String,
+}
+
+/// Starts the program that tells, and leaves it alone. Nothing is said if it cannot be started: the call waits all the same.
+pub fn start(notify: &Notify, id: &str) {
+    if !notify.is_wanted() && !send::has_desktop(notify) {
+        return;
+    }
+    let _ = spawned(&["notify", id]);
+}
+
+/// This program, by itself: an agent that ends the group of its hook does not end this.
+fn spawned(arguments: &[&str]) -> std::io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.process_group(0).current_dir("/").spawn()
+}
+
+/// `doorward notify`: tells about one call, or looks for alerts, in a process of its own.
+pub fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    match (id, look) {
+        (Some(id), _) => of_call(places, id),
+        (None, look) => pushed::run(&places, look.unwrap_or(Occasion::Now)),
+    }
+}
+
+fn of_call(places: Places, id: &str) -> Result<ExitCode> {
+    let notify = load::load(&places, None, "").config.notify;
+    let Some((pending, waiting)) = due(&places, id)? else { return Ok(ExitCode::SUCCESS) };
+    let told = Message::of(&pending, waiting).note();
+    for way in Way::of_calls(&notify) {
+        let outcome = way.tell(&notify, &told);
+        // Nobody asked for the desktop unless it is set: a machine without one is no fault.
+        if way != Way::Desktop || notify.desktop == Some(true) {
+            note(&places, way, outcome)?;
+        }
+    }
+    // A way that fails is an alert itself, which the others may carry.
+    if record::is_look_due() { pushed::run(&places, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }
+}
+
+/// The call, unless it was answered meanwhile or somebody was told of it together with another.
+fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
+    let since = now_ms();
+    let told_ms = Desk::of(places)?.told()?.told_ms;
+    let wait_ms = told_ms.saturating_add(APART_MS).saturating_sub(since).min(APART_MS);
+    std::thread::sleep(Duration::from_millis(wait_ms));
+    let desk = Desk::of(places)?;
+    let open = desk.open();
+    let Some(pending) = open.iter().find(|pending| pending.id == id) else { return Ok(None) };
+    let is_first = desk.tell(|told| {
+        let is_first = told.told_ms < since;
+        if is_first {
+            told.told_ms = desk.now_ms;
+        }
+        is_first
+    })?;
+    Ok(is_first.then(|| (pending.clone(), open.len())))
+}
+
+/// Keeps in the record that a notifier fails: once, until it works again.
+fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
+    let name = way.name();
+    let is_failing = outcome.is_err();
+    let is_news = Desk::of(places)?.tell(|told| {
+        let was_failing = told.failing.iter().any(|failing| failing == name);
+        told.failing.retain(|failing| failing != name);
+        if is_failing {
+            told.failing.push(name.to_owned());
+        }
+        is_failing && !was_failing
+    })?;
+    if let Err(problem) = outcome
+        && is_news
+    {
+        let text = format!("{name}: {}", visible(&problem));
+        alerts::raise(vec![alerts::raised(AlertKind::Notifier, name, &text)], &mut Ledger::of(places));
+        // Seen only by somebody who runs the command by hand.
+        let _ = writeln!(anstream::stderr(), "doorward: {text}");
+    }
+    Ok(())
+}
+
+impl Message {
+    fn of(pending: &Pending, waiting: usize) -> Message {
+        let start = |text: &str| visible(text).replace('\n', " ⏎ ").chars().take(SHOWN).collect::<String>();
+        Message {
+            event: "call",
+            id: pending.id.clone(),
+            waiting,
+            agent: start(&pending.agent),
+            project: pending.project.as_deref().map(start),
+            tool: start(&pending.tool),
+            call: start(&pending.call),
+            verdict: pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_owned(),
+            cleared_by: pending.needs().to_string(),
+            reason: pending.reasons.first().map(|reason| start(reason)).unwrap_or_default(),
+            answer: format!("doorward approve {0} · doorward refuse {0} · doorward review", pending.id),
+        }
+    }
+
+    /// One line for a title, the rest for a text.
+    fn note(&self) -> Note {
+        let others = match self.waiting {
+            0 | 1 => String::new(),
+            all => format!(" ({all} wait)"),
+        };
+        Note {
+            title: format!("{} waits for you{others}", self.agent),
+            text: format!("{}: {}\n{}\ndoorward review", self.tool, self.call, self.reason),
+            json: json!(self).to_string(),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Alerts are told by themselves: all of them are evaluated in a process of its own, and each is delivered once.
+//!
+//! The hook starts that process after its answer is out: when a session ends, when it recorded an alert, and at least
+//! every fifty decisions. What could not be delivered is tried again at the next look, as long as the alert stands.
+
+use std::collections::BTreeMap;
+use std::process::{Child, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use doorward_ledger::{Alert, AlertKind, AlertState, State};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::send::{Note, Way};
+use super::turn::{Occasion, Turn};
+use super::{SHOWN, note, spawned};
+use crate::desk::alerts;
+use crate::desk::audit::Room;
+use crate::desk::reconcile;
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen::{time, time::now_ms, visible};
+use crate::memory::grants::Desk;
+use crate::policy::config::Notify;
+use crate::policy::load;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// More alerts than anybody reads at once; the rest is told at the next look.
+const AT_ONCE: usize = 20;
+
+/// Between sessions, the record is verified for at most this share of the time: one part in so many.
+const SHARE: u64 = 20;
+
+/// A way that failed raises an alert, which another way may carry.
+const ROUNDS: [fn(Occasion) -> Occasion; 2] = [|occasion| occasion, |_| Occasion::Now];
+
+/// Before a record that seems broken is looked at once more.
+const AGAIN: Duration = Duration::from_millis(300);
+
+/// Whatever the machine is at, it comes first.
+const NICE: i32 = 10;
+
+/// A session has ended since somebody last looked.
+static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+
+/// What was told of the alerts that stand, and when the record was last verified.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pushed {
+    alerts: BTreeMap<String, Delivery>,
+    verified_ms: u64,
+    verifying_ms: u64,
+}
+
+impl State for Pushed {
+    const NAME: &'static str = "pushed";
+}
+
+/// What became of one alert.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Delivery {
+    kind: String,
+    /// The ways in which it was told.
+    told: Vec<String>,
+    /// The ways in which it could not be, and why.
+    failed: BTreeMap<String, String>,
+    /// When it last stood.
+    stood_ms: u64,
+    /// A person has seen it since it was told.
+    is_seen: bool,
+}
+
+/// Takes note that a session has ended.
+pub fn ended() {
+    HAS_ENDED.store(true, Ordering::Relaxed);
+}
+
+/// Starts a process that looks for alerts, if one is due and somebody wants to be told. Comes after the answer is out.
+pub fn look(places: &Places) -> Option<Child> {
+    let is_due = record::is_look_due();
+    let occasion = if HAS_ENDED.swap(false, Ordering::Relaxed) { Occasion::Ended } else { Occasion::Now };
+    if !is_due && occasion == Occasion::Now {
+        return None;
+    }
+    let notify = load::load(places, None, "").config.notify;
+    // Nothing is lost where it cannot be started: the next look finds the same alerts.
+    notify.is_set().then(|| spawned(&["notify", "--look", occasion.word()]).ok()).flatten()
+}
+
+/// The alerts that could not be told, one sentence for each way.
+pub fn undelivered(places: &Places) -> Vec<String> {
+    let pushed = Desk::of(places).and_then(|desk| desk.pushed()).unwrap_or_default();
+    let mut ways: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for (way, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
+        let (count, last) = ways.entry(way).or_default();
+        (*count, *last) = (*count + 1, why);
+    }
+    let sentence = |(way, (count, why)): (&str, (usize, &str))| {
+        let alerts = if count == 1 { "1 alert".to_owned() } else { format!("{count} alerts") };
+        format!("{alerts} could not be delivered by {way}: {why}; doorward tries again when the next session ends")
+    };
+    ways.into_iter().map(sentence).collect()
+}
+
+/// `doorward notify --look`: evaluates every alert and tells what was not told yet.
+pub fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
+    let notify = load::load(places, None, "").config.notify;
+    if !notify.is_set() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let _ = rustix::process::nice(NICE);
+    let Some(_turn) = Turn::take(places, occasion)? else { return Ok(ExitCode::SUCCESS) };
+    // What failed in this look is tried again in the next one, not at once: it may have got the alert all the same.
+    let mut down = Vec::new();
+    for round in ROUNDS {
+        let _ = record::is_look_due();
+        let standing = standing(places, round(occasion))?;
+        tell(places, &notify, &standing, &mut down)?;
+        if !record::is_look_due() {
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything that stands. What is remembered of alerts that stand no longer is forgotten.
+fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
+    let desk = Desk::of(places)?;
+    let pushed = desk.pushed()?;
+    let pause = pushed.verifying_ms.saturating_mul(SHARE);
+    let is_verified = occasion == Occasion::Ended || now_ms().abs_diff(pushed.verified_ms) >= pause;
+    let started = Instant::now();
+    let mut found: Vec<Alert> = Vec::new();
+    if is_verified {
+        // Transcripts that cannot be read say nothing against the record.
+        let _ = unguarded(places);
+        found.extend(broken(places));
+    }
+    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    // A record that cannot be read is told of above; the rest of it still says what it can.
+    let index = Room::open(places.clone()).and_then(|room| room.index());
+    if let Ok(standing) = index.and_then(|index| alerts::standing(&index, now_ms())) {
+        found.extend(standing);
+    }
+    desk.push(|pushed| {
+        if is_verified {
+            (pushed.verified_ms, pushed.verifying_ms) = (now_ms(), took);
+        }
+        pushed.forget(&found, is_verified);
+    })?;
+    Ok(found)
+}
+
+/// A record that is broken at a second look too: others may be writing to it.
+fn broken(places: &Places) -> Option<Alert> {
+    alerts::broken(places)?;
+    std::thread::sleep(AGAIN);
+    alerts::broken(places)
+}
+
+/// Holds the transcripts of the last day against the record; what ran without one is put on it.
+fn unguarded(places: &Places) -> Result<()> {
+    let room = Room::open(places.clone())?;
+    reconcile::look(&room, now_ms().saturating_sub(DAY_MS)).map(|_found| ())
+}
+
+/// Tells what was not told yet, and keeps how that went.
+fn tell(places: &Places, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, String)>) -> Result<()> {
+    let known = Desk::of(places)?.pushed()?;
+    let due = standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, ways)| !ways.is_empty());
+    for (alert, ways) in due.take(AT_ONCE) {
+        let told = worded(alert);
+        for way in ways {
+            // What failed a moment ago is not waited for again.
+            let outcome = match down.iter().find(|(failed, _)| *failed == way) {
+                Some((_, why)) => Err(why.clone()),
+                None => way.tell(notify, &told).inspect_err(|why| down.push((way, why.clone()))),
+            };
+            Desk::of(places)?.push(|pushed| pushed.went(alert, way, &outcome))?;
+            note(places, way, outcome)?;
+        }
+    }
+    Ok(())
+}
+
+impl Pushed {
+    /// The ways in which an alert is still to be told: none that worked already, and not the one that it is about.
+    fn due(&self, alert: &Alert, notify: &Notify) -> Vec<Way> {
+        if alert.state == AlertState::Acknowledged {
+            return Vec::new();
+        }
+        let delivery = self.alerts.get(&alert.id).filter(|delivery| !delivery.is_seen);
+        let is_told = |way: &Way| delivery.is_some_and(|delivery| delivery.told.iter().any(|told| told == way.name()));
+        let is_about = |way: &Way| alert.kind == AlertKind::Notifier && alert.about == way.name();
+        Way::all(notify).into_iter().filter(|way| !is_told(way) && !is_about(way)).collect()
+    }
+
+    fn went(&mut self, alert: &Alert, way: Way, outcome: &Result<(), String>) {
+        let delivery = self.alerts.entry(alert.id.clone()).or_default();
+        if delivery.is_seen {
+            // It went off anew after a person had seen it.
+            *delivery = Delivery::default();
+        }
+        delivery.kind = alert.kind.word().to_owned();
+        delivery.stood_ms = now_ms();
+        match outcome {
+            Ok(()) => {
+                delivery.failed.remove(way.name());
+                delivery.told.push(way.name().to_owned());
+            }
+            Err(why) => {
+                delivery.failed.insert(way.name().to_owned(), visible(why).into_owned());
+            }
+        }
+    }
+
+    /// Forgets what stands no longer, so that it is told when it goes off anew. A rate that lingers about its limit is one
+    /// alert and not many; of a record that nobody has verified nothing is known.
+    fn forget(&mut self, standing: &[Alert], is_verified: bool) {
+        let now_ms = now_ms();
+        for alert in standing {
+            if let Some(delivery) = self.alerts.get_mut(&alert.id) {
+                delivery.stood_ms = now_ms;
+                delivery.is_seen |= alert.state == AlertState::Acknowledged;
+            }
+        }
+        self.alerts.retain(|id, delivery| {
+            let is_rate = [AlertKind::Drop, AlertKind::Overrides].iter().any(|kind| kind.word() == delivery.kind);
+            let is_open = delivery.kind == AlertKind::Chain.word() && !is_verified;
+            let is_recent = is_rate && now_ms.saturating_sub(delivery.stood_ms) < DAY_MS;
+            is_open || is_recent || standing.iter().any(|alert| alert.id == *id)
+        });
+    }
+}
+
+/// What is told of an alert: what `doorward alerts` shows.
+fn worded(alert: &Alert) -> Note {
+    let start = |text: &str| visible(text).replace('\n', " ").chars().take(SHOWN).collect::<String>();
+    let (about, text) = (start(&alert.about), start(&alert.text));
+    let kind = alert.kind.word();
+    let answer = if alert.kind == AlertKind::Chain {
+        "doorward audit verify".to_owned()
+    } else {
+        format!("doorward alerts · doorward alerts resolve {} --why TEXT", alert.id)
+    };
+    let json = json!({
+        "event": "alert", "id": alert.id, "kind": kind, "about": about, "text": text,
+        "time": time::moment(alert.last_ms), "answer": answer,
+    });
+    Note {
+        title: format!("doorward alert: {kind}"),
+        text: format!("{about}\n{text}\ndoorward alerts"),
+        json: json.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "pushed_tests.rs"]
+mod tests;

@@ -1,0 +1,164 @@
+//! The three ways to tell: each a child process that is given a few seconds.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::policy::config::Notify;
+
+/// So long a notifier may take. Nobody waits for this process, and one that is given up too early is told a second time.
+const PATIENCE: Duration = Duration::from_secs(65);
+
+/// Where the programs of the system lie: a search path that an agent has set does not count.
+const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+
+/// Nobody switched the desktop off, and there is one.
+pub fn has_desktop(notify: &Notify) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    notify.desktop.is_none() && (cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY"))
+}
+
+/// A way to tell somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Desktop,
+    Command,
+    Webhook,
+}
+
+/// What is told: a title and a text for the eye, JSON for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub title: String,
+    pub text: String,
+    pub json: String,
+}
+
+impl Way {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Desktop => "desktop",
+            Way::Command => "command",
+            Way::Webhook => "webhook",
+        }
+    }
+
+    /// The ways that are set.
+    pub fn all(notify: &Notify) -> Vec<Way> {
+        let is_set = [
+            (Way::Desktop, notify.desktop == Some(true)),
+            (Way::Command, !notify.command.is_empty()),
+            (Way::Webhook, notify.webhook.is_some()),
+        ];
+        is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
+    }
+
+    /// The ways that are set, and the desktop where there is one: somebody waits.
+    pub fn of_calls(notify: &Notify) -> Vec<Way> {
+        let desktop = Some(Way::Desktop).filter(|_| has_desktop(notify));
+        desktop.into_iter().chain(Way::all(notify)).collect()
+    }
+
+    /// Tells in this way, if it is set.
+    pub fn tell(self, notify: &Notify, note: &Note) -> Result<(), String> {
+        match (self, notify.command.split_first(), &notify.webhook) {
+            (Way::Desktop, ..) => desktop(note),
+            (Way::Command, Some((program, arguments)), _) => fed(Command::new(program).args(arguments), &note.json),
+            (Way::Webhook, _, Some(address)) => webhook(address, note),
+            (Way::Command, None, _) | (Way::Webhook, _, None) => Ok(()),
+        }
+    }
+}
+
+fn desktop(Note { title, text, .. }: &Note) -> Result<(), String> {
+    if let Some(program) = found("osascript") {
+        // The words are arguments of the script and no part of it.
+        let script = ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
+        let mut command = Command::new(program);
+        command.args(script.iter().flat_map(|line| ["-e", line]));
+        return fed(command.args([title, text]), "");
+    }
+    let program = found("notify-send").ok_or("neither `notify-send` nor `osascript` is installed")?;
+    // The text may be read as markup.
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    fed(Command::new(program).args(["--app-name=doorward", "--", title, &text]), "")
+}
+
+fn webhook(address: &str, note: &Note) -> Result<(), String> {
+    let program = found("curl").ok_or("`curl` is not installed")?;
+    let mut command = Command::new(program);
+    // No file of settings is read, nothing is followed, and what is sent comes from standard input.
+    command.args(["-q", "--silent", "--show-error", "--fail", "--proto", "=http,https"]);
+    // A receiver may take its time, but not to be reached.
+    command.args(["--connect-timeout", "8", "--max-time", "60"]);
+    command.args(["--header", "Content-Type: application/json", "--data-binary", "@-", "--output", "/dev/null"]);
+    fed(command.args(["--url", address]), &note.json)
+}
+
+fn found(name: &str) -> Option<std::path::PathBuf> {
+    DIRECTORIES.iter().map(|directory| Path::new(directory).join(name)).find(|path| path.exists())
+}
+
+/// Runs a program with an input; an error says what went wrong.
+fn fed(command: &mut Command, input: &str) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let started = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = started.map_err(|error| format!("`{name}` cannot be started: {error}"))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not want to hear it may still tell.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    ended(&mut child).map_err(|problem| format!("`{name}` {problem}"))
+}
+
+fn ended(child: &mut Child) -> Result<(), String> {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("failed: {status}")),
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            Err(error) => return Err(format!("cannot be waited for: {error}")),
+        }
+    }
+    // It is ours, and nobody waits for it.
+    let _ = child.kill().and_then(|()| child.wait().map(drop));
+    Err(format!("took longer than {} seconds", PATIENCE.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A receiver that reads everything, and answers only after a while.
+    #[test]
+    fn a_receiver_that_takes_its_time_has_been_told() {
+        const AFTER: Duration = Duration::from_secs(11);
+        if found("curl").is_none() {
+            assert!(std::env::var_os("CI").is_none(), "curl is not installed");
+            let _ = writeln!(std::io::stderr(), "skipped: curl is not installed, webhooks are not tested");
+            return;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap());
+        let receiver = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut told = Vec::new();
+            while !told.ends_with(b"}") {
+                let mut bytes = [0; 1024];
+                let count = stream.read(&mut bytes).unwrap();
+                assert!(count > 0, "the sender hung up");
+                told.extend_from_slice(&bytes[..count]);
+            }
+            std::thread::sleep(AFTER);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        });
+        let note = Note { title: String::new(), text: String::new(), json: "{\"event\": \"alert\"}".into() };
+        assert_eq!(webhook(&address, &note), Ok(()));
+        receiver.join().unwrap();
+    }
+}

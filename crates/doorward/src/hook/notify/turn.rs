@@ -1,0 +1,69 @@
+//! When alerts are looked for, and by whom: one process looks, one more waits to look after it.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::ValueEnum;
+use rustix::fs::FlockOperation;
+
+use crate::machine::paths::Places;
+
+/// So long a process waits for its turn; whatever holds it up, the next look finds the same.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What made somebody look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Occasion {
+    /// An alert was recorded, or enough was decided.
+    Now,
+    /// A session has ended: the whole record is verified, whatever that takes.
+    Ended,
+}
+
+impl Occasion {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Occasion::Now => "now",
+            Occasion::Ended => "ended",
+        }
+    }
+}
+
+/// Only one process at a time has it.
+#[derive(Debug)]
+pub struct Turn(#[allow(dead_code, reason = "the lock goes with the file")] File);
+
+impl Turn {
+    /// Waits for the turn; `None` if another process waits already, which will see all that this one would.
+    pub fn take(places: &Places, occasion: Occasion) -> Result<Option<Turn>> {
+        let end = Instant::now() + PATIENCE;
+        let next = file(places, "look.next")?;
+        // The one that waits may not verify the record.
+        let patience = if occasion == Occasion::Ended { end } else { Instant::now() };
+        if !locked(&next, patience) {
+            return Ok(None);
+        }
+        let at_work = file(places, "look.lock")?;
+        Ok(locked(&at_work, end).then_some(Turn(at_work)))
+    }
+}
+
+fn file(places: &Places, name: &str) -> std::io::Result<File> {
+    OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(places.state().join(name))
+}
+
+fn locked(file: &File, end: Instant) -> bool {
+    loop {
+        if rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        std::thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,167 @@
+//! Answers that were given to exactly the same request, and how often a reviewer failed lately. One authenticated file.
+
+use doorward_ledger::{Hash, State, StateKey, States};
+use serde::{Deserialize, Serialize};
+
+use super::breaker::Breaker;
+use super::prompt::Prompt;
+use super::reply::Reply;
+use crate::machine::paths::Places;
+
+/// So long an answer is good.
+const LASTS_MS: u64 = 10 * 60 * 1000;
+
+/// So many are kept.
+const ENTRIES: usize = 64;
+
+/// The one file.
+const WHOSE: &str = "reviewer";
+
+/// What is kept of reviewers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Kept {
+    breaker: Breaker,
+    answers: Vec<Answer>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Answer {
+    key: String,
+    at_ms: u64,
+    reply: Reply,
+}
+
+impl State for Kept {
+    const NAME: &'static str = "reviewer";
+}
+
+/// The file, as far as it can be used: without it every call is asked about anew.
+pub struct Cache {
+    states: Option<States>,
+    now_ms: u64,
+}
+
+impl Cache {
+    pub fn of(places: &Places, now_ms: u64) -> Cache {
+        let key = StateKey::load_or_create(&places.state().join("reviewer.key")).ok();
+        Cache { states: key.map(|key| States::at(&places.state().join("reviewer"), key)), now_ms }
+    }
+
+    pub fn breaker(&self) -> Breaker {
+        self.look().breaker
+    }
+
+    /// The answer to the same request, if it is not too old.
+    pub fn answer(&self, key: &str) -> Option<Reply> {
+        let is_good = |answer: &&Answer| {
+            answer.key == key && self.now_ms.checked_sub(answer.at_ms).is_some_and(|age| age < LASTS_MS)
+        };
+        self.look().answers.iter().find(is_good).map(|answer| answer.reply.clone())
+    }
+
+    /// Takes note of a trial after a rest.
+    pub fn tries(&self) {
+        self.change(|kept| kept.breaker.tries(self.now_ms));
+    }
+
+    /// Takes note of a failure.
+    pub fn failed(&self) {
+        self.change(|kept| kept.breaker.failed(self.now_ms));
+    }
+
+    /// Keeps an answer.
+    pub fn answered(&self, key: &str, reply: &Reply) {
+        self.change(|kept| {
+            kept.breaker.answered();
+            let is_good = |answer: &Answer| answer.key != key && answer.at_ms.saturating_add(LASTS_MS) > self.now_ms;
+            kept.answers.retain(is_good);
+            kept.answers.push(Answer { key: key.to_owned(), at_ms: self.now_ms, reply: reply.clone() });
+            let surplus = kept.answers.len().saturating_sub(ENTRIES);
+            kept.answers.drain(..surplus);
+        });
+    }
+
+    fn look(&self) -> Kept {
+        let Some(states) = &self.states else { return Kept::default() };
+        states.load(WHOSE).unwrap_or_else(|_| {
+            // What is damaged or forged is worth nothing: everything is asked anew.
+            states.forget::<Kept>(WHOSE);
+            Kept::default()
+        })
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Kept)) {
+        if let Some(states) = &self.states {
+            // What is not kept is asked again.
+            let _ = states.update(WHOSE, change);
+        }
+    }
+}
+
+/// What an answer is an answer to: policy, model, action and context, whatever the nonce.
+pub fn key(model: &str, prompt: &Prompt) -> String {
+    let message = prompt.message.replace(&prompt.nonce, "");
+    let parts = [model, &prompt.system, &message];
+    let text: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
+    Hash::of(text.as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(nonce: &str) -> Reply {
+        let text = serde_json::json!({
+            "reason": "r", "tier": "none", "decision": "allow", "confidence": 0.9, "nonce": nonce,
+        });
+        super::super::reply::read(&text.to_string(), nonce).unwrap()
+    }
+
+    fn room() -> (tempfile::TempDir, Places) {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        crate::machine::record::begin(&places).unwrap();
+        (home, places)
+    }
+
+    #[test]
+    fn an_answer_is_good_for_the_same_request_and_for_a_while() {
+        let (_home, places) = room();
+        let cache = Cache::of(&places, 1_000);
+        cache.answered("one", &reply("a"));
+        assert!(cache.answer("one").is_some() && cache.answer("two").is_none());
+        assert!(Cache::of(&places, 1_000 + LASTS_MS - 1).answer("one").is_some());
+        assert!(Cache::of(&places, 1_000 + LASTS_MS).answer("one").is_none());
+        assert!(Cache::of(&places, 999).answer("one").is_none(), "an answer from the future");
+    }
+
+    #[test]
+    fn whatever_the_reviewer_was_shown_is_part_of_the_key_and_the_nonce_is_not() {
+        let of = |model: &str, system: &str, message: &str, nonce: &str| {
+            let message = format!("{message} {nonce}");
+            key(model, &Prompt { system: system.into(), message, nonce: nonce.into() })
+        };
+        let first = of("m", "policy", "action", "aaaa");
+        assert_eq!(first, of("m", "policy", "action", "bbbb"));
+        for other in
+            [of("n", "policy", "action", "aaaa"), of("m", "other", "action", "aaaa"), of("m", "policy", "act", "aaaa")]
+        {
+            assert_ne!(first, other);
+        }
+    }
+
+    #[test]
+    fn a_forged_file_is_worth_nothing() {
+        let (_home, places) = room();
+        Cache::of(&places, 1).answered("one", &reply("a"));
+        let folder = places.state().join("reviewer");
+        let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let bytes = std::fs::read(&file).unwrap();
+        std::fs::write(&file, String::from_utf8_lossy(&bytes).replace("one", "two")).unwrap();
+        let cache = Cache::of(&places, 2);
+        assert!(cache.answer("one").is_none() && cache.answer("two").is_none());
+        cache.answered("three", &reply("a"));
+        assert!(cache.answer("three").is_some(), "it is begun anew");
+    }
+}

@@ -1,0 +1,77 @@
+//! `doorward model use`: a person chooses the reviewer, and the configuration as it then is counts.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use crate::desk::setup::write as files;
+use crate::machine::paths::Places;
+use crate::machine::record::Ledger;
+use crate::machine::screen::visible;
+use crate::policy::approved_config;
+use crate::policy::load;
+use crate::policy::trust::person;
+
+/// The word for no reviewer at all.
+const NONE: &str = "none";
+
+pub fn choose(out: &mut dyn Write, model: &str, places: &Places) -> Result<ExitCode> {
+    person::required()?;
+    let path = places.config_file();
+    let before = files::text(&path)?;
+    let text = changed(before.as_deref().unwrap_or_default(), model)?;
+    files::replace(&path, &text)?;
+    let taken_back = || match &before {
+        Some(before) => files::replace(&path, before),
+        None => files::remove(&path),
+    };
+    // Pi reads every file that there is.
+    let loaded = load::load(places, None, "pi");
+    for sentence in loaded.unaccepted_sentences().iter().chain(&loaded.problems) {
+        writeln!(out, "{}", visible(sentence))?;
+    }
+    let question = match model {
+        NONE => "ask no reviewer any more, and let the configuration as it is now count?".to_owned(),
+        _ => format!("let `{model}` clear soft questions, and the configuration as it is now count?"),
+    };
+    if !loaded.problems.is_empty() || !person::agrees(&question)? {
+        taken_back()?;
+        bail!("nothing was changed");
+    }
+    approved_config::accept(places, &loaded, &mut Ledger::of(places))?;
+    crate::policy::session_policy::forget(places).context("what sessions began with cannot be forgotten")?;
+    writeln!(out, "done; it counts from the next call on, and `doorward model test` tries it")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The configuration with the model, everything else as it was.
+fn changed(text: &str, model: &str) -> Result<String> {
+    let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
+    let reviewer = document.as_table_mut().entry("reviewer").or_insert_with(|| Item::Table(Table::new()));
+    let table = reviewer.as_table_mut().context("`reviewer` is not a table of its own in the configuration")?;
+    if model == NONE {
+        table.remove("model");
+    } else {
+        table.insert("model", value(model));
+    }
+    let text = document.to_string();
+    crate::policy::config::Config::parse(&text).map_err(anyhow::Error::msg)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_changed_and_everything_else_stays() {
+        let text = "# mine\nstrict = true\n\n[reviewer]\nallow = [\"$defaults\"] # as before\n";
+        let with = changed(text, "a/one").unwrap();
+        assert!(with.starts_with(text) && with.contains("model = \"a/one\""), "{with}");
+        assert_eq!(changed(&with, "none").unwrap(), text);
+        assert!(changed(text, "one").is_err());
+        assert!(changed("", "a/one").unwrap().contains("[reviewer]"));
+    }
+}

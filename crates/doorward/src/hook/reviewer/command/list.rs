@@ -1,0 +1,152 @@
+//! `doorward model list`: which models may review, which one does, and what keeps another from it.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use super::written;
+use crate::hook::reviewer::chosen::{self, KNOWN, Reached};
+use crate::machine::paths::Places;
+use crate::machine::screen::visible;
+use crate::machine::world::project_root;
+use crate::policy::config::Reviewer;
+use crate::policy::load::{self, Loaded};
+
+/// What to list, and for whom.
+#[derive(Debug, Args)]
+pub struct Wanted {
+    /// Say what keeps this model from reviewing
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    wanted: Option<String>,
+    /// As it is in this session of Pi
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The model of that session, which counts where none is configured
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    session_model: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Everything there is to say about the reviewer.
+#[derive(Debug, Serialize)]
+struct Listed {
+    /// The model that is asked.
+    in_force: Option<String>,
+    /// Where it is.
+    url: Option<String>,
+    models: Vec<Row>,
+    /// What keeps the wanted model, or the one in force, from being asked.
+    missing: Vec<Missing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    in_force: bool,
+    state: String,
+}
+
+/// One thing that is missing.
+#[derive(Debug, Serialize)]
+struct Missing {
+    what: What,
+    sentence: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum What {
+    /// Nobody chose it, or not yet in a way that counts.
+    Choice,
+    /// Nobody knows where it is.
+    Provider,
+    Key,
+}
+
+pub fn list(out: &mut dyn Write, wanted: &Wanted, places: &Places) -> Result<ExitCode> {
+    let project = std::env::current_dir().ok().and_then(|here| project_root(here.to_str()?));
+    let mut loaded = load::load(places, project.as_deref(), "pi");
+    if let Some(session) = &wanted.session {
+        crate::policy::session_policy::hold(places, session, &mut loaded);
+    }
+    let listed = listed(&loaded, wanted, places);
+    match wanted.json {
+        true => writeln!(out, "{}", serde_json::to_string_pretty(&listed)?)?,
+        false => print(out, &listed, &loaded)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(loaded: &Loaded, wanted: &Wanted, places: &Places) -> Listed {
+    let (counts, all) = (&loaded.config.reviewer, written(loaded));
+    let in_force = chosen::name(counts, wanted.session_model.as_deref()).ok().map(str::to_owned);
+    let mut names: Vec<&String> = all.model.iter().chain(&all.models).chain(&in_force).collect();
+    names.sort();
+    names.dedup();
+    let row = |name: &&String| Row {
+        name: (*name).clone(),
+        in_force: in_force.as_ref() == Some(name),
+        state: state(&all, name, places),
+    };
+    let reached = in_force.as_deref().and_then(|name| chosen::reached(counts, name).ok());
+    Listed {
+        models: names.iter().map(row).collect(),
+        missing: missing(&all, in_force.as_deref(), wanted.wanted.as_deref(), places),
+        url: reached.map(|reached| reached.url),
+        in_force,
+    }
+}
+
+fn state(reviewer: &Reviewer, name: &str, places: &Places) -> String {
+    match chosen::chosen(reviewer, name, places.home()) {
+        Ok(found) if found.key.is_some() => format!("{}, key found", found.url),
+        Ok(found) => format!("{}, no key wanted", found.url),
+        Err(fault) => fault.to_string(),
+    }
+}
+
+fn missing(all: &Reviewer, in_force: Option<&str>, wanted: Option<&str>, places: &Places) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    let Some(name) = wanted.or(in_force) else { return missing };
+    if in_force != Some(name) {
+        let sentence = match in_force {
+            Some(other) => format!(
+                "`{other}` reviews: it counts before Pi's choice. `doorward model use {name}` in a terminal puts `{name}` in its place"
+            ),
+            None => format!(
+                "nobody accepted `{name}` yet: run `doorward model use {name}` in a terminal, and it reviews from the next call on"
+            ),
+        };
+        missing.push(Missing { what: What::Choice, sentence });
+    }
+    match chosen::reached(all, name).map(|reached: Reached| reached.with_key(places.home(), None)) {
+        Ok(Ok(_)) => {}
+        Ok(Err(fault)) => missing.push(Missing { what: What::Key, sentence: fault.detail() }),
+        Err(fault) => missing.push(Missing { what: What::Provider, sentence: fault.detail() }),
+    }
+    missing
+}
+
+fn print(out: &mut dyn Write, listed: &Listed, loaded: &Loaded) -> Result<()> {
+    for Row { name, in_force, state } in &listed.models {
+        let mark = if *in_force { "in force" } else { "configured" };
+        writeln!(out, "{:<40} {mark:<11} {}", visible(name), visible(state))?;
+    }
+    if listed.models.is_empty() {
+        writeln!(out, "no reviewer: what layer 2 leaves open is put to a person")?;
+    }
+    for Missing { sentence, .. } in &listed.missing {
+        writeln!(out, "{}", visible(sentence))?;
+    }
+    let known: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+    writeln!(out, "providers known by name: {}", known.join(", "))?;
+    if loaded.config.reviewer != written(loaded) {
+        writeln!(out, "not everything above counts yet: `doorward reload` accepts it")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! The reviewer: a language model that may spare a person a soft question, on a short leash.
+//!
+//! It is asked only where the user configured one, only about calls that layer 2 leaves unsure, and only by the hook. Its
+//! answer becomes a fact; `judge` alone says what follows from it. Whatever goes wrong, the question stays.
+
+mod breaker;
+mod cache;
+mod chosen;
+mod client;
+pub mod command;
+mod fault;
+mod fence;
+mod lists;
+#[cfg(test)]
+mod llama_tests;
+mod prompt;
+#[cfg(test)]
+mod prompt_tests;
+mod provider;
+mod reply;
+#[cfg(test)]
+mod server;
+mod targets;
+#[cfg(test)]
+mod tests;
+mod transcript;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use doorward_engine::{Answer, Clearance, Confidence, Degree, Policy, Review, Source, Verdict, World};
+use serde::Serialize;
+
+use crate::hook::agents::Proposed;
+use crate::machine::checked_read;
+use crate::machine::key;
+use crate::machine::paths::Places;
+use crate::machine::screen::time::now_ms;
+use crate::memory::evaluation::Considered;
+use crate::policy::config::Reviewer;
+use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, Reasoned};
+use cache::Cache;
+use chosen::Chosen;
+use fault::Fault;
+use prompt::{Matter, Prompt};
+use provider::{Stage, Usage};
+use reply::{Decision, Reply, Tier};
+
+pub use lists::Lists;
+
+/// All stages together take no longer.
+pub const LONGEST_TIME: Duration = Duration::from_millis(FAST_MS as u64 + REASONED_MS as u64);
+
+/// Files of a project that tell agents how to work there.
+const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+
+/// More than any instruction file that is read.
+const LONGEST: u64 = 256 << 10;
+
+/// Words of a reason that are kept.
+const REASON: usize = 500;
+
+/// Where a call comes from, as the reviewer needs it.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    pub places: &'a Places,
+    pub reviewer: &'a Reviewer,
+    pub proposed: &'a Proposed,
+    pub project: Option<&'a str>,
+    /// The most time that there is.
+    pub room: Duration,
+}
+
+/// What came of asking, as the record keeps it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reviewed {
+    pub answer: Answer,
+    pub model: String,
+    pub because: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<Stage>,
+    #[serde(flatten)]
+    pub usage: Usage,
+    pub requests: u32,
+    pub took_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// The same request had been answered before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
+    #[serde(skip)]
+    targets: Vec<reply::Named>,
+}
+
+/// Asks the reviewer about a call that it may decide. INVARIANT: only what `is_for_it` names comes here.
+pub fn consult(mut considered: Considered, scene: &Scene<'_>, policy: &Policy, world: &dyn World) -> Considered {
+    let mut reviewed = asked(&considered, scene);
+    if reviewed.answer == Answer::Allows
+        && let Some(objection) = targets::objection(&reviewed.targets, &scene.proposed.call, world, policy)
+    {
+        (reviewed.answer, reviewed.because) = (Answer::Declines, objection);
+    }
+    considered.facts.review = Some(reviewed.fact());
+    considered.judge_again(policy);
+    considered.review = Some(reviewed);
+    considered
+}
+
+/// A soft question that layer 2 could not answer, about a call that was read completely.
+pub fn is_for_it(considered: &Considered, reviewer: &Reviewer, policy: &Policy) -> bool {
+    let judgement = &considered.judgement;
+    let is_unsure =
+        judgement.opinions.iter().any(|opinion| opinion.source == Source::Score && opinion.verdict == Verdict::Confirm);
+    reviewer.is_on()
+        && !policy.strict
+        && judgement.verdict == Verdict::Confirm
+        && judgement.cleared_by == Some(Clearance::Soft)
+        && is_unsure
+        && considered.facts.coverage.degree != Degree::Opaque
+        && !considered.facts.cancelled
+}
+
+fn asked(considered: &Considered, scene: &Scene<'_>) -> Reviewed {
+    let start = Instant::now();
+    let session = scene.proposed.situation.model.as_deref();
+    let name = chosen::name(scene.reviewer, session);
+    let shown = name.as_ref().map_or("none", |name| name).to_owned();
+    let cache = Cache::of(scene.places, now_ms());
+    let result = name.and_then(|name| {
+        if let Some(left) = cache.breaker().rests(now_ms()) {
+            return Err(Fault::Resting(left));
+        }
+        let handed = scene.proposed.situation.handed.as_ref();
+        let chosen = chosen::reached(scene.reviewer, name)?.with_key(scene.places.home(), handed)?;
+        let prompt = prepared(considered, scene)?;
+        let key = cache::key(&chosen.name, &prompt);
+        match cache.answer(&key) {
+            Some(reply) => Ok(Reviewed { kept: true, ..Reviewed::of(&chosen, reply) }),
+            None => {
+                cache.tries();
+                Ok(in_stages(scene, &chosen, &prompt, (&cache, &key)))
+            }
+        }
+    });
+    let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let reviewed = result.unwrap_or_else(|fault| Reviewed::failed(shown, &fault));
+    Reviewed { took_ms, ..reviewed }
+}
+
+/// The fast stage, and where it passes on, the slower one if it is wanted here.
+fn in_stages(scene: &Scene<'_>, chosen: &Chosen, prompt: &Prompt, (cache, key): (&Cache, &str)) -> Reviewed {
+    let (mut last, mut is_tired): (Option<Reviewed>, bool) = (None, false);
+    let start = Instant::now();
+    for (stage, time) in stages(scene.reviewer, scene.proposed.call.attended) {
+        let time = time.min(scene.room.saturating_sub(start.elapsed()));
+        if time.is_zero() {
+            break;
+        }
+        let exchange = client::ask(chosen, prompt, stage, time, scene.places.home());
+        let goes_on = match &exchange.result {
+            Ok(reply) => reply.decision == Decision::Block,
+            Err(fault) => fault.leaves_hope(),
+        };
+        is_tired = exchange.result.as_ref().is_err_and(Fault::tires);
+        if let Ok(reply) = &exchange.result {
+            cache.answered(key, reply);
+        }
+        let now = match exchange.result {
+            Ok(reply) => Reviewed::of(chosen, reply),
+            Err(fault) => Reviewed::failed(chosen.name.clone(), &fault),
+        };
+        let usage = last.as_ref().map(|before| before.usage).unwrap_or_default().plus(exchange.usage);
+        let requests = last.map_or(0, |before| before.requests) + exchange.requests;
+        last = Some(Reviewed { stage: Some(stage), cost_usd: cost(chosen, usage), usage, requests, ..now });
+        if !goes_on {
+            break;
+        }
+    }
+    if is_tired {
+        cache.failed();
+    }
+    last.unwrap_or_else(|| Reviewed::failed(chosen.name.clone(), &Fault::NoTime))
+}
+
+/// The stages that are wanted, with their time.
+fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage, Duration)> + use<> {
+    let fast = reviewer.fast_ms.unwrap_or(FAST_MS).min(FAST_MS);
+    let reasoned = reviewer.reasoned_ms.unwrap_or(REASONED_MS).min(REASONED_MS);
+    let is_wanted = match reviewer.reasoned.unwrap_or(Reasoned::Headless) {
+        Reasoned::Headless => !is_attended,
+        Reasoned::Always => true,
+        Reasoned::Never => false,
+    };
+    let stages = [(Stage::Fast, fast), (Stage::Reasoned, if is_wanted { reasoned } else { 0 })];
+    let timed = stages.map(|(stage, time)| (stage, Duration::from_millis(u64::from(time))));
+    timed.into_iter().filter(|(_, time)| !time.is_zero())
+}
+
+fn prepared(considered: &Considered, scene: &Scene<'_>) -> Result<Prompt, Fault> {
+    let key = key::redaction(&scene.places.state());
+    let text = scene.proposed.transcript.as_deref().and_then(|path| checked_read::end_of(path, transcript::TAIL));
+    let instructions = instructions(scene);
+    let matter = Matter {
+        call: &scene.proposed.call,
+        facts: &considered.facts,
+        judgement: &considered.judgement,
+        instructions: &instructions,
+        transcript: &transcript::entries(&text.unwrap_or_default()),
+        key: &key,
+    };
+    let nonce = nonce().ok_or_else(|| Fault::Unsendable("no random number can be had".to_owned()))?;
+    Prompt::new(Lists::of(scene.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
+}
+
+fn nonce() -> Option<String> {
+    key::random().map(|bytes| bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What the agent has loaded, or what lies in the project.
+fn instructions(scene: &Scene<'_>) -> Vec<(String, String)> {
+    if scene.reviewer.instructions == Some(false) {
+        return Vec::new();
+    }
+    if let Some(files) = &scene.proposed.situation.instructions {
+        return files.clone();
+    }
+    let Some(root) = scene.project else { return Vec::new() };
+    let file = |name: &&str| Some(((*name).to_owned(), checked_read::start_of(Path::new(root).join(name), LONGEST)?));
+    INSTRUCTIONS.iter().filter_map(file).collect()
+}
+
+impl Reviewed {
+    fn of(chosen: &Chosen, reply: Reply) -> Reviewed {
+        let answer = match reply.decision {
+            Decision::Allow => Answer::Allows,
+            Decision::Block => Answer::Declines,
+        };
+        let because: String = reply.reason.chars().take(REASON).collect();
+        Reviewed {
+            tier: Some(reply.tier),
+            confidence: Some(reply.confidence),
+            targets: reply.targets,
+            ..Reviewed::empty(answer, chosen.name.clone(), because)
+        }
+    }
+
+    fn failed(model: String, fault: &Fault) -> Reviewed {
+        Reviewed { fault: Some(fault.word()), ..Reviewed::empty(Answer::Unavailable, model, fault.to_string()) }
+    }
+
+    fn empty(answer: Answer, model: String, because: String) -> Reviewed {
+        Reviewed {
+            answer,
+            model,
+            because,
+            tier: None,
+            confidence: None,
+            fault: None,
+            stage: None,
+            usage: Usage::default(),
+            requests: 0,
+            took_ms: 0,
+            cost_usd: None,
+            kept: false,
+            targets: Vec::new(),
+        }
+    }
+
+    /// What `judge` is told.
+    fn fact(&self) -> Review {
+        let Reviewed { answer, model, because, confidence, .. } = self.clone();
+        Review { answer, model, because, confidence }
+    }
+}
+
+impl Usage {
+    fn plus(self, other: Usage) -> Usage {
+        Usage {
+            tokens_read: self.tokens_read + other.tokens_read,
+            tokens_written: self.tokens_written + other.tokens_written,
+            tokens_kept: self.tokens_kept + other.tokens_kept,
+        }
+    }
+}
+
+/// In dollars, where the user said what tokens cost.
+fn cost(chosen: &Chosen, usage: Usage) -> Option<f64> {
+    let (input, output) = (chosen.provider.price_input?, chosen.provider.price_output?);
+    Some((usage.tokens_read as f64 * input + usage.tokens_written as f64 * output) / 1e6)
+}

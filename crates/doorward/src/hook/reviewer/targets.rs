@@ -1,0 +1,66 @@
+//! What a model says an unknown program would touch goes back through the rules: naming can only tighten.
+
+use doorward_engine::{Policy, Tool, ToolCall, Verdict, World};
+
+use super::reply::{Named, Touch};
+use crate::memory::evaluation;
+
+/// The first target that the rules would not approve by themselves, and why.
+pub fn objection(named: &[Named], call: &ToolCall, world: &dyn World, policy: &Policy) -> Option<String> {
+    named.iter().find_map(|named| {
+        let judgement = evaluation::consider(&as_call(named, call), world, policy).judgement;
+        let reason = judgement.reasons().next().map(|opinion| opinion.because.clone()).unwrap_or_default();
+        (judgement.verdict > Verdict::AutoApprove)
+            .then(|| format!("it says that the program would touch `{}`: {reason}", named.target))
+    })
+}
+
+/// The plain call that does to the target what the model says.
+fn as_call(named: &Named, call: &ToolCall) -> ToolCall {
+    let target = named.target.clone();
+    let tool = match named.operation {
+        Touch::Read => Tool::Read { path: target },
+        Touch::Write => Tool::Write { path: target, content: String::new() },
+        Touch::Network => Tool::Fetch { url: target, method: None },
+        Touch::Delete => {
+            Tool::Bash { command: format!("rm -rf -- {}", quoted(&target)), background: false, unsandboxed: false }
+        }
+    };
+    ToolCall { tool, user_message: None, ..call.clone() }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_engine::{DescribedWorld, Description};
+
+    #[test]
+    fn a_target_that_the_rules_would_not_approve_withdraws_the_answer() {
+        let described: Description = serde_json::from_value(serde_json::json!({
+            "home": "/home/jo", "project": "/srv/app", "git": { "root": "/srv/app", "clean": true, "tracked": "all" },
+        }))
+        .unwrap();
+        let world = DescribedWorld::new(described, "/srv/app");
+        let call = ToolCall::bash("frob --all", "/srv/app");
+        let objects = |operation, target: &str| {
+            objection(&[Named { operation, target: target.into() }], &call, &world, &Policy::built_in())
+        };
+        for (operation, target) in [
+            (Touch::Read, "/home/jo/.ssh/id_ed25519"),
+            (Touch::Write, "/etc/hosts"),
+            (Touch::Write, "/home/jo/.bashrc"),
+            (Touch::Delete, "/"),
+            (Touch::Delete, "x' ; rm -rf ~ ; '"),
+            (Touch::Network, "http://169.254.169.254/latest"),
+            (Touch::Network, "not an address"),
+        ] {
+            assert!(objects(operation, target).is_some(), "{operation:?} {target}");
+        }
+        assert_eq!(objects(Touch::Read, "/srv/app/src/main.rs"), None);
+        assert_eq!(objection(&[], &call, &world, &Policy::built_in()), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! `doorward serve --socket PATH`: the same answers as the hook, on a unix socket, one JSON object per line.
+
+use std::fs::{DirBuilder, Permissions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::cli::ServeArguments;
+use crate::hook::agents::Agent;
+use crate::hook::notify;
+use crate::hook::{LIMIT, Surroundings, answer};
+use crate::machine::paths::Places;
+use crate::memory::evaluation;
+
+/// More clients at once than one user has; each costs a thread.
+const CLIENTS: usize = 512;
+
+/// As much room for nested commands as the hook itself has; only what is used of it costs anything.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// Before the next client is taken where the last one could not be.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Answers until it is stopped.
+pub fn run(arguments: &ServeArguments) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let listener = listen(&arguments.socket)?;
+    evaluation::silence_panics();
+    writeln!(anstream::stdout(), "listening on `{}`", arguments.socket.display())?;
+    let clients = Arc::new(AtomicUsize::new(0));
+    loop {
+        // Too many open files, or a client that has gone already: the others still want answers.
+        let Ok((stream, _)) = listener.accept() else {
+            std::thread::sleep(PAUSE);
+            continue;
+        };
+        let seat = Seat(Arc::clone(&clients));
+        if clients.fetch_add(1, Ordering::Relaxed) >= CLIENTS {
+            refuse(&stream, "too many clients at once");
+            continue;
+        }
+        let stream = Arc::new(stream);
+        let (client, places) = (Arc::clone(&stream), places.clone());
+        let started = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+            let _seat = seat;
+            serve(&client, &places);
+        });
+        if started.is_err() {
+            refuse(&stream, "too many clients at once");
+        }
+    }
+}
+
+/// One client's place, free again however its thread ends.
+struct Seat(Arc<AtomicUsize>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Opens the socket in a directory that nobody else can write to, in the place of one that nobody serves any more.
+fn listen(path: &Path) -> Result<UnixListener> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let metadata = directory.metadata()?;
+    if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
+        bail!("`{}` must belong to you, and nobody else may write to it", directory.display());
+    }
+    match path.symlink_metadata() {
+        Ok(found) if !found.file_type().is_socket() => bail!("`{}` is something else than a socket", path.display()),
+        Ok(_) if UnixStream::connect(path).is_ok() => bail!("`{}` is served already", path.display()),
+        Ok(_) => std::fs::remove_file(path)?,
+        Err(_) => {}
+    }
+    let listener = UnixListener::bind(path).with_context(|| format!("`{}` cannot be opened", path.display()))?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Answers one client, line by line, until it leaves.
+fn serve(stream: &UnixStream, places: &Places) {
+    let is_own = rustix::net::sockopt::socket_peercred(stream)
+        .is_ok_and(|peer| peer.uid.as_raw() == rustix::process::geteuid().as_raw());
+    if !is_own {
+        return refuse(stream, "only the user who started it is answered");
+    }
+    let surroundings = Surroundings::new(Agent::Generic, places.clone());
+    let mut input = BufReader::new(stream);
+    loop {
+        let mut line = Vec::new();
+        match input.by_ref().take(LIMIT + 1).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if line.len() as u64 > LIMIT => return refuse(stream, "the line is too long"),
+            Ok(_) => {}
+        }
+        if send(stream, &answered(&line, &surroundings)).is_err() {
+            return;
+        }
+        if let Some(mut looking) = notify::look(places) {
+            // Somebody has to take note of its end, or it stays in the list of processes.
+            let _ = std::thread::Builder::new().spawn(move || looking.wait());
+        }
+    }
+}
+
+/// One line for one line. Whatever goes wrong is a verdict to block.
+fn answered(line: &[u8], surroundings: &Surroundings) -> String {
+    match catch_unwind(AssertUnwindSafe(|| answer(line, surroundings))) {
+        Ok(Ok(reply)) if !reply.stdout.is_empty() => reply.stdout,
+        Ok(Ok(reply)) if reply.code == 0 => format!("{}\n", json!({ "done": true })),
+        Ok(Ok(reply)) => format!("{}\n", json!({ "done": false, "reason": reply.stderr.trim() })),
+        Ok(Err(error)) => blocked(&format!("{error:#}")),
+        Err(_) => blocked("it met a fault of its own"),
+    }
+}
+
+fn blocked(reason: &str) -> String {
+    let answer: Value = json!({ "verdict": "block", "reason": format!("doorward: {reason}; the call is blocked") });
+    format!("{answer}\n")
+}
+
+fn refuse(stream: &UnixStream, reason: &str) {
+    // A client that has gone needs no answer, and silence is no approval.
+    let _ = send(stream, &blocked(reason));
+}
+
+fn send(mut stream: &UnixStream, line: &str) -> std::io::Result<()> {
+    stream.write_all(line.as_bytes())
+}

@@ -1,0 +1,102 @@
+//! The user's own latest words: kept when they are said, used only once it is known that a person said them.
+
+use std::path::Path;
+
+use anyhow::Result;
+use doorward_engine::{boundaries, redact};
+use doorward_ledger::SpokenState;
+use serde_json::Value;
+
+use crate::hook::agents::{Proof, Proposed, Said};
+use crate::machine::checked_read;
+use crate::machine::key;
+use crate::memory::session::Session;
+
+/// Longer words are not kept: a part of them might say the opposite of the whole.
+const LONGEST: usize = 64 << 10;
+
+/// How much of the end of a transcript is searched.
+const TAIL: u64 = 512 << 10;
+
+/// Transcripts lag behind a little; after so many calls no proof will come any more.
+const SEARCHES: u32 = 16;
+
+/// Keeps what was said, without its secrets.
+pub fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
+    let words = if said.words.len() > LONGEST { String::new() } else { redact(&said.words, key).into_owned() };
+    let is_unproved = match said.proof {
+        Proof::Event => false,
+        Proof::Transcript => true,
+    };
+    session.keep_spoken(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
+}
+
+/// The limits that the words state, without their secrets. They only raise, so nothing need prove who said them.
+pub fn limits(said: &Said, key: &[u8; 16]) -> Vec<String> {
+    boundaries(&redact(&said.words, key))
+}
+
+/// The words in force for a call.
+pub fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<String> {
+    let mut spoken = session.spoken().filter(|spoken| !spoken.words.is_empty())?;
+    if !spoken.is_unproved {
+        return Some(spoken.words);
+    }
+    if spoken.searches >= SEARCHES {
+        return None;
+    }
+    let key = &key::redaction(state);
+    let tail = checked_read::end_of(proposed.transcript.as_deref()?, TAIL).unwrap_or_default();
+    spoken.is_unproved = !tail.lines().any(|line| is_proof(line, &spoken, key));
+    spoken.searches += 1;
+    // If this is not kept the proof is looked for again.
+    let _ = session.keep_spoken(&spoken);
+    (!spoken.is_unproved).then_some(spoken.words)
+}
+
+/// The words in force for whoever only looks: without the agent's transcript no proof is looked for.
+pub fn proved(session: &Session) -> Option<String> {
+    session.spoken().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
+}
+
+/// The line of a transcript that says: a person typed exactly these words in this turn.
+fn is_proof(line: &str, spoken: &SpokenState, key: &[u8; 16]) -> bool {
+    if !line.contains("\"human\"") {
+        return false;
+    }
+    let Ok(entry) = crate::machine::json::parse(line.as_bytes()) else { return false };
+    let text = |path: &str| entry.pointer(path).and_then(Value::as_str);
+    text("/type") == Some("user")
+        && text("/origin/kind") == Some("human")
+        && entry.get("isSidechain") != Some(&Value::Bool(true))
+        && text("/promptId") == spoken.turn.as_deref()
+        && spoken.turn.is_some()
+        && text("/message/content").is_some_and(|content| redact(content, key) == spoken.words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_line_about_a_person_and_these_words_proves_them() {
+        let spoken = SpokenState { words: "push it".into(), turn: Some("p1".into()), is_unproved: true, searches: 0 };
+        let line = json!({"type": "user", "promptId": "p1", "isSidechain": false, "origin": {"kind": "human"},
+            "message": {"role": "user", "content": "push it"}});
+        assert!(is_proof(&line.to_string(), &spoken, &[0; 16]));
+        for (path, other) in [
+            ("/type", json!("assistant")),
+            ("/promptId", json!("p2")),
+            ("/isSidechain", json!(true)),
+            ("/origin/kind", json!("task-notification")),
+            ("/message/content", json!("push it all")),
+            ("/message/content", json!([{"type": "tool_result", "content": "push it"}])),
+        ] {
+            let mut changed = line.clone();
+            *changed.pointer_mut(path).unwrap() = other;
+            assert!(!is_proof(&changed.to_string(), &spoken, &[0; 16]), "{changed}");
+        }
+        assert!(!is_proof("\"human\"", &spoken, &[0; 16]));
+    }
+}

@@ -1,0 +1,42 @@
+//! The key of the hashes that stand for redacted secrets: one per installation, drawn at random.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The key of this installation, made on first use. If it cannot be kept, a new one each time: hashes then say nothing
+/// about each other, but no secret gets out.
+pub fn redaction(state: &Path) -> [u8; 16] {
+    let path = state.join("redaction.key");
+    kept(&path).or_else(|| make(&path)).or_else(random).unwrap_or_default()
+}
+
+/// The key of this installation if it has one, for whoever must leave nothing behind.
+pub fn kept_or_passing(state: &Path) -> [u8; 16] {
+    kept(&state.join("redaction.key")).unwrap_or_else(passing)
+}
+
+/// A key that nobody keeps.
+pub fn passing() -> [u8; 16] {
+    random().unwrap_or_default()
+}
+
+fn kept(path: &Path) -> Option<[u8; 16]> {
+    crate::machine::checked_read::bytes_of(path, 16)?.try_into().ok()
+}
+
+fn make(path: &Path) -> Option<[u8; 16]> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path.parent()?).ok()?;
+    let key = random()?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok()?;
+    file.write_all(&key).ok()?;
+    Some(key)
+}
+
+/// Bytes drawn at random.
+pub fn random() -> Option<[u8; 16]> {
+    let mut key = [0; 16];
+    File::open("/dev/urandom").ok()?.read_exact(&mut key).ok()?;
+    Some(key)
+}

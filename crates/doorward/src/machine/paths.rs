@@ -1,0 +1,122 @@
+//! Where doorward keeps its own files, and whose home that is.
+//!
+//! Everything lies below the home directory: `~/.config/doorward` and `~/.local/state/doorward`. The XDG variables are
+//! not honoured: whatever can set an environment variable could otherwise bring its own, laxer configuration.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set where a demonstration plays: what the machine is configured to do is not looked at.
+static IS_STAGE: AtomicBool = AtomicBool::new(false);
+
+/// From here on this process sees no configuration of the machine. No variable and no file can do this.
+pub fn leave_the_machine() {
+    IS_STAGE.store(true, Ordering::Relaxed);
+}
+
+/// This process plays a demonstration.
+pub fn is_stage() -> bool {
+    IS_STAGE.load(Ordering::Relaxed)
+}
+
+/// The directories of one user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    home: String,
+    /// The home directory is the one that the machine has on record for this user.
+    is_own_home: bool,
+}
+
+impl Places {
+    /// The user's own: `HOME`, or what the password file says.
+    pub fn find() -> Result<Places, String> {
+        let recorded = recorded_home();
+        let named = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
+        let home = named
+            .or_else(|| recorded.clone())
+            .ok_or("the home directory is not known: `HOME` is not an absolute path")?;
+        let home = trimmed(&home);
+        Ok(Places { is_own_home: recorded.is_some_and(|recorded| trimmed(&recorded) == home), home })
+    }
+
+    /// A home made for a demonstration or a test.
+    pub fn at(home: &str) -> Places {
+        Places { home: trimmed(home), is_own_home: false }
+    }
+
+    pub fn home(&self) -> &str {
+        &self.home
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        Path::new(&self.home).join(".config/doorward/config.toml")
+    }
+
+    /// The thresholds that the user accepted.
+    pub fn thresholds_file(&self) -> PathBuf {
+        Path::new(&self.home).join(".config/doorward/thresholds.toml")
+    }
+
+    /// Pi's own settings for all projects.
+    pub fn pi_file(&self) -> PathBuf {
+        Path::new(&self.home).join(".pi/agent/automode.json")
+    }
+
+    /// Where the user's own files lie, beside the configuration file.
+    pub fn config_directory(&self) -> PathBuf {
+        Path::new(&self.home).join(".config/doorward")
+    }
+
+    pub fn state(&self) -> PathBuf {
+        Path::new(&self.home).join(".local/state/doorward")
+    }
+
+    /// The configuration in this home may loosen the rules for work in `project`.
+    ///
+    /// A repository can set `HOME` for an agent that trusts its settings, but only to a directory that it brings along.
+    pub fn may_loosen(&self, project: Option<&str>) -> bool {
+        self.is_own_home || project.is_none_or(|project| !Path::new(&self.home).starts_with(project))
+    }
+}
+
+fn trimmed(path: &str) -> String {
+    match path.trim_end_matches('/') {
+        "" => "/".to_owned(),
+        path => path.to_owned(),
+    }
+}
+
+/// The home directory in the password file.
+fn recorded_home() -> Option<String> {
+    let text = crate::machine::checked_read::start_of("/etc/passwd", 1 << 20)?;
+    home_in(&text, rustix::process::geteuid().as_raw())
+}
+
+fn home_in(passwd: &str, uid: u32) -> Option<String> {
+    passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let recorded: u32 = fields.nth(2)?.parse().ok()?;
+        let home = fields.nth(2)?;
+        (recorded == uid && home.starts_with('/')).then(|| home.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_file_names_the_home() {
+        let text = "root:x:0:0:root:/root:/bin/bash\nme:x:1000:1000:Me,,,:/home/me:/bin/sh\nbroken\n";
+        assert_eq!(home_in(text, 1000).as_deref(), Some("/home/me"));
+        assert_eq!(home_in(text, 7), None);
+    }
+
+    #[test]
+    fn a_home_that_a_project_brings_along_cannot_loosen() {
+        let foreign = Places::at("/srv/project/home/");
+        assert!(!foreign.may_loosen(Some("/srv/project")));
+        assert!(foreign.may_loosen(Some("/srv/project2")));
+        assert!(foreign.may_loosen(None));
+    }
+}

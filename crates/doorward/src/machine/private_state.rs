@@ -1,0 +1,99 @@
+//! Whether doorward's own directories are the user's alone: real directories of theirs that nobody else can write to.
+//!
+//! What lies in them is authenticated, but who can put files there can also take them away or bring old ones back.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::machine::paths::Places;
+
+/// Directories that the hook reads state from, below the state directory; the empty name is that directory itself.
+const DIRECTORIES: &[&str] =
+    &["", "accepted", "checkpoints", "grants", "held", "log", "pending", "programs", "sessions", "trust"];
+
+/// Files that are written in place.
+const FILES: &[&str] = &["log/current.log"];
+
+/// Fails if somebody else could change what this user's hook goes by; says what mends it. What is missing is new.
+pub fn check(places: &Places) -> Result<()> {
+    let state = places.state();
+    for name in DIRECTORIES.iter().chain(FILES) {
+        let path = if name.is_empty() { state.clone() } else { state.join(name) };
+        // What cannot be looked at cannot be read either, and says so then.
+        let Ok(found) = std::fs::symlink_metadata(&path) else { continue };
+        if let Some(problem) = problem(&found, &path, FILES.contains(name)) {
+            bail!(problem);
+        }
+    }
+    Ok(())
+}
+
+fn problem(found: &Metadata, path: &Path, is_file: bool) -> Option<String> {
+    let shown = path.display();
+    let is_kind = if is_file { found.is_file() } else { found.is_dir() };
+    if !is_kind {
+        let kind = if is_file { "a plain file" } else { "a directory of its own" };
+        return Some(format!("`{shown}` must be {kind}, not a link to another place: `mv {shown} {shown}.old`"));
+    }
+    let me = rustix::process::geteuid().as_raw();
+    if found.uid() != me {
+        return Some(format!("`{shown}` belongs to another user: `sudo chown -R {me} {shown}`"));
+    }
+    (found.mode() & 0o022 != 0).then(|| format!("others can write to `{shown}`: `chmod go-w {shown}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn room() -> (tempfile::TempDir, Places) {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        crate::machine::record::begin(&places).unwrap();
+        (home, places)
+    }
+
+    #[test]
+    fn what_doorward_makes_itself_passes_and_so_does_nothing_at_all() {
+        let (_home, places) = room();
+        check(&places).unwrap();
+        check(&Places::at("/nowhere/at/all")).unwrap();
+    }
+
+    #[test]
+    fn state_that_others_can_change_is_refused_with_the_way_out() {
+        for name in ["", "log", "log/current.log", "sessions", "pending"] {
+            let (_home, places) = room();
+            let path = if name.is_empty() { places.state() } else { places.state().join(name) };
+            if !path.exists() {
+                std::fs::create_dir(&path).unwrap();
+            }
+            for (mode, is_fine) in [(0o700, true), (0o755, true), (0o720, false), (0o702, false), (0o777, false)] {
+                std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+                let said = check(&places).err().map(|error| error.to_string());
+                assert_eq!(said.is_none(), is_fine, "{name} {mode:o}: {said:?}");
+                assert!(said.is_none_or(|said| said.contains("`chmod go-w /")), "{name} {mode:o}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_is_no_directory_of_ones_own() {
+        for name in ["sessions", "log", "grants", ""] {
+            let (home, places) = room();
+            let path = if name.is_empty() { places.state() } else { places.state().join(name) };
+            let elsewhere = home.path().join("elsewhere");
+            match path.exists() {
+                true => std::fs::rename(&path, &elsewhere).unwrap(),
+                false => std::fs::create_dir(&elsewhere).unwrap(),
+            }
+            symlink(&elsewhere, &path).unwrap();
+            let said = check(&places).unwrap_err().to_string();
+            assert!(said.contains("not a link") && said.contains("`mv "), "{said}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Makes entries durable before an answer is given: the edge's side of the ledger.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use doorward_ledger::{Body, Checkpoint, CheckpointKey, Keep, Kind, Log, LogError, Receipt};
+
+use crate::machine::paths::Places;
+use crate::machine::screen::time::now_ms;
+
+/// Alerts are looked for at least after so many decisions; a decision is one entry or more.
+pub const LOOK_EVERY: u64 = 50;
+
+/// This process has kept an alert, or the last of so many entries.
+static IS_LOOK_DUE: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody should look for alerts, because of what this process has kept since the last time it was asked.
+pub fn is_look_due() -> bool {
+    IS_LOOK_DUE.swap(false, Ordering::Relaxed)
+}
+
+/// One entry, ready to be kept.
+#[derive(Debug)]
+pub struct Entry {
+    kind: Kind,
+    keep: Keep,
+    json: Vec<u8>,
+}
+
+impl Entry {
+    pub fn new<B: Body>(body: &B) -> Result<Entry> {
+        let json = serde_json::to_vec(body).context("the record cannot be put into words")?;
+        Ok(Entry { kind: B::KIND, keep: body.keep(), json })
+    }
+}
+
+/// Whatever keeps the record.
+pub trait Recorder {
+    /// Keeps one entry and returns once it is durable.
+    fn append(&mut self, entry: Entry) -> Result<Receipt>;
+}
+
+/// The user's ledger.
+#[derive(Debug)]
+pub struct Ledger {
+    directory: PathBuf,
+    /// A ledger that is missing may be begun.
+    may_begin: bool,
+}
+
+impl Ledger {
+    /// The ledger of a user. Once there is a configuration there was a ledger, and one that went away is not begun anew
+    /// in silence.
+    pub fn of(places: &Places) -> Ledger {
+        Ledger { directory: directory(places), may_begin: !places.config_file().exists() }
+    }
+
+    /// Signs the ledger as it stands.
+    pub fn sign(&self, places: &Places) -> Result<()> {
+        let mut log = self.open()?;
+        checkpoint(places, &mut log, now_ms()).map(|_kept| ())
+    }
+
+    fn open(&self) -> Result<Log, LogError> {
+        match Log::open(&self.directory) {
+            Err(LogError::Missing { .. }) if self.may_begin => begin_in(&self.directory),
+            opened => opened,
+        }
+    }
+}
+
+impl Recorder for Ledger {
+    fn append(&mut self, entry: Entry) -> Result<Receipt> {
+        let mut log = self.open().context("`doorward setup` begins a log where there is none")?;
+        let kind = entry.kind;
+        let receipt = log.append_json(kind, entry.keep, entry.json, now_ms())?;
+        if kind == Kind::Alert || receipt.sequence.is_multiple_of(LOOK_EVERY) {
+            IS_LOOK_DUE.store(true, Ordering::Relaxed);
+        }
+        Ok(receipt)
+    }
+}
+
+/// Begins the ledger of a user, unless there is one.
+pub fn begin(places: &Places) -> Result<()> {
+    begin_in(&directory(places)).map(|_log| ()).context("the log cannot be begun")
+}
+
+/// Where the ledger of a user lies.
+pub fn directory(places: &Places) -> PathBuf {
+    places.state().join("log")
+}
+
+/// Where the index of the ledger lies.
+pub fn index_file(places: &Places) -> PathBuf {
+    places.state().join("index.sqlite")
+}
+
+/// Where signed statements about the ledger are kept.
+pub fn checkpoints(places: &Places) -> PathBuf {
+    places.state().join("checkpoints")
+}
+
+/// The key that signs them.
+pub fn checkpoint_key(places: &Places) -> PathBuf {
+    places.state().join("checkpoint.key")
+}
+
+/// Signs the ledger as it stands and keeps the statement beside it.
+pub fn checkpoint(places: &Places, log: &mut Log, now_ms: u64) -> Result<(Checkpoint, PathBuf)> {
+    let directory = checkpoints(places);
+    DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+    let key = CheckpointKey::load_or_create(&checkpoint_key(places))?;
+    let checkpoint = log.checkpoint(&key, now_ms)?;
+    let path = checkpoint.save(&directory)?;
+    Ok((checkpoint, path))
+}
+
+fn begin_in(directory: &Path) -> Result<Log, LogError> {
+    if let Some(parent) = directory.parent() {
+        // Whatever is wrong with the parent shows when the log is made in it.
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(parent);
+    }
+    Log::create(directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_ledger::{SessionBody, SessionStep};
+
+    fn entry() -> Entry {
+        Entry::new(&SessionBody { session: "s".into(), agent: None, step: SessionStep::Began }).unwrap()
+    }
+
+    #[test]
+    fn a_ledger_is_begun_where_nothing_was_set_up_and_never_again() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 1);
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 2);
+        std::fs::create_dir_all(places.config_file().parent().unwrap()).unwrap();
+        std::fs::write(places.config_file(), "").unwrap();
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 3);
+        std::fs::remove_dir_all(directory(&places)).unwrap();
+        assert!(Ledger::of(&places).append(entry()).is_err());
+        begin(&places).unwrap();
+        assert_eq!(Ledger::of(&places).append(entry()).unwrap().sequence, 1);
+    }
+}

@@ -1,0 +1,469 @@
+//! The real machine behind the engine's questions.
+
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use doorward_engine::{
+    AcceptedHistory, Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings,
+    Shell, Stats, Tally, Tracking, World,
+};
+
+use super::arrived::Arrived;
+use super::dependents::Sources;
+use super::objects::Id;
+use super::program::{self, Known, SystemDirectories};
+use super::repository::Repository;
+use super::{bounds, files, folding, mounts, session, temporary};
+use crate::machine::paths::Places;
+use crate::machine::screen::time::now_ms;
+use crate::memory::session::Session;
+use crate::policy::from_history::{self, FromHistory};
+use crate::policy::load::Loaded;
+use crate::policy::trust::inventory::Inventory;
+use crate::policy::trust::{Trust, mcp};
+
+/// This machine, as one call sees it.
+#[derive(Debug)]
+pub struct DiskWorld {
+    pub(super) home: String,
+    cwd: String,
+    pub(super) project: Option<String>,
+    temporary: Vec<String>,
+    scratch: Vec<String>,
+    settings: Settings,
+    own_programs: &'static [u8],
+    pub(super) is_trusted: bool,
+    directories: Vec<String>,
+    pub(super) trust: Trust,
+    inventory: Inventory,
+    /// When the user listed the directories of tool chains.
+    /// When the user last decided about this project.
+    trusted_at: Option<SystemTime>,
+    key: OnceCell<[u8; 16]>,
+    state: PathBuf,
+    repositories: RefCell<BTreeMap<String, Option<Rc<Repository>>>>,
+    tallies: RefCell<BTreeMap<String, Tally>>,
+    programs: RefCell<BTreeMap<String, Identity>>,
+    looks: RefCell<HashMap<String, Look>>,
+    system: SystemDirectories,
+    by_hash_alone: bool,
+    ignores_case: OnceCell<bool>,
+    /// What changed since the project was trusted, once somebody asked.
+    changed: OnceCell<Vec<String>>,
+    /// Mounts that may hang and that nobody works on.
+    distant: OnceCell<Vec<PathBuf>>,
+    pub(super) session: Option<Rc<Session>>,
+    /// What a person accepted out of history.
+    history: FromHistory,
+    /// What came into the project since it was trusted.
+    pub(super) arrivals: OnceCell<Arrived>,
+    /// What files hold that the call may replace.
+    pub(super) replaced: RefCell<Vec<(String, String)>>,
+    /// Where commits left the history that the project was trusted with.
+    pub(super) parted: RefCell<BTreeMap<Id, Option<Id>>>,
+    shell: Shell,
+    /// What the sources of the project begin with, once somebody changes one.
+    sources: Sources,
+}
+
+impl DiskWorld {
+    /// The same machine with program files of the user's own.
+    #[must_use]
+    pub fn with_programs(mut self, own: &'static [u8]) -> DiskWorld {
+        self.own_programs = own;
+        self
+    }
+
+    /// Redacts with this key instead of the installation's own, which would be made if there is none.
+    pub fn with_key(self, key: [u8; 16]) -> DiskWorld {
+        // A world that has redacted something already keeps its key.
+        let _ = self.key.set(key);
+        self
+    }
+
+    /// The machine around a call in `cwd`, which belongs to `project`.
+    pub fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
+        let home = places.home().to_owned();
+        let (config, trust) = (&loaded.config, &loaded.trust);
+        let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
+        // Not when the file was last written: whoever touches it would otherwise renew what it trusts.
+        let accepted = loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
+        DiskWorld {
+            cwd: cwd.to_owned(),
+            temporary: temporary::shared(),
+            scratch: temporary::own(&home),
+            settings: config.settings(),
+            own_programs: &[],
+            is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
+            directories: config.programs.directories.clone(),
+            trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
+            trust: trust.clone(),
+            inventory: Inventory::of(places),
+            key: OnceCell::new(),
+            state: places.state(),
+            repositories: RefCell::default(),
+            tallies: RefCell::default(),
+            programs: RefCell::default(),
+            looks: RefCell::default(),
+            system: SystemDirectories::default(),
+            // A configuration that is strict only because it is broken has nobody who made a list.
+            by_hash_alone: config.strict && loaded.problems.is_empty(),
+            ignores_case: OnceCell::new(),
+            changed: OnceCell::new(),
+            distant: OnceCell::new(),
+            session: None,
+            history: loaded.history.clone(),
+            arrivals: OnceCell::new(),
+            replaced: RefCell::default(),
+            parted: RefCell::default(),
+            shell: Shell::default(),
+            sources: Sources::default(),
+            project,
+            home,
+        }
+    }
+
+    /// The machine as an agent uses it that hands its commands to this shell.
+    #[must_use]
+    pub fn with_shell(self, shell: Shell) -> DiskWorld {
+        DiskWorld { shell, ..self }
+    }
+
+    /// The machine once the project at hand is trusted as it is now.
+    #[must_use]
+    pub fn once_trusted(self) -> DiskWorld {
+        DiskWorld { is_trusted: true, trusted_at: Some(std::time::SystemTime::now()), ..self }
+    }
+
+    /// The machine as a session of an agent knows it.
+    #[must_use]
+    pub fn in_session(self, session: Rc<Session>) -> DiskWorld {
+        DiskWorld { session: Some(session), ..self }
+    }
+
+    /// Whoever answers for the path may never answer, so nobody is asked.
+    fn is_distant(&self, path: &str) -> bool {
+        // Most paths lie in the project, which the text alone tells; and without its devices no machine runs.
+        if self.project.as_deref().is_some_and(|project| lies_in(path, project)) || matches!(path, "/dev" | "/dev/null")
+        {
+            return false;
+        }
+        let path = Path::new(path);
+        let is_near = |near: &str| path.starts_with(near);
+        // Whatever holds a directory in use is in use itself.
+        let is_above = |used: &str| Path::new(used).starts_with(path);
+        if self.project.as_deref().is_some_and(is_near)
+            || ["/usr", "/bin", "/etc"].into_iter().any(is_near)
+            || [self.home.as_str(), &self.cwd].into_iter().any(is_above)
+        {
+            return false;
+        }
+        let distant = self.distant.get_or_init(|| {
+            let mounts =
+                crate::machine::checked_read::text_of_pipe("/proc/self/mountinfo", bounds::TEXT).unwrap_or_default();
+            let in_use: Vec<&str> =
+                [Some(self.home.as_str()), Some(&self.cwd), self.project.as_deref()].into_iter().flatten().collect();
+            mounts::distant(&mounts, &in_use)
+        });
+        distant.iter().any(|mount| path.starts_with(mount))
+    }
+
+    /// The repository that a directory lies in, found once per directory and mostly from what its parent said.
+    pub(super) fn repository(&self, directory: &str) -> Option<Rc<Repository>> {
+        let mut unknown = Vec::new();
+        let mut found = None;
+        for ancestor in Path::new(directory).ancestors().take(bounds::LEVELS) {
+            let Some(path) = ancestor.to_str() else { break };
+            if let Some(known) = self.repositories.borrow().get(path) {
+                found = known.clone();
+                break;
+            }
+            unknown.push(path.to_owned());
+            if self.is_distant(path) {
+                continue;
+            }
+            if let Some(repository) = Repository::at(path, &self.home) {
+                found = Some(Rc::new(repository));
+                break;
+            }
+        }
+        let mut known = self.repositories.borrow_mut();
+        if known.len() < bounds::NAMES {
+            known.extend(unknown.into_iter().map(|path| (path, found.clone())));
+        }
+        found
+    }
+
+    /// A recipe whose bytes are those that were trusted.
+    fn is_pinned(&self, path: &str) -> bool {
+        let Some(project) = &self.project else { return false };
+        self.trust.projects.get(project).is_some_and(|pinned| pinned.is_same(project, path))
+    }
+
+    /// What git knows about a path, taken as a file: nothing below it is looked at.
+    pub fn file_tracking(&self, path: &str) -> Tracking {
+        let parent = path.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
+        match self.repository(parent) {
+            Some(repository) => repository.tracking(path),
+            None => Tracking::Outside,
+        }
+    }
+
+    /// Everything in the directory is made again by a build.
+    pub fn is_rebuilt(&self, directory: &str) -> bool {
+        let parent = Path::new(directory).parent().and_then(Path::to_str);
+        parent.and_then(|parent| self.repository(parent)).is_some_and(|repository| repository.is_rebuilt(directory))
+    }
+
+    /// A directory is as good as the worst in it.
+    fn directory_tracking(&self, path: &str) -> Tracking {
+        match self.file_tracking(path) {
+            found @ (Tracking::Outside | Tracking::Rebuildable | Tracking::Ignored) => return found,
+            Tracking::Clean | Tracking::Modified | Tracking::Untracked | Tracking::Unknown => {}
+        }
+        match self.tally(path) {
+            Tally::Counted { files: 0, .. } => Tracking::Untracked,
+            Tally::Counted { unrestorable: 0, .. } => Tracking::Clean,
+            Tally::Counted { files, unrestorable, .. } if files == unrestorable => Tracking::Untracked,
+            Tally::Counted { .. } => Tracking::Modified,
+            Tally::More { .. } | Tally::Unknown => Tracking::Unknown,
+        }
+    }
+}
+
+fn lies_in(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// When an administrator last wrote the configuration of the machine.
+fn managed_at() -> Option<SystemTime> {
+    std::fs::symlink_metadata(crate::policy::load::MANAGED).ok().map(|found| files::changed(&found))
+}
+
+impl World for DiskWorld {
+    fn home(&self) -> Option<&str> {
+        Some(&self.home)
+    }
+
+    fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    fn temporary(&self) -> &[String] {
+        &self.temporary
+    }
+
+    fn is_own_temporary(&self, path: &str) -> bool {
+        !self.is_distant(path) && temporary::is_own_below(path, &temporary::fleeting())
+    }
+
+    fn scratch(&self) -> &[String] {
+        &self.scratch
+    }
+
+    fn project_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    fn shell(&self) -> Shell {
+        self.shell
+    }
+
+    fn environment(&self, name: &str) -> Option<Cow<'_, str>> {
+        let value = std::env::var_os(name)?;
+        Some(Cow::Owned(value.into_string().unwrap_or_else(|value| value.to_string_lossy().into_owned())))
+    }
+
+    fn environment_all(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+        let owned = |text: std::ffi::OsString| Cow::Owned(text.to_string_lossy().into_owned());
+        std::env::vars_os().map(|(name, value)| (owned(name), owned(value))).collect()
+    }
+
+    fn case_insensitive(&self) -> bool {
+        *self
+            .ignores_case
+            .get_or_init(|| cfg!(target_os = "macos") || self.project.as_deref().is_some_and(folding::ignores_case))
+    }
+
+    fn look(&self, path: &str) -> Look {
+        if let Some(known) = self.looks.borrow().get(path) {
+            return known.clone();
+        }
+        if self.is_distant(path) {
+            return files::nothing(Kind::Unreadable);
+        }
+        let mut look = files::look(path, self.trusted_at.filter(|_| self.is_trusted), |metadata| {
+            self.session.as_ref().is_some_and(|session| session.created(path, metadata))
+        });
+        look.changed_since_trust &= !(self.is_pinned(path) || self.is_as_trusted(path));
+        let mut looks = self.looks.borrow_mut();
+        if looks.len() < bounds::NAMES {
+            looks.insert(path.to_owned(), look.clone());
+        }
+        look
+    }
+
+    fn is_same_file(&self, one: &str, other: &str) -> bool {
+        !self.is_distant(one) && !self.is_distant(other) && files::is_same(one, other)
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        if self.is_distant(path) {
+            return None;
+        }
+        std::fs::read_link(path).ok()?.into_os_string().into_string().ok()
+    }
+
+    fn tracking(&self, path: &str) -> Tracking {
+        match self.look(path).kind {
+            Kind::Directory => self.directory_tracking(path),
+            Kind::Unreadable => Tracking::Unknown,
+            Kind::Missing | Kind::File | Kind::Link | Kind::Special | Kind::Unlisted => self.file_tracking(path),
+        }
+    }
+
+    fn is_committed(&self, path: &str) -> bool {
+        let parent = path.rsplit_once('/').map_or("/", |(parent, _)| parent);
+        self.repository(parent).is_some_and(|repository| repository.is_committed(path))
+    }
+
+    fn content(&self, path: &str, limit: usize) -> Content {
+        if self.is_distant(path) { Content::Unreadable } else { files::content(path, limit) }
+    }
+
+    fn tally(&self, path: &str) -> Tally {
+        if let Some(known) = self.tallies.borrow().get(path) {
+            return *known;
+        }
+        if self.is_distant(path) {
+            return Tally::Unknown;
+        }
+        let tally = files::tally(path, &|file| self.file_tracking(file));
+        self.tallies.borrow_mut().insert(path.to_owned(), tally);
+        tally
+    }
+
+    fn tracked_files(&self, directory: &str, below: &str) -> Option<Vec<String>> {
+        match self.repository(directory) {
+            Some(repository) => repository.tracked_files(below),
+            None => Some(Vec::new()),
+        }
+    }
+
+    fn stats(&self, path: &str) -> Option<Stats> {
+        if self.is_distant(path) { None } else { files::stats(path) }
+    }
+
+    fn entries(&self, directory: &str) -> Option<Vec<String>> {
+        if self.is_distant(directory) { None } else { files::entries(directory) }
+    }
+
+    fn below(&self, directory: &str) -> Option<Vec<(String, Kind)>> {
+        if self.is_distant(directory) { None } else { files::below(directory) }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.is_busy())
+    }
+
+    fn git(&self, directory: &str) -> Option<Git> {
+        self.repository(directory).map(|repository| repository.describe())
+    }
+
+    fn submodules(&self, root: &str) -> Option<Vec<String>> {
+        self.repository(root)?.submodules()
+    }
+
+    fn rewrites(&self, write: &GitWrite) -> Rewrite {
+        self.find_rewrites(write)
+    }
+
+    fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {
+        self.is_rewritable(directory, branch, since)
+    }
+
+    fn is_rebasing(&self, directory: &str) -> bool {
+        self.rebases(directory)
+    }
+
+    fn arrival(&self, path: &str) -> Option<Arrival> {
+        self.find_arrival(path)
+    }
+
+    fn dependents(&self, path: &str) -> Option<u32> {
+        self.sources.count(path, self)
+    }
+
+    fn program(&self, name: &str) -> Identity {
+        if let Some(known) = self.programs.borrow().get(name) {
+            return known.clone();
+        }
+        let known = Known {
+            cwd: &self.cwd,
+            project: self.project.as_deref(),
+            home: Some(&self.home),
+            directories: &self.directories,
+            system: &self.system,
+            binaries: &self.trust.binaries,
+            inventory: &self.inventory,
+            by_hash_alone: self.by_hash_alone,
+        };
+        let identity = program::identify(name, std::env::var("PATH").ok().as_deref(), &known);
+        self.programs.borrow_mut().insert(name.to_owned(), identity.clone());
+        identity
+    }
+
+    fn mcp(&self, server: &str, _tool: &str) -> McpTrust {
+        mcp::trust_in(server, &self.trust, &self.home, self.project.as_deref())
+    }
+
+    fn session_process(&self, pid: u32) -> bool {
+        session::is_ours(pid)
+    }
+
+    fn history(&self) -> History {
+        self.session.as_ref().map(|session| session.history()).unwrap_or_default()
+    }
+
+    fn changed_files(&self) -> Vec<String> {
+        let walk = || match (&self.project, self.trusted_at) {
+            (Some(project), Some(then)) if self.is_trusted => {
+                let mut changed = files::changed_since(project, then);
+                changed.retain(|path| !(self.is_pinned(path) || self.is_as_trusted(path)));
+                changed
+            }
+            (Some(_) | None, Some(_) | None) => Vec::new(),
+        };
+        self.changed.get_or_init(walk).clone()
+    }
+
+    fn override_rate(&self, pattern: &str) -> Option<f64> {
+        self.accepted_history(pattern).map(|past| past.rate())
+    }
+
+    fn accepted_history(&self, pattern: &str) -> Option<AcceptedHistory> {
+        // Only a pattern that a person accepted has a past that counts; live counts by themselves change nothing.
+        let item = self.history.weighs(pattern, self.project.as_deref(), now_ms())?;
+        from_history::weighed(item, self.session.as_ref()?.month(pattern)?)
+    }
+
+    fn observed_overrides(&self, pattern: &str) -> Option<f64> {
+        self.session.as_ref()?.observed_overrides(pattern)
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn own_programs(&self) -> &'static [u8] {
+        self.own_programs
+    }
+
+    fn redaction_key(&self) -> [u8; 16] {
+        *self.key.get_or_init(|| crate::machine::key::redaction(&self.state))
+    }
+}

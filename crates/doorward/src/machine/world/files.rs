@@ -1,0 +1,179 @@
+//! Files as the disk has them: looked at without following links, read and counted within bounds.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use doorward_engine::{Content, Kind, Look, Stats, Tally, Tracking};
+
+use super::bounds;
+
+/// What is said of a path at which there is nothing to see.
+pub const fn nothing(kind: Kind) -> Look {
+    Look { kind, size: 0, executable: false, hard_links: 0, created_this_session: false, changed_since_trust: false }
+}
+
+/// Looks at a path. What changed after `trusted_at` counts as changed since then; `is_own` says what the session created.
+pub fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Metadata) -> bool) -> Look {
+    let metadata = match std::fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if is_absent(&error) => return nothing(Kind::Missing),
+        Err(_) => return nothing(Kind::Unreadable),
+    };
+    let kind = match metadata.file_type() {
+        kind if kind.is_symlink() => Kind::Link,
+        kind if kind.is_dir() => Kind::Directory,
+        kind if kind.is_file() => Kind::File,
+        _ => Kind::Special,
+    };
+    Look {
+        kind,
+        size: metadata.size(),
+        executable: kind == Kind::File && metadata.mode() & 0o111 != 0,
+        hard_links: metadata.nlink(),
+        created_this_session: kind == Kind::File && is_own(&metadata),
+        changed_since_trust: trusted_at.is_some_and(|then| changed(&metadata) > then),
+    }
+}
+
+/// Two names of one file.
+pub fn is_same(one: &str, other: &str) -> bool {
+    let file = |path: &str| std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    file(one).is_some_and(|found| file(other) == Some(found))
+}
+
+/// Directories that hold no recipe of the project's own.
+const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "vendor", "dist", "build"];
+
+/// The files of a project that changed after a moment, as far as a bounded walk finds them.
+pub fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut waiting = std::collections::VecDeque::from([root.to_owned()]);
+    let mut seen = 0u64;
+    // Recipes lie near the root, so the walk goes by levels.
+    while let Some(directory) = waiting.pop_front() {
+        for name in entries(&directory).unwrap_or_default() {
+            seen += 1;
+            if seen > bounds::WALK {
+                return found;
+            }
+            let path = format!("{}/{name}", directory.trim_end_matches('/'));
+            match std::fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_dir() && !SKIPPED.contains(&name.as_str()) => waiting.push_back(path),
+                Ok(metadata) if !metadata.is_dir() && changed(&metadata) > then => found.push(path),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    found
+}
+
+/// When anything about the file last changed; nobody can set this time by hand.
+pub fn changed(metadata: &Metadata) -> SystemTime {
+    let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
+    let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
+    UNIX_EPOCH + Duration::new(seconds, nanoseconds)
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
+/// The text of a file, if it is one and no longer than the limit.
+pub fn content(path: &str, limit: usize) -> Content {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if is_absent(&error) => return Content::Missing,
+        Err(_) => return Content::Unreadable,
+    };
+    if !metadata.is_file() {
+        return Content::NotText;
+    }
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX).min(bounds::INDEX);
+    if metadata.len() > limit {
+        return Content::TooLong;
+    }
+    match crate::machine::checked_read::bytes_of(Path::new(path), limit) {
+        Some(bytes) => String::from_utf8(bytes).map_or(Content::NotText, Content::Text),
+        None => Content::Unreadable,
+    }
+}
+
+/// Size, permissions and last change, links not followed.
+pub fn stats(path: &str) -> Option<Stats> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    let modified = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
+    let age = now.map(|now| now.saturating_sub(found.mtime()));
+    Some(Stats { size: found.size(), mode: Some(found.mode() & 0o7777), modified: Some(modified), age })
+}
+
+/// The names in a directory, unless there are very many.
+pub fn entries(directory: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory).ok()? {
+        if names.len() >= bounds::NAMES {
+            return None;
+        }
+        names.push(entry.ok()?.file_name().into_string().ok()?);
+    }
+    names.sort_unstable();
+    Some(names)
+}
+
+/// Everything below a directory, links not followed, unless there is very much or some of it cannot be read.
+pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![directory.trim_end_matches('/').to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in std::fs::read_dir(&directory).ok()? {
+            if found.len() >= bounds::BELOW {
+                return None;
+            }
+            let entry = entry.ok()?;
+            let path = format!("{directory}/{}", entry.file_name().to_str()?);
+            let kind = match entry.file_type().ok()? {
+                kind if kind.is_symlink() => Kind::Link,
+                kind if kind.is_dir() => Kind::Directory,
+                kind if kind.is_file() => Kind::File,
+                _ => Kind::Special,
+            };
+            if kind == Kind::Directory {
+                waiting.push(path.clone());
+            }
+            found.push((path, kind));
+        }
+    }
+    Some(found)
+}
+
+/// Counts what lies at and below a path; `tracking` says which files can be had back.
+pub fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
+    let (mut files, mut bytes, mut unrestorable, mut unrestorable_bytes) = (0u64, 0u64, 0u64, 0u64);
+    let mut seen = 0u64;
+    let mut waiting = vec![path.to_owned()];
+    while let Some(path) = waiting.pop() {
+        seen += 1;
+        if seen > bounds::WALK || unrestorable > bounds::LOST {
+            return Tally::More { files, bytes };
+        }
+        let metadata = match std::fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(error) if is_absent(&error) => continue,
+            Err(_) => return Tally::Unknown,
+        };
+        if metadata.is_dir() {
+            let Some(names) = entries(&path) else { return Tally::More { files: files.max(bounds::WALK), bytes } };
+            waiting.extend(names.into_iter().map(|name| format!("{}/{name}", path.trim_end_matches('/'))));
+            continue;
+        }
+        files += 1;
+        bytes = bytes.saturating_add(metadata.size());
+        if !matches!(tracking(&path), Tracking::Clean | Tracking::Rebuildable) {
+            unrestorable += 1;
+            unrestorable_bytes = unrestorable_bytes.saturating_add(metadata.size());
+        }
+    }
+    Tally::Counted { files, bytes, unrestorable, unrestorable_bytes }
+}

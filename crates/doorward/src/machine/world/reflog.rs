@@ -1,0 +1,39 @@
+//! When a repository went to another commit, or put work aside: git writes both down.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use super::repository::{Repository, project_root};
+use crate::machine::checked_read;
+
+/// Longer logs of git are not read.
+const LENGTH: u64 = 16 << 20;
+
+/// The repository around a file was at more than one commit, or work was put aside, between two moments.
+pub fn commit_changed(path: &str, home: &str, when_ms: RangeInclusive<u64>) -> bool {
+    let directory = Path::new(path).parent().and_then(Path::to_str).unwrap_or("/");
+    let Some(repository) = project_root(directory).and_then(|root| Repository::at(&root, home)) else { return false };
+    let when = when_ms.start() / 1000..=when_ms.end() / 1000;
+    let has = |log: &Path, counts: fn(&Step<'_>) -> bool| {
+        // Of a log that is there and cannot be read the worst is thought: that it has what is looked for.
+        let Some(text) = checked_read::start_of(log, LENGTH) else { return log.exists() };
+        text.lines().filter_map(step).any(|step| when.contains(&step.seconds) && counts(&step))
+    };
+    has(&repository.git_directory().join("logs/HEAD"), |step| step.old != step.new)
+        || has(&repository.common().join("logs/refs/stash"), |_| true)
+}
+
+/// One line of a log of git.
+struct Step<'a> {
+    old: &'a str,
+    new: &'a str,
+    seconds: u64,
+}
+
+fn step(line: &str) -> Option<Step<'_>> {
+    let head = line.split('\t').next()?;
+    let mut words = head.split(' ');
+    let (old, new) = (words.next()?, words.next()?);
+    let seconds = words.rev().nth(1)?.parse().ok()?;
+    Some(Step { old, new, seconds })
+}

@@ -1,0 +1,210 @@
+//! One call through the engine: observed, judged, timed, and never lost to a panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use doorward_engine::{
+    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Mode, Opinion, Policy, Source, ToolCall, Verdict,
+    World, contacts, demanded_by, judge_timed, observe, snapshot,
+};
+use doorward_ledger::SnapshotTaken;
+use doorward_vocabulary::PatternId;
+
+use crate::machine::file_digests::Seen;
+
+/// What the engine made of a call.
+#[derive(Debug)]
+pub struct Considered {
+    pub facts: Facts,
+    pub judgement: Judgement,
+    pub took: Duration,
+    /// As much of it went into looking at the world.
+    pub observing: Duration,
+    /// As long layer 2 took for this judgement; `None` if it was not asked.
+    pub scoring: Option<Duration>,
+    /// A person's grant lets it run, whatever the judgement says.
+    pub granted: bool,
+    /// Who demanded that it is stopped, where doorward itself would have let it pass.
+    pub demanded: Option<&'static str>,
+    /// Who answers the question in place of whoever sits before the agent: `queue` or `classifier`.
+    pub left_to: Option<&'static str>,
+    /// The copy of what it would change, if one was made.
+    pub snapshot: Option<SnapshotTaken>,
+    /// What the files that it changes held before, where that may be wanted later.
+    pub before: Seen,
+    /// The verdict if everything that it loses were copied first, where somebody asked for it.
+    pub if_copied: Option<Verdict>,
+    /// What a reviewer said, where one was asked.
+    pub review: Option<crate::hook::reviewer::Reviewed>,
+}
+
+impl Considered {
+    /// Judges again as if everything that the call loses were copied first; `None` if a copy would not help.
+    pub fn once_copied(&self, policy: &Policy) -> Option<Copied> {
+        let facts = snapshot::covered(&self.facts)?;
+        let (judgement, scoring) = timed(&facts, policy);
+        Some(Copied { facts, judgement, scoring })
+    }
+
+    /// Judges again after something about the facts has changed.
+    pub fn judge_again(&mut self, policy: &Policy) {
+        (self.judgement, self.scoring) = timed(&self.facts, policy);
+    }
+}
+
+/// What a call is once everything that it loses was copied.
+#[derive(Debug)]
+pub struct Copied {
+    pub facts: Facts,
+    pub judgement: Judgement,
+    pub scoring: Option<Duration>,
+}
+
+/// Judges, with a clock for layer 2.
+fn timed(facts: &Facts, policy: &Policy) -> (Judgement, Option<Duration>) {
+    let start = Instant::now();
+    judge_timed(facts, policy, &|| start.elapsed())
+}
+
+/// Observes and judges. A panic inside the engine is a question to a person, not an answer.
+pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
+    let start = Instant::now();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        fault("judging");
+        let facts = observe(call, world);
+        let observing = start.elapsed();
+        let judged = timed(&facts, policy);
+        (facts, judged, observing)
+    }));
+    let took = start.elapsed();
+    let (facts, (judgement, scoring), observing) = outcome.unwrap_or_else(|_| {
+        let (facts, judgement) = broken(call, policy);
+        (facts, (judgement, None), took)
+    });
+    Considered {
+        facts,
+        judgement,
+        took,
+        observing,
+        scoring,
+        granted: false,
+        demanded: None,
+        left_to: None,
+        snapshot: None,
+        before: Seen::new(),
+        if_copied: None,
+        review: None,
+    }
+}
+
+/// The call again, with a doubt that only the edge can have: something about it is not known.
+pub fn doubted(mut considered: Considered, policy: &Policy, doubt: &str) -> Considered {
+    considered.facts.coverage.lower(Degree::Opaque, doubt);
+    considered.judge_again(policy);
+    considered
+}
+
+/// Who demanded that the call is stopped, where doorward itself would have let it pass; a yes to that is no override.
+pub fn demanded(considered: &Considered, policy: &Policy) -> Option<&'static str> {
+    let Considered { facts, judgement, .. } = considered;
+    if policy.mode != Mode::Auto || judgement.verdict == Verdict::AutoApprove {
+        return None;
+    }
+    if !contacts(facts).is_empty() {
+        return Some("contact");
+    }
+    // A fault here must not lose the answer that there is.
+    let by = catch_unwind(AssertUnwindSafe(|| demanded_by(facts, policy, judgement)));
+    by.ok().flatten().map(Source::as_str)
+}
+
+/// Keeps the message of a caught panic off the screen: its answer carries the reason.
+pub fn silence_panics() {
+    std::panic::set_hook(Box::new(|_| {}));
+}
+
+/// Lets tests see what becomes of a panic in the whole program. Builds for users have no such door.
+pub fn fault(place: &str) {
+    #[cfg(debug_assertions)]
+    #[expect(clippy::panic, reason = "this is the fault that the test asks for")]
+    if std::env::var_os("DOORWARD_FAULT").is_some_and(|wanted| wanted == place) {
+        panic!("a fault on demand");
+    }
+    #[cfg(not(debug_assertions))]
+    let _ = place;
+}
+
+fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
+    const BECAUSE: &str = "doorward met a fault of its own while judging this call, so nobody has judged it";
+    let mut coverage = Coverage::full();
+    coverage.lower(Degree::Opaque, "a fault of doorward's own");
+    let facts = Facts {
+        agent: call.agent.clone(),
+        attended: call.attended,
+        cancelled: call.cancelled,
+        ..nothing_known(call.tool.name(), coverage)
+    };
+    (facts, asking(BECAUSE, policy))
+}
+
+/// The facts about a call that nobody has looked into.
+pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
+    Facts {
+        tool: tool.to_owned(),
+        subject: String::new(),
+        commands: Vec::new(),
+        directories: Vec::new(),
+        effects: Vec::new(),
+        flows: Vec::new(),
+        arrivals: Vec::new(),
+        coverage,
+        taint: Vec::new(),
+        intent: Intent::default(),
+        review: None,
+        counts: Counts::default(),
+        pattern: PatternId::default(),
+        agent: String::new(),
+        attended: true,
+        cancelled: false,
+        project_trusted: false,
+        project: None,
+        home: None,
+    }
+}
+
+/// A judgement that asks a person, for calls that could not be judged at all.
+pub fn asking(because: &str, policy: &Policy) -> Judgement {
+    let opinion = Opinion::confirm(Source::Coverage, Clearance::Firm, because);
+    Judgement {
+        verdict: opinion.verdict,
+        cleared_by: opinion.cleared_by,
+        settled_by: opinion.source,
+        rule: None,
+        confidence: None,
+        classes: None,
+        opinions: vec![opinion],
+        shadow: Vec::new(),
+        policy: policy.version.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use doorward_engine::{DescribedWorld, Description};
+
+    #[test]
+    fn a_fault_of_our_own_asks() {
+        let call = ToolCall::bash("ls", "/");
+        let (facts, judgement) = broken(&call, &Policy::built_in());
+        assert_eq!(judgement.verdict, Verdict::Confirm);
+        assert_eq!(facts.coverage.degree, Degree::Opaque);
+    }
+
+    #[test]
+    fn a_call_is_judged() {
+        let world = DescribedWorld::new(Description::default(), "/home/me/project");
+        let considered = consider(&ToolCall::bash("rm -rf ~", "/home/me/project"), &world, &Policy::built_in());
+        assert!(considered.judgement.verdict > Verdict::AutoApprove);
+    }
+}

@@ -1,0 +1,239 @@
+//! What a yes is bound to: the exact call, where it runs, what it would touch, and the rules it was judged by.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use doorward_engine::{Effect, Facts, Mode, Operation, Target, Tool, ToolCall};
+use doorward_ledger::Hash;
+use serde::{Deserialize, Serialize};
+
+use super::operands::{Depth, Print, prints};
+use crate::memory::evaluation::Considered;
+use crate::policy::load::Loaded;
+use crate::policy::trust::pin;
+
+/// Words of a command that are looked up as files; what lies beyond is known by its effects only.
+const WORDS: usize = 4_096;
+
+/// Larger directories are not listed.
+const NAMES: usize = 500;
+
+/// A call in its surroundings.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub call: &'a ToolCall,
+    pub considered: &'a Considered,
+    pub mode: Mode,
+    pub loaded: &'a Loaded,
+    pub project: Option<&'a str>,
+    pub home: &'a str,
+}
+
+/// Hashes of everything that must be the same when the yes is used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bound {
+    /// Agent, session, subagent, tool, input and directory.
+    pub call: String,
+    /// What was understood: effects, flows, coverage.
+    pub effects: String,
+    /// Rules, configuration, trust and mode.
+    pub policy: String,
+    pub operands: BTreeMap<String, Print>,
+}
+
+impl Bound {
+    /// What a yes to this call is bound to; `None` if nobody knows what exactly would run.
+    pub fn of(subject: Subject<'_>) -> Option<Bound> {
+        let facts = &subject.considered.facts;
+        Some(Bound {
+            call: exact_call(subject.call)?,
+            effects: hash(&(&facts.effects, &facts.flows, &facts.coverage))?,
+            policy: policy(subject)?,
+            operands: prints(&operands(subject)),
+        })
+    }
+
+    /// What is not the same, in words.
+    pub fn difference(&self, now: &Bound) -> Option<String> {
+        if self.call != now.call {
+            return Some("the call is another one".to_owned());
+        }
+        if self.policy != now.policy {
+            return Some("rules, configuration, trust or mode have changed".to_owned());
+        }
+        let paths = self.operands.keys().chain(now.operands.keys());
+        if let Some(path) = paths.into_iter().find(|path| self.operands.get(*path) != now.operands.get(*path)) {
+            return Some(format!("`{path}` has changed"));
+        }
+        (self.effects != now.effects).then(|| "it would now do something else".to_owned())
+    }
+}
+
+/// The name of exactly this call: agent, session, subagent, tool, input and directory. A yes is to what this session, or
+/// this subagent of it, asked for; another one that makes the same call is another story. `None` if nobody knows what exactly would run.
+pub fn exact_call(call: &ToolCall) -> Option<String> {
+    let is_known = !matches!(call.tool, Tool::Malformed { .. });
+    if !is_known || call.truncated || call.cancelled {
+        return None;
+    }
+    hash(&(&call.agent, &call.session, &call.subagent, &call.tool, &call.cwd, &call.places))
+}
+
+/// The rules that a call was judged by.
+pub fn policy(subject: Subject<'_>) -> Option<String> {
+    let Loaded { config, trust, problems, .. } = subject.loaded;
+    hash(&(env!("CARGO_PKG_VERSION"), &subject.considered.judgement.policy, subject.mode, config, trust, problems))
+}
+
+fn hash(value: &impl Serialize) -> Option<String> {
+    Some(Hash::of(&serde_json::to_vec(value).ok()?).to_string())
+}
+
+/// Every path that the call names or touches.
+fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
+    let facts = &subject.considered.facts;
+    let mut paths = BTreeMap::new();
+    let mut add = |path: String, depth: Depth| {
+        let known = paths.entry(path).or_insert(depth);
+        *known = depth.max(*known);
+    };
+    add(subject.call.cwd.clone(), Depth::Itself);
+    for effect in &facts.effects {
+        if let Some(path) = path_of(effect) {
+            add(path.to_owned(), depth_of(effect.operation));
+        }
+    }
+    for path in named(subject) {
+        add(path, Depth::Itself);
+    }
+    if facts.effects.iter().any(|effect| effect.operation == Operation::Execute) {
+        for path in subject.project.map(|root| pin::recipes(Path::new(root))).unwrap_or_default() {
+            add(path.display().to_string(), Depth::Itself);
+        }
+    }
+    for path in git_state(facts, subject.project) {
+        add(path, Depth::Itself);
+    }
+    paths
+}
+
+fn path_of(effect: &Effect) -> Option<&str> {
+    match &effect.target {
+        Target::Path(path) | Target::Program(path) if path.starts_with('/') => Some(path),
+        Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
+    }
+}
+
+const fn depth_of(operation: Operation) -> Depth {
+    match operation {
+        Operation::Read | Operation::Network => Depth::Itself,
+        Operation::Write | Operation::Execute | Operation::Delete | Operation::Mutate => Depth::Below,
+    }
+}
+
+/// Files that words of the call name, whatever the engine made of them.
+fn named(subject: Subject<'_>) -> Vec<String> {
+    let text = match &subject.call.tool {
+        Tool::Bash { command, .. } | Tool::PowerShell { command } => command,
+        Tool::Python { code } => code,
+        Tool::Write { path, .. } | Tool::Read { path } => path,
+        Tool::Search { path, .. } => path.as_deref().unwrap_or_default(),
+        Tool::Edit { .. }
+        | Tool::Fetch { .. }
+        | Tool::WebSearch { .. }
+        | Tool::Mcp { .. }
+        | Tool::Task { .. }
+        | Tool::Other { .. }
+        | Tool::Malformed { .. } => "",
+    };
+    let is_sign = |character| {
+        matches!(
+            character,
+            '"' | '\'' | '`' | ';' | '|' | '&' | '<' | '>' | '(' | ')' | '=' | ',' | ':' | '@' | '{' | '}' | '$'
+        )
+    };
+    let ends = |character: char| character.is_whitespace() || is_sign(character);
+    let here = Here::of(Path::new(&subject.call.cwd));
+    let whole = text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`', ';', '(', ')']));
+    let words = whole.chain(text.split(ends)).take(WORDS);
+    let mut words: Vec<&str> = words.filter(|word| !word.is_empty() && here.may_have(word)).collect();
+    words.sort_unstable();
+    words.dedup();
+    let edited = edited(&subject.call.tool);
+    let words = words.into_iter().chain(edited.iter().map(String::as_str));
+    let mut found: Vec<String> = words
+        .map(|word| absolute(word, subject))
+        .filter(|path| path.symlink_metadata().is_ok())
+        .filter_map(|path| path.into_os_string().into_string().ok())
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The names in a directory in small letters and in order, so that not every word of a long command must be looked up.
+struct Here(Option<Vec<String>>);
+
+impl Here {
+    fn of(directory: &Path) -> Here {
+        Here(names(directory))
+    }
+
+    /// Some file may be meant: a path that begins elsewhere, or a name that is there, however it is spelled.
+    fn may_have(&self, word: &str) -> bool {
+        let Here(Some(names)) = self else { return true };
+        let first = || word.bytes().take_while(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase());
+        let is_there = || names.binary_search_by(|name| name.bytes().cmp(first())).is_ok();
+        !word.is_ascii() || matches!(word.as_bytes(), [b'/' | b'~' | b'.', ..]) || is_there()
+    }
+}
+
+/// `None` if they are not known, or too many.
+fn names(directory: &Path) -> Option<Vec<String>> {
+    let entries = std::fs::read_dir(directory).ok()?.take(NAMES + 1);
+    let names: Option<Vec<String>> =
+        entries.map(|entry| Some(entry.ok()?.file_name().to_str()?.to_ascii_lowercase())).collect();
+    let mut names = names.filter(|names| names.len() <= NAMES)?;
+    names.sort_unstable();
+    Some(names)
+}
+
+fn edited(tool: &Tool) -> Vec<String> {
+    match tool {
+        Tool::Edit { changes } => changes.iter().map(|change| change.path.clone()).collect(),
+        Tool::Bash { .. }
+        | Tool::PowerShell { .. }
+        | Tool::Write { .. }
+        | Tool::Read { .. }
+        | Tool::Search { .. }
+        | Tool::Fetch { .. }
+        | Tool::WebSearch { .. }
+        | Tool::Mcp { .. }
+        | Tool::Task { .. }
+        | Tool::Python { .. }
+        | Tool::Other { .. }
+        | Tool::Malformed { .. } => Vec::new(),
+    }
+}
+
+/// The path without dots; links stay, and what lies above one is looked at when it is printed.
+fn absolute(word: &str, subject: Subject<'_>) -> PathBuf {
+    let joined = match word.strip_prefix("~/") {
+        Some(rest) => Path::new(subject.home).join(rest),
+        None => Path::new(&subject.call.cwd).join(word),
+    };
+    joined.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// Which commit is checked out: a yes to a push is one to these commits.
+fn git_state(facts: &Facts, project: Option<&str>) -> Vec<String> {
+    let Some(project) = project.filter(|_| facts.effects.iter().any(|effect| effect.by.starts_with("git"))) else {
+        return Vec::new();
+    };
+    let git = Path::new(project).join(".git");
+    let head = crate::machine::checked_read::start_of(git.join("HEAD"), 4096).unwrap_or_default();
+    let branch = head.trim().strip_prefix("ref: ").filter(|name| name.starts_with("refs/") && !name.contains(".."));
+    let files = ["HEAD", "packed-refs"].into_iter().chain(branch);
+    files.map(|name| git.join(name).display().to_string()).collect()
+}

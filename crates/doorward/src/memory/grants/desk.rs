@@ -1,0 +1,239 @@
+//! Where pending calls and grants are kept: authenticated files below the state directory.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use doorward_engine::Clearance;
+use doorward_ledger::{GrantBody, Grants, Log, StateKey, States, Trail};
+use serde::{Deserialize, Serialize};
+
+use super::bound::Bound;
+use super::pending::{Before, Pending, Status, WAITS_MS};
+use super::repeat::Repeat;
+use super::settle::user;
+use crate::hook::notify::{Pushed, Told};
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen::time::now_ms;
+
+/// So long a grant is good.
+pub const LASTS_MS: u64 = 10 * 60 * 1000;
+
+/// By less than this a clock is set back as a matter of course.
+const CORRECTED_MS: u64 = 2_000;
+
+/// More pending calls than anybody answers; the oldest are forgotten.
+const PENDING: usize = 200;
+
+/// Letters of an id: no vowels, so no words; nothing that looks like something else.
+const LETTERS: &[u8; 24] = b"bcdfghjkmnpqrstvwxz34679";
+
+/// A person's yes to one exact call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// Drawn at random; the record calls it so.
+    pub grant: String,
+    /// The pending call that it answers.
+    pub pending: String,
+    pub bound: Bound,
+    /// It clears nothing harder.
+    pub clears: Clearance,
+    pub stored_ms: u64,
+    pub why: Option<String>,
+}
+
+impl Grant {
+    pub fn is_current(&self, now_ms: u64) -> bool {
+        // A clock set back ends it too, but not the moment by which clocks are corrected all the time.
+        now_ms.saturating_add(CORRECTED_MS) >= self.stored_ms && now_ms.saturating_sub(self.stored_ms) <= LASTS_MS
+    }
+}
+
+/// Everything that waits for an answer or has one.
+#[derive(Debug)]
+pub struct Desk {
+    pub grants: Grants,
+    states: States,
+    key: StateKey,
+    log: PathBuf,
+    pub now_ms: u64,
+}
+
+impl Desk {
+    pub fn of(places: &Places) -> Result<Desk> {
+        let state = places.state();
+        let key = StateKey::load_or_create(&state.join("grants.key")).context("grants cannot be read")?;
+        Ok(Desk {
+            grants: Grants::at(&state.join("grants"), key.clone()),
+            states: States::at(&state.join("pending"), key.clone()),
+            key,
+            log: record::directory(places),
+            now_ms: now_ms(),
+        })
+    }
+
+    /// Puts a call down to be answered; yields its id, and whether it is a new one. The same call again keeps its id and
+    /// what was typed about it.
+    pub fn put(&self, mut pending: Pending) -> Result<(String, bool)> {
+        let seed = self.key.code("pending id", &serde_json::to_vec(&(&pending.bound, &pending.session))?);
+        let (mut id, mut is_new) = (String::new(), true);
+        for length in [6, 10, 20] {
+            id = seed.iter().take(length).map(|byte| letter(*byte)).collect();
+            match self.states.find::<Before>(&id) {
+                Ok(Some(known)) if known.bound == pending.bound => {
+                    pending.first_step_ms = known.first_step_ms;
+                    is_new = !known.is_open(self.now_ms);
+                    pending.times = if is_new { 0 } else { known.times };
+                    break;
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => break,
+            }
+        }
+        pending.id.clone_from(&id);
+        pending.asked_ms = self.now_ms;
+        pending.times = pending.times.saturating_add(1);
+        self.states.replace(&id, &pending)?;
+        if is_new {
+            self.forget_old();
+        }
+        Ok((id, is_new))
+    }
+
+    /// The call with this id.
+    pub fn pending(&self, id: &str) -> Result<Option<Pending>> {
+        Ok(self.states.find(id)?)
+    }
+
+    /// All calls that can be answered and whose session is not over, the latest first.
+    pub fn open(&self) -> Vec<Pending> {
+        self.found(|pending| pending.is_open(self.now_ms) && !pending.is_left)
+    }
+
+    /// The same, and those of sessions that are over.
+    pub fn open_and_left(&self) -> Vec<Pending> {
+        self.found(|pending| pending.is_open(self.now_ms))
+    }
+
+    /// Calls that a person has let run and that the agent has not repeated yet.
+    pub fn approved(&self) -> Vec<Pending> {
+        let is_good = |pending: &Pending| {
+            let grant = self.grants.look::<Grant>(&pending.bound.call).ok().flatten();
+            grant.is_some_and(|grant| grant.pending == pending.id && grant.is_current(self.now_ms))
+        };
+        self.found(|pending| pending.status == Status::Approved && !pending.is_left && is_good(pending))
+    }
+
+    fn found(&self, is_wanted: impl Fn(&Pending) -> bool) -> Vec<Pending> {
+        let mut all = self.states.all::<Pending>();
+        all.retain(is_wanted);
+        all.sort_by(|a, b| (b.asked_ms, &b.id).cmp(&(a.asked_ms, &a.id)));
+        all
+    }
+
+    /// A session is over: what it asked for is no longer listed.
+    pub fn left(&self, session: &str) {
+        for pending in self.found(|pending| pending.session == session && !pending.is_left) {
+            // What stays listed is forgotten after a day.
+            let _ = self.change(&pending.id, |pending| pending.is_left = true);
+        }
+    }
+
+    /// Changes a pending call.
+    pub fn change<R>(&self, id: &str, change: impl FnOnce(&mut Pending) -> R) -> Result<R> {
+        Ok(self.states.update(id, change)?)
+    }
+
+    /// A call was answered in the agent's own prompt, or ran.
+    pub fn answered(&self, decision: &str) {
+        for pending in self.states.all::<Pending>() {
+            if pending.decision == decision && pending.status == Status::Open {
+                // What stays open is forgotten after a day.
+                let _ = self.change(&pending.id, |pending| pending.status = Status::Answered);
+            }
+        }
+    }
+
+    /// The grant of a session for a pattern.
+    pub fn repeat(&self, name: &str) -> Option<Repeat> {
+        self.states.find(name).ok().flatten()
+    }
+
+    pub fn repeats(&self) -> Vec<Repeat> {
+        self.states.all()
+    }
+
+    pub fn forget_repeat(&self, name: &str) {
+        self.states.forget::<Repeat>(name);
+    }
+
+    pub fn store_repeat(&self, name: &str, repeat: &Repeat) -> Result<()> {
+        Ok(self.states.replace(name, repeat)?)
+    }
+
+    /// Counts one use of a session's grant; `None` if it has none left, or is another one by now.
+    pub fn use_repeat(&self, name: &str, grant: &str) -> Option<Repeat> {
+        let now_ms = self.now_ms;
+        let used = self.states.update(name, |repeat: &mut Repeat| {
+            let is_good = repeat.grant == grant && repeat.is_current(now_ms);
+            is_good.then(|| {
+                repeat.uses += 1;
+                repeat.clone()
+            })
+        });
+        used.ok().flatten()
+    }
+
+    /// When a person was last told that something waits.
+    pub fn told(&self) -> Result<Told> {
+        Ok(self.states.find("told").or_else(|_| self.forgotten())?.unwrap_or_default())
+    }
+
+    /// Changes what is known of notifications; what is damaged begins anew.
+    pub fn tell<R>(&self, change: impl FnOnce(&mut Told) -> R) -> Result<R> {
+        if self.states.find::<Told>("told").is_err() {
+            self.states.forget::<Told>("told");
+        }
+        Ok(self.states.update("told", change)?)
+    }
+
+    /// What was told of alerts; what is damaged begins anew, so that an alert is told twice rather than never.
+    pub fn pushed(&self) -> Result<Pushed> {
+        if self.states.find::<Pushed>("pushed").is_err() {
+            self.states.forget::<Pushed>("pushed");
+        }
+        Ok(self.states.find("pushed")?.unwrap_or_default())
+    }
+
+    /// Changes what is known of it.
+    pub fn push<R>(&self, change: impl FnOnce(&mut Pushed) -> R) -> Result<R> {
+        Ok(self.states.update("pushed", change)?)
+    }
+
+    fn forgotten(&self) -> Result<Option<Told>> {
+        self.states.forget::<Told>("told");
+        Ok(None)
+    }
+
+    /// Overrides of what a rule blocks that this user stored since a moment: when each was.
+    pub fn hard_overrides(&self, since_ms: u64) -> Result<Vec<u64>> {
+        let stored = Log::open(&self.log)?.grants_stored(since_ms)?;
+        let is_hard = |body: &GrantBody| matches!(body.clears.as_deref(), Some("hard" | "dual"));
+        let own = user();
+        Ok(stored.into_iter().filter(|(_, body)| is_hard(body) && body.user == own).map(|(at, _)| at).collect())
+    }
+
+    /// What the record says about a grant.
+    pub fn trail(&self, grant: &str) -> Result<Trail> {
+        Ok(Log::open(&self.log)?.trail(grant)?)
+    }
+
+    fn forget_old(&self) {
+        self.states.forget_old::<Pending>(PENDING, Duration::from_millis(WAITS_MS));
+    }
+}
+
+fn letter(byte: u8) -> char {
+    LETTERS.get(usize::from(byte) % LETTERS.len()).map_or('b', |letter| char::from(*letter))
+}

@@ -1,0 +1,279 @@
+//! A call that waits for a person's answer, as the person gets to see it.
+
+use doorward_engine::{
+    Change, ChangeKind, Clearance, Coverage, Effect, Judgement, Opinion, Source, Tool, ToolCall, Verdict, pattern_of,
+    redact,
+};
+use doorward_ledger::State;
+use doorward_vocabulary::{CallId, PatternId, SessionId};
+use serde::{Deserialize, Serialize};
+
+use super::bound::{Bound, Subject};
+use super::repeat::Shape;
+
+/// So long a call waits for an answer.
+pub const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// A call is shown in full or cannot be approved here.
+const LONGEST: usize = 256 << 10;
+
+/// A call that was asked about or denied.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pending {
+    pub id: String,
+    /// The decision in the record.
+    pub decision: CallId,
+    pub agent: String,
+    pub session: SessionId,
+    /// The subagent of the session that asked; empty for the session itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subagent: String,
+    pub cwd: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    pub tool: String,
+    /// The call in words, secrets replaced.
+    pub call: String,
+    /// The input of a tool whose name does not say what it does, secrets replaced.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub input: String,
+    /// What an edit or a write takes out and puts in, secrets replaced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Edited>,
+    pub verdict: Option<Verdict>,
+    /// What it takes to let it run.
+    pub needs: Option<Clearance>,
+    /// The decisive reason as the agent is told it, after "because".
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub told: String,
+    pub reasons: Vec<String>,
+    pub effects: Vec<Effect>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_understood: Vec<String>,
+    /// What is typed to confirm a hard or dual override.
+    pub target: String,
+    pub pattern: PatternId,
+    pub shape: Option<Shape>,
+    pub bound: Bound,
+    pub asked_ms: u64,
+    /// How often the agent has made it.
+    pub times: u32,
+    /// The agent asks about it in its own prompt.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_prompt: bool,
+    /// Until then the call waits for an answer from here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_until_ms: Option<u64>,
+    /// Its session is over, so that nobody is left to repeat it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_left: bool,
+    pub status: Status,
+    /// When the first of two steps was typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_step_ms: Option<u64>,
+}
+
+impl State for Pending {
+    const NAME: &'static str = "pending";
+}
+
+/// What counts of a pending call when the same call comes again; the rest of its file is passed over. Never written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Before {
+    pub bound: Bound,
+    pub asked_ms: u64,
+    pub times: u32,
+    pub status: Status,
+    pub first_step_ms: Option<u64>,
+}
+
+impl State for Before {
+    const NAME: &'static str = Pending::NAME;
+}
+
+impl Before {
+    pub fn is_open(&self, now_ms: u64) -> bool {
+        waits(self.status, self.asked_ms, now_ms)
+    }
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    #[default]
+    Open,
+    Approved,
+    Used,
+    Refused,
+    /// Answered in the agent's own prompt.
+    Answered,
+}
+
+/// One file of an edit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    pub path: String,
+    pub what: String,
+    pub old: String,
+    pub new: String,
+}
+
+impl Pending {
+    /// The call as a person should see it; `None` if it is too long to be shown in full.
+    pub fn new(subject: Subject<'_>, bound: Bound, decision: &str, key: &[u8; 16]) -> Option<Pending> {
+        let Subject { call, considered, .. } = subject;
+        let (facts, judgement) = (&considered.facts, &considered.judgement);
+        let changes = edited(call, key);
+        let input = input(call, key);
+        let length = facts.subject.len()
+            + input.len()
+            + changes.iter().map(|change| change.old.len() + change.new.len()).sum::<usize>();
+        if length > LONGEST {
+            return None;
+        }
+        Some(Pending {
+            decision: decision.into(),
+            agent: call.agent.clone(),
+            session: call.session.clone(),
+            subagent: call.subagent.clone(),
+            cwd: call.cwd.clone(),
+            project: subject.project.map(str::to_owned),
+            tool: facts.tool.clone(),
+            call: facts.subject.clone(),
+            input,
+            changes,
+            verdict: Some(judgement.verdict),
+            needs: Some(needed(judgement)),
+            told: crate::hook::wording::tell(judgement, facts).reason,
+            reasons: reasons(judgement),
+            effects: facts.effects.clone(),
+            not_understood: not_understood(&facts.coverage),
+            target: target(judgement, &facts.effects, &facts.tool),
+            pattern: facts.pattern.clone(),
+            shape: Shape::of(facts, judgement),
+            bound,
+            ..Pending::default()
+        })
+    }
+
+    pub fn needs(&self) -> Clearance {
+        self.needs.unwrap_or(Clearance::Dual)
+    }
+
+    pub fn is_open(&self, now_ms: u64) -> bool {
+        waits(self.status, self.asked_ms, now_ms)
+    }
+}
+
+fn waits(status: Status, asked_ms: u64, now_ms: u64) -> bool {
+    status == Status::Open && now_ms.saturating_sub(asked_ms) <= WAITS_MS
+}
+
+/// The hardest clearance that any objection to the call wants. Confirm-all and limits object as well.
+pub fn needed(judgement: &Judgement) -> Clearance {
+    let objections = judgement.opinions.iter().filter(|opinion| opinion.verdict > Verdict::AutoApprove);
+    objections.map(|opinion| opinion.cleared_by.unwrap_or(Clearance::Dual)).max().unwrap_or(Clearance::Firm)
+}
+
+/// All objections, the hardest first.
+fn reasons(judgement: &Judgement) -> Vec<String> {
+    let mut objections: Vec<&Opinion> =
+        judgement.opinions.iter().filter(|opinion| opinion.verdict > Verdict::AutoApprove).collect();
+    // A limit of the session says nothing about the call, and would hide what does.
+    let rank = |opinion: &&Opinion| (opinion.source != Source::Limit, opinion.cleared_by, opinion.verdict);
+    objections.sort_by_key(|opinion| std::cmp::Reverse(rank(opinion)));
+    let line = |opinion: &&Opinion| match &opinion.rule {
+        Some(rule) => format!("{} (rule {rule})", opinion.because),
+        None => opinion.because.clone(),
+    };
+    let mut lines: Vec<String> = objections.iter().map(line).collect();
+    lines.dedup();
+    lines
+}
+
+fn not_understood(coverage: &Coverage) -> Vec<String> {
+    coverage.because.clone()
+}
+
+/// What the hardest objection is about.
+fn target(judgement: &Judgement, effects: &[Effect], tool: &str) -> String {
+    let hardest = judgement
+        .opinions
+        .iter()
+        .filter(|opinion| opinion.verdict > Verdict::AutoApprove)
+        .max_by_key(|opinion| opinion.cleared_by);
+    let part = hardest.and_then(|opinion| opinion.part);
+    let gravest = |of: Option<doorward_engine::Part>| {
+        let about = effects.iter().filter(|effect| of.is_none_or(|part| effect.part == part));
+        about.max_by_key(|effect| (effect.reversibility, effect.reach, effect.operation, effect.scope))
+    };
+    let effect = part.and_then(|part| gravest(Some(part))).or_else(|| gravest(None));
+    let shown = effect.map(|effect| match effect.target.shown() {
+        "something unknown" | "" => effect.by.clone(),
+        shown => shown.to_owned(),
+    });
+    shown.filter(|shown| !shown.is_empty()).unwrap_or_else(|| tool.to_owned())
+}
+
+fn edited(call: &ToolCall, key: &[u8; 16]) -> Vec<Edited> {
+    let clean = |text: &str| redact(text, key).into_owned();
+    let one = |change: &Change| Edited {
+        path: change.path.clone(),
+        what: match change.kind {
+            ChangeKind::Create => "creates",
+            ChangeKind::Update => "changes",
+            ChangeKind::Delete => "deletes",
+            ChangeKind::Move => "moves",
+        }
+        .to_owned(),
+        old: clean(&change.old),
+        new: clean(&change.new),
+    };
+    match &call.tool {
+        Tool::Edit { changes } => changes.iter().map(one).collect(),
+        Tool::Write { path, content } => {
+            let old = crate::machine::checked_read::start_of(path, LONGEST as u64).unwrap_or_default();
+            let what = "writes".to_owned();
+            vec![Edited { path: path.clone(), what, old: clean(&old), new: clean(content) }]
+        }
+        Tool::Bash { .. }
+        | Tool::PowerShell { .. }
+        | Tool::Read { .. }
+        | Tool::Search { .. }
+        | Tool::Fetch { .. }
+        | Tool::WebSearch { .. }
+        | Tool::Mcp { .. }
+        | Tool::Task { .. }
+        | Tool::Python { .. }
+        | Tool::Other { .. }
+        | Tool::Malformed { .. } => Vec::new(),
+    }
+}
+
+fn input(call: &ToolCall, key: &[u8; 16]) -> String {
+    let text = match &call.tool {
+        Tool::Mcp { args: input, .. } | Tool::Other { input, .. } => {
+            serde_json::to_string_pretty(input).unwrap_or_default()
+        }
+        Tool::Task { description, .. } => description.clone(),
+        Tool::Python { code } => code.clone(),
+        Tool::Fetch { url, method } => format!("{} {url}", method.as_deref().unwrap_or("GET")),
+        Tool::Bash { .. }
+        | Tool::PowerShell { .. }
+        | Tool::Write { .. }
+        | Tool::Edit { .. }
+        | Tool::Read { .. }
+        | Tool::Search { .. }
+        | Tool::WebSearch { .. }
+        | Tool::Malformed { .. } => String::new(),
+    };
+    redact(&text, key).into_owned()
+}
+
+/// The class of one effect.
+pub fn class(tool: &str, effect: &Effect) -> String {
+    pattern_of(tool, std::slice::from_ref(effect))
+}

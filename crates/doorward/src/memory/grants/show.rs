@@ -1,0 +1,338 @@
+//! A pending call as a person reads it: the risk first, then the whole call, wrapped, with nothing hidden in it.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use doorward_engine::{Clearance, Effect};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::answer::to_type;
+use super::pending::{Edited, Pending};
+use super::queue::{Row, Stand};
+use crate::hook::wording::sentence;
+use crate::machine::screen::{Changed, differing, effect_line, visible};
+
+const FAINT: Style = Style::new().dimmed();
+const STRONG: Style = Style::new().bold();
+
+/// Where lines are broken.
+const WIDTH: usize = 96;
+
+/// In less than this a list leaves out who asks and where.
+const NARROW: usize = 60;
+
+/// What a yes given here is worth.
+const UNDOABLE: &str =
+    "what it loses is copied before it runs, if it fits: the answer says so, and `doorward undo` brings it back";
+
+/// What a line is, which says how it is painted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    Heading,
+    Faint,
+    /// The risk.
+    Risk(Clearance),
+    Removed,
+    Added,
+}
+
+/// One line on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub tone: Tone,
+    pub text: String,
+}
+
+/// Breaks text at the width, in columns of a terminal, and marks where it did.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    visible(text).lines().flat_map(|line| broken(line, width.max(2))).collect()
+}
+
+/// Breaks words of our own at spaces.
+pub fn prose(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in visible(text).split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => *line = format!("{line} {word}"),
+            // A word that is too long for a line is broken like a call.
+            Some(_) | None => lines.extend(broken(word, width.saturating_sub(1).max(2))),
+        }
+    }
+    lines
+}
+
+fn broken(line: &str, width: usize) -> Vec<String> {
+    let (mut lines, mut current, mut columns) = (Vec::new(), String::new(), 0);
+    for character in line.chars() {
+        let wide = character.width().unwrap_or_default();
+        if columns + wide > width {
+            lines.push(format!("{current}↩"));
+            (current, columns) = (String::new(), 0);
+        }
+        current.push(character);
+        columns += wide;
+    }
+    lines.push(current);
+    lines
+}
+
+/// The colour of what it takes.
+pub fn style(needs: Clearance) -> Style {
+    let colour = match needs {
+        Clearance::Soft => AnsiColor::Green,
+        Clearance::Firm => AnsiColor::Yellow,
+        Clearance::Hard | Clearance::Dual => AnsiColor::Red,
+    };
+    Style::new().bold().fg_color(Some(colour.into()))
+}
+
+/// What it takes, in a word for a list.
+const fn takes(needs: Clearance) -> &'static str {
+    match needs {
+        Clearance::Soft | Clearance::Firm => "key",
+        Clearance::Hard => "typed",
+        Clearance::Dual => "twice",
+    }
+}
+
+/// The list, each kind below its heading.
+pub fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
+    let width = crate::machine::screen::width();
+    let mut above = None;
+    for row in rows {
+        let heading = row.stand.heading();
+        if above.replace(heading) != Some(heading) {
+            writeln!(out, "{FAINT}{heading}{FAINT:#}")?;
+        }
+        let style = style(row.pending.needs());
+        let (head, tail) = parts(row, now_ms, width.saturating_sub(2));
+        writeln!(out, "  {STRONG}{}{STRONG:#} {style}{head}{style:#}{tail}", row.pending.id)?;
+    }
+    Ok(())
+}
+
+/// One line of a list, so wide at most: after the id, how long it waits and what it takes; then who asks for what.
+pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
+    let call = &row.pending;
+    let when = match row.stand {
+        Stand::Waits(seconds) => format!("{seconds}s left"),
+        Stand::Prompt | Stand::Refused | Stand::Approved => format!("{} ago", age(call, now_ms)),
+    };
+    let head = format!("{when:>8} {:<5}", takes(call.needs()));
+    let times = if row.times > 1 { format!("×{} ", row.times) } else { String::new() };
+    let place = std::path::Path::new(&call.cwd).file_name().and_then(|name| name.to_str()).unwrap_or("/");
+    let tail = match width {
+        ..NARROW => format!(" {times}"),
+        _ => format!(" {} {} {times}", visible(&call.agent), visible(place)),
+    };
+    let room = width.saturating_sub(call.id.width() + 1 + head.width() + tail.width());
+    // Where the call is made is said already.
+    let near = |text: String| if call.cwd.len() > 1 { text.replace(&format!("{}/", call.cwd), "") } else { text };
+    let text = near(start(call));
+    // Where there is room for more than the call, the reason follows.
+    let told = Some(&call.told).filter(|told| !told.is_empty());
+    let text = match told.or(call.reasons.first()) {
+        Some(reason) if text.width() + 12 <= room => {
+            format!("{text} · {}", near(visible(reason).replace('\n', " ")))
+        }
+        Some(_) | None => text,
+    };
+    (head, format!("{tail}{}", cut(&text, room)))
+}
+
+/// As much of a text as fits, and a mark where it was cut.
+fn cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let (mut kept, mut columns) = (String::new(), 0);
+    for character in text.chars() {
+        let wide = character.width().unwrap_or_default();
+        if columns + wide + 1 > room {
+            break;
+        }
+        kept.push(character);
+        columns += wide;
+    }
+    format!("{kept}…")
+}
+
+/// The start of the call on one line.
+fn start(pending: &Pending) -> String {
+    let call = visible(&pending.call).replace('\n', " ⏎ ");
+    if pending.tool == "bash" { call } else { format!("{}: {call}", visible(&pending.tool)) }
+}
+
+/// How long ago it was asked.
+pub fn age(pending: &Pending, now_ms: u64) -> String {
+    let seconds = now_ms.saturating_sub(pending.asked_ms) / 1000;
+    match seconds {
+        0..=59 => format!("{seconds}s"),
+        60..=3599 => format!("{}m", seconds / 60),
+        _ => format!("{}h", seconds / 3600),
+    }
+}
+
+/// How much of a call is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// What one needs to decide.
+    Usual,
+    /// Also how doorward classifies each effect, and where the call comes from.
+    Explained,
+}
+
+/// Everything about it.
+pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
+    lines(pending, WIDTH, Depth::Explained).iter().try_for_each(|line| {
+        let style = match line.tone {
+            Tone::Plain => Style::new(),
+            Tone::Heading => STRONG,
+            Tone::Faint => FAINT,
+            Tone::Risk(needs) => style(needs),
+            Tone::Removed => AnsiColor::Red.on_default(),
+            Tone::Added => AnsiColor::Green.on_default(),
+        };
+        writeln!(out, "{style}{}{style:#}", line.text)
+    })
+}
+
+/// Everything about it, line by line, each of them at most so wide but for the mark where it was broken.
+pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
+    let mut page = Page { lines: Vec::new(), width };
+    let verdict = pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_uppercase();
+    page.say(Tone::Risk(pending.needs()), "", &format!("{verdict}: cleared by {}", pending.needs().what()));
+    let mut reasons =
+        pending.reasons.iter().filter(|reason| depth == Depth::Explained || !is_only_explained(reason, pending));
+    if !pending.told.is_empty() {
+        page.say(Tone::Plain, "  ", &sentence(pending.told.clone()));
+    } else if let Some(gravest) = reasons.next() {
+        page.say(Tone::Plain, "  ", gravest);
+    }
+    page.say(Tone::Heading, "", &format!("the call ({}), in {}", pending.tool, pending.cwd));
+    page.add(Tone::Plain, "  ", &pending.call);
+    if !pending.input.is_empty() && pending.input != pending.call {
+        page.add(Tone::Plain, "  ", &pending.input);
+    }
+    pending.changes.iter().for_each(|change| page.change(change));
+    let effects = effects(pending, depth);
+    if !effects.is_empty() {
+        page.say(Tone::Heading, "", "it would");
+        effects.iter().for_each(|effect| page.say(Tone::Plain, "  ", effect));
+    }
+    if pending.effects.iter().any(|effect| doorward_engine::snapshot::lost(effect).is_some()) {
+        page.say(Tone::Plain, "  ", UNDOABLE);
+    }
+    let is_said = |gap: &&String| pending.reasons.iter().any(|reason| reason.contains(gap.as_str()));
+    let gaps = pending.not_understood.iter().filter(|gap| !is_said(gap)).map(|gap| format!("not understood: {gap}"));
+    let others: Vec<String> = reasons.cloned().chain(gaps).collect();
+    if !others.is_empty() {
+        page.say(Tone::Heading, "", "also");
+        others.iter().for_each(|reason| page.say(Tone::Plain, "  ", reason));
+    }
+    if depth == Depth::Explained {
+        page.say(Tone::Faint, "", &origin(pending));
+    }
+    page.lines
+}
+
+/// What the matrix and the risk model say, and what was told already, is shown in their own words only to whoever wants an
+/// explanation.
+fn is_only_explained(reason: &str, pending: &Pending) -> bool {
+    let is_weighed = pending.effects.iter().any(|effect| doorward_engine::described(effect) == reason);
+    let is_told = reason.split_once(": ").is_some_and(|(what, _)| pending.told.contains(what));
+    !pending.told.is_empty()
+        && (is_told || is_weighed || (reason.starts_with("only ") && reason.contains(" is wanted")))
+}
+
+/// What the call would do, each thing once.
+fn effects(pending: &Pending, depth: Depth) -> Vec<String> {
+    let said = |effect: &Effect| match depth {
+        Depth::Usual => format!("{} {}", effect.operation, effect.target.shown()),
+        Depth::Explained => effect_line(effect),
+    };
+    let mut effects: Vec<String> = Vec::new();
+    for effect in pending.effects.iter().map(said) {
+        if !effects.contains(&effect) {
+            effects.push(effect);
+        }
+    }
+    effects
+}
+
+fn origin(pending: &Pending) -> String {
+    let named = |what: &str, name: &str| if name.is_empty() { String::new() } else { format!(", {what} {name}") };
+    let (session, subagent) = (named("session", &pending.session), named("subagent", &pending.subagent));
+    format!("{}{session}{subagent}, decision {}, pattern {}", pending.agent, pending.decision, pending.pattern)
+}
+
+/// Lines of a certain width.
+struct Page {
+    lines: Vec<Line>,
+    width: usize,
+}
+
+impl Page {
+    /// Words of our own, broken at spaces.
+    fn say(&mut self, tone: Tone, before: &str, text: &str) {
+        let line = |text: String| Line { tone, text: format!("{before}{text}") };
+        self.lines.extend(prose(text, self.width.saturating_sub(before.len())).into_iter().map(line));
+    }
+
+    /// What others wrote, sign by sign.
+    fn add(&mut self, tone: Tone, before: &str, text: &str) {
+        // One column is for the mark where a line was broken.
+        let width = self.width.saturating_sub(before.len() + 1);
+        let line = |text: String| Line { tone, text: format!("{before}{text}") };
+        self.lines.extend(wrapped(text, width).into_iter().map(line));
+    }
+
+    fn change(&mut self, change: &Edited) {
+        let (first, differing) = differing(&change.old, &change.new);
+        self.add(Tone::Plain, "  ", &format!("{} {}, line {first}:", change.what, change.path));
+        for line in differing {
+            match line {
+                Changed::Removed(text) => self.add(Tone::Removed, "- ", text),
+                Changed::Added(text) => self.add(Tone::Added, "+ ", text),
+            }
+        }
+    }
+}
+
+/// What has to be done to let it run.
+pub fn way(pending: &Pending) -> String {
+    match pending.needs() {
+        Clearance::Soft | Clearance::Firm => "one yes lets it run once".to_owned(),
+        Clearance::Hard => format!("a key is not enough: type `{}`", to_type(pending)),
+        Clearance::Dual => {
+            format!("a key is not enough: type `{}` twice, at least 30 seconds apart", to_type(pending))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_call_is_shown_whole_and_hides_nothing() {
+        let pending = Pending {
+            id: "bcd".into(),
+            tool: "bash".into(),
+            call: format!("echo {}\u{202e}\u{1b}[2K\nrm -rf ~", "x".repeat(300)),
+            needs: Some(Clearance::Hard),
+            target: "/home/me\u{200b}".into(),
+            reasons: vec!["deletes the home directory".into()],
+            ..Pending::default()
+        };
+        let mut out = Vec::new();
+        full(&mut out, &pending).unwrap();
+        let text = anstream::adapter::strip_str(std::str::from_utf8(&out).unwrap()).to_string();
+        assert!(text.find("deletes the home").unwrap() < text.find("echo").unwrap(), "the risk comes first");
+        assert!(text.contains("\\u{202e}\\e[2K") && text.contains("  rm -rf ~\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH + 40), "{text}");
+        assert_eq!(text.matches('x').count(), 300 + "explicit".matches('x').count(), "{text}");
+        assert!(way(&pending).contains("type `/home/me\\u{200b}`"));
+    }
+}

@@ -1,0 +1,59 @@
+//! Grants that nobody used: their end is recorded as well, at the next occasion.
+
+use doorward_engine::Clearance;
+use doorward_ledger::{GrantBody, GrantStep};
+
+use super::desk::{Desk, Grant, LASTS_MS};
+use super::repeat;
+use super::settle::user;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+
+/// Takes away what has expired and records that it has. What fails here leaves a grant that does not count anyway.
+pub fn sweep(places: &Places) {
+    if !places.state().join("grants").exists() && !places.state().join("pending").exists() {
+        return;
+    }
+    if let Ok(desk) = Desk::of(places) {
+        expire(&desk, &mut Ledger::of(places));
+    }
+}
+
+pub fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
+    let is_old = |name: &String| match desk.grants.look::<Grant>(name) {
+        Ok(Some(grant)) => !grant.is_current(desk.now_ms),
+        Ok(None) | Err(_) => false,
+    };
+    for name in desk.grants.names().into_iter().filter(is_old) {
+        // Of two who sweep at once one gets it.
+        if let Ok(Some(grant)) = desk.grants.take::<Grant>(&name) {
+            let body = GrantBody {
+                step: GrantStep::Expired,
+                grant: Some(grant.grant),
+                of: grant.bound.call,
+                decision: None,
+                session: None,
+                expires_ms: Some(grant.stored_ms.saturating_add(LASTS_MS)),
+                user: user(),
+                why: grant.why,
+                clears: Some(grant.clears.to_string()),
+            };
+            let _ = Entry::new(&body).and_then(|entry| ledger.append(entry));
+        }
+    }
+    for repeat in desk.repeats().into_iter().filter(|repeat| repeat.is_over(desk.now_ms)) {
+        desk.forget_repeat(&repeat.own_name());
+        let body = GrantBody {
+            step: GrantStep::Expired,
+            grant: Some(repeat.grant),
+            of: repeat.pattern.into(),
+            decision: None,
+            session: Some(repeat.session),
+            expires_ms: Some(repeat.stored_ms.saturating_add(repeat::LASTS_MS)),
+            user: user(),
+            why: repeat.why,
+            clears: Some(Clearance::Soft.to_string()),
+        };
+        let _ = Entry::new(&body).and_then(|entry| ledger.append(entry));
+    }
+}

@@ -1,0 +1,447 @@
+//! The state of one session at the edge: read while a call is judged, raised before the answer is given.
+//!
+//! A state that is missing though the log knows the session, damaged or forged is made again from the log, and the call
+//! that finds it so is put to a person.
+
+mod beside;
+
+use std::cell::{OnceCell, RefCell};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use doorward_engine::{
+    Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by, restorable,
+};
+use doorward_ledger::{
+    AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError,
+    StateKey, States,
+};
+
+use crate::desk::alerts::raised;
+use crate::machine::file_digests::{self, Seen};
+use crate::machine::paths::Places;
+use crate::machine::record;
+use crate::machine::screen::time::{milliseconds, now_ms};
+use crate::memory::call_ids::Names;
+use crate::memory::evaluation::Considered;
+use crate::memory::in_flight::UnderWay;
+
+/// Clocks of file systems lag behind by a few milliseconds.
+const SLACK_MS: u64 = 20;
+
+/// One session of an agent.
+#[derive(Debug)]
+pub struct Session {
+    id: String,
+    /// What stands against reading any state at all, if something does.
+    states: Result<States, String>,
+    log: PathBuf,
+    now_ms: u64,
+    limit: Limit,
+    known: OnceCell<Known>,
+    created: OnceCell<CreatedState>,
+    /// What a call has set off.
+    alerts: RefCell<Vec<AlertBody>>,
+}
+
+/// What is known of the session, and how.
+#[derive(Debug)]
+struct Known {
+    state: SessionState,
+    found: Found,
+}
+
+#[derive(Debug, PartialEq)]
+enum Found {
+    Kept,
+    /// Nothing was ever recorded of it.
+    New,
+    /// Made again from the log, for this reason.
+    Again(String),
+}
+
+impl Session {
+    pub fn of(places: &Places, id: &str) -> Session {
+        let states = key(&places.state()).map(|key| States::at(&places.state().join("sessions"), key));
+        Session { states, ..Session::without_states(places, id) }
+    }
+
+    fn without_states(places: &Places, id: &str) -> Session {
+        let thresholds = Thresholds::default();
+        Session {
+            id: id.to_owned(),
+            states: Err(String::new()),
+            log: record::directory(places),
+            now_ms: now_ms(),
+            limit: Limit { per_minute: thresholds.reads_per_minute, burst: thresholds.read_burst },
+            known: OnceCell::new(),
+            created: OnceCell::new(),
+            alerts: RefCell::default(),
+        }
+    }
+
+    /// The session for somebody who only looks: nothing is made, and only methods that read may be called.
+    pub fn looked_at(places: &Places, id: &str) -> Session {
+        let path = places.state().join("state.key");
+        let key = match StateKey::load(&path) {
+            Err(_) if path.symlink_metadata().is_err() => Ok(StateKey::passing()),
+            found => found.map_err(|error| format!("the state of sessions cannot be read: {error}")),
+        };
+        let states = key.map(|key| States::at(&places.state().join("sessions"), key));
+        Session { states, ..Session::without_states(places, id) }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When it began; `None` if it begins now.
+    pub fn began_ms(&self) -> Option<u64> {
+        Some(self.known().state.began_ms).filter(|began| *began > 0)
+    }
+
+    /// The alerts that were set off since the last look; they are recorded after the decision.
+    pub fn alerts(&self) -> Vec<AlertBody> {
+        self.alerts.take()
+    }
+
+    /// What happened before.
+    pub fn history(&self) -> History {
+        let Known { state, found } = self.known();
+        let (reads_last_minute, reads_last_seconds) = state.reads(self.limit, self.now_ms);
+        History {
+            taint: state.taints().map(str::to_owned).collect(),
+            answered: state.contacts().map(str::to_owned).collect(),
+            reads_last_minute,
+            reads_last_seconds,
+            denials_in_a_row: state.denials_in_a_row(),
+            denials: state.denials(),
+            restorable: state.restorable(),
+            boundaries: state.boundaries().map(str::to_owned).collect(),
+            doubt: match found {
+                Found::Kept | Found::New => None,
+                Found::Again(why) => {
+                    Some(format!("what happened before in this session: {why}; it was made again from the record"))
+                }
+            },
+        }
+    }
+
+    /// The share of all decisions on a pattern that a person overrode, for the record; `None` if no override is known. A
+    /// state that is damaged says nothing.
+    pub fn observed_overrides(&self, pattern: &str) -> Option<f64> {
+        let (overridden, decided) = self.month(pattern)?;
+        // Counts of an older version know no approvals, so that there may seem to be more overrides than decisions.
+        (overridden > 0).then(|| overridden as f64 / decided.max(overridden) as f64)
+    }
+
+    /// Overrides and decisions of a pattern in 30 days; `None` if nothing is known.
+    pub fn month(&self, pattern: &str) -> Option<(u64, u64)> {
+        Some(self.pattern(pattern)?.month(self.now_ms))
+    }
+
+    /// Overrides of a pattern in the last days.
+    pub fn overrides(&self, pattern: &str, days: u64) -> u64 {
+        self.pattern(pattern).map(|state| state.overrides(self.now_ms, days)).unwrap_or_default()
+    }
+
+    fn pattern(&self, pattern: &str) -> Option<PatternState> {
+        self.states.as_ref().ok()?.find::<PatternState>(pattern).ok()?
+    }
+
+    /// The file was created by this session, and is still that file.
+    pub fn created(&self, path: &str, metadata: &Metadata) -> bool {
+        let began = self.known().state.began_ms;
+        let born = metadata.created().or_else(|_| metadata.modified()).map(milliseconds).unwrap_or_default();
+        // Most files are older than the session; for them nothing need be read.
+        if !metadata.is_file() || began == 0 || born.saturating_add(SLACK_MS) < began {
+            return false;
+        }
+        let created = self.created.get_or_init(|| {
+            let found = self.states.as_ref().ok().and_then(|states| states.load::<CreatedState>(&self.id).ok());
+            found.unwrap_or_default()
+        });
+        created.when(path).is_some_and(|when| born.saturating_add(SLACK_MS) >= when)
+    }
+
+    /// Takes note of a judged call. Comes before the record: whatever fails then leaves the session riskier, not safer.
+    pub fn note(&self, id: &str, considered: &Considered, mode: Mode) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        let Known { state, found } = self.known();
+        if let Found::Again(_) = found {
+            states.replace(&self.id, state)?;
+        }
+        let facts = &considered.facts;
+        states.update(&self.id, |state: &mut SessionState| self.change(state, id, considered, mode))?;
+        if may_run(considered, mode) {
+            self.note_files(states, facts)?;
+            self.note_changes(states, id, considered);
+        }
+        let is_override = considered.granted && may_be_overridden(considered, mode);
+        self.note_pattern(states, &facts.pattern, |state, now_ms| {
+            state.decided(now_ms);
+            if is_override {
+                state.overridden(now_ms);
+            }
+        });
+        Ok(())
+    }
+
+    /// What files hold now, as the record keeps it.
+    pub fn seen(&self, paths: &[String]) -> Seen {
+        self.states.as_ref().map(|states| file_digests::of(paths, states.key())).unwrap_or_default()
+    }
+
+    /// A name for a call whose agent gives it none, kept for its end.
+    pub fn name(&self, likeness: &str) -> String {
+        // The name begins with the likeness, so that a transcript can be held against the record.
+        let start = likeness.get(..crate::desk::reconcile::LIKENESS).unwrap_or_default();
+        let id = format!("{start}-{}", crate::hook::entry::own_name());
+        if let Ok(states) = &self.states {
+            // Without the note the record lacks the end of the call, and nothing else.
+            let _ = states.update(&self.id, |names: &mut Names| names.add(likeness, &id));
+        }
+        id
+    }
+
+    /// The name of the last call like this that has not ended.
+    pub fn named(&self, likeness: &str) -> Option<String> {
+        self.states.as_ref().ok()?.update(&self.id, |names: &mut Names| names.take(likeness)).ok().flatten()
+    }
+
+    /// Takes note of a session that begins or is taken up again.
+    pub fn begin(&self) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        // A state in doubt is left as it is: the next call shall be put to a person.
+        if self.known().found == Found::New {
+            states.update(&self.id, |state: &mut SessionState| state.began_ms = self.now_ms)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a call that ran; says whether a person had to be asked first, and so said yes.
+    pub fn ran(&self, id: &str) -> bool {
+        // A state that cannot be read is met again, and dealt with, by the next call.
+        let Ok(states) = &self.states else { return false };
+        if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
+            return false;
+        }
+        let run = |state: &mut SessionState| state.ran(id);
+        let Ok(Some(pattern)) = states.update(&self.id, run) else { return false };
+        // Without a pattern the yes was about something else than calls like this one.
+        if !pattern.is_empty() {
+            self.note_pattern(states, &pattern, PatternState::overridden);
+        }
+        true
+    }
+
+    /// A person has answered a question about a call, so that its running says nothing more.
+    pub fn answered(&self, id: &str) {
+        if let Ok(states) = &self.states {
+            // What stays open is taken for one more answer; the record of this one is there in any case.
+            let _ = states.update(&self.id, |state: &mut SessionState| state.close(id));
+        }
+    }
+
+    /// The calls that were put to a person and had not run when the session ended.
+    pub fn unanswered(&self) -> Vec<String> {
+        match &self.states {
+            Ok(states) if matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) => {
+                states.update(&self.id, SessionState::close_all).unwrap_or_default()
+            }
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+
+    /// The user's latest words, as far as they are kept.
+    pub fn spoken(&self) -> Option<SpokenState> {
+        self.states.as_ref().ok()?.find(&self.id).ok().flatten()
+    }
+
+    /// Keeps the user's latest words. Words that cannot be kept must not leave older ones in their place.
+    pub fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        states.replace(&self.id, spoken).map_err(|error| {
+            states.forget::<SpokenState>(&self.id);
+            error.into()
+        })
+    }
+
+    /// Keeps limits that the user stated, for the rest of the session.
+    pub fn bind(&self, limits: &[String]) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        match self.known().found {
+            Found::Kept | Found::New => {
+                let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.bound(limit));
+                Ok(states.update(&self.id, bind)?)
+            }
+            // A state in doubt is left as it is for the next call to meet; the log, which it is made from, has the limits.
+            Found::Again(_) => Ok(()),
+        }
+    }
+
+    /// Calls were denied that count towards the limit.
+    pub fn has_denials(&self) -> bool {
+        self.known().state.denials() > 0
+    }
+
+    /// A person sets the counters back; everything else stays.
+    pub fn reset(&self) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        Ok(states.update(&self.id, SessionState::reset)?)
+    }
+
+    fn change(&self, state: &mut SessionState, id: &str, considered: &Considered, mode: Mode) {
+        let Considered { facts, judgement, .. } = considered;
+        if state.began_ms == 0 {
+            state.began_ms = self.now_ms;
+        }
+        match (judgement.verdict, mode) {
+            _ if considered.granted => {
+                state.granted();
+                state.let_contact(contacts(facts));
+            }
+            (Verdict::AutoApprove, _) => {
+                state.approved();
+                state.swept(restorable(facts));
+                if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
+                    state.read(self.limit, self.now_ms);
+                }
+            }
+            // Nobody is asked before the agent, so that its running is nobody's yes, and its not running nobody's no.
+            (Verdict::Confirm, _) if considered.left_to.is_some() => state.passed_on(),
+            (Verdict::Confirm, _) => {
+                state.asked(id, if may_be_overridden(considered, mode) { &facts.pattern } else { "" });
+                state.asks_for(id, contacts(facts));
+            }
+            // In shadow nothing is denied.
+            (Verdict::Block, Mode::Shadow | Mode::Off) => {}
+            (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => {
+                state.denied();
+                self.look_at_denials(state);
+            }
+        }
+        leaves(considered, mode).iter().for_each(|taint| state.taint(taint));
+    }
+
+    /// Only a denial can be one too many, so only then is anything looked at.
+    fn look_at_denials(&self, state: &mut SessionState) {
+        // A trial call of `doorward setup` is denied because that is to be seen.
+        if self.id.starts_with(crate::memory::grants::TRIAL) {
+            return;
+        }
+        let (row, all, limits) = (state.denials_in_a_row(), state.denials(), Thresholds::default());
+        let mut alerts = self.alerts.borrow_mut();
+        if row == limits.denials_in_a_row || all == limits.denials {
+            let text = format!("{row} calls in a row and {all} in all were denied");
+            alerts.push(AlertBody {
+                session: Some(self.id.clone().into()),
+                ..raised(AlertKind::Breaker, &self.id, &text)
+            });
+        }
+        if state.spikes(self.now_ms) {
+            let text = "5 calls were blocked within 10 minutes";
+            alerts
+                .push(AlertBody { session: Some(self.id.clone().into()), ..raised(AlertKind::Spike, &self.id, text) });
+        }
+    }
+
+    fn note_files(&self, states: &States, facts: &Facts) -> Result<()> {
+        let touched = |wanted: Operation| {
+            let path = move |effect: &'_ Effect| match &effect.target {
+                Target::Path(path) if effect.operation == wanted => Some((path.clone(), effect.marks)),
+                Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => None,
+            };
+            facts.effects.iter().filter_map(path)
+        };
+        let created: Vec<String> =
+            touched(Operation::Write).filter(|(_, marks)| marks.has(Mark::Creates)).map(|(path, _)| path).collect();
+        let deleted: Vec<String> = touched(Operation::Delete).map(|(path, _)| path).collect();
+        let had_any = || matches!(states.find::<CreatedState>(&self.id), Ok(Some(_)));
+        if created.is_empty() && (deleted.is_empty() || !had_any()) {
+            return Ok(());
+        }
+        let change = |state: &mut CreatedState| {
+            deleted.iter().for_each(|path| state.removed(path));
+            created.iter().for_each(|path| state.created(path, self.now_ms));
+        };
+        if states.update(&self.id, change).is_err() {
+            // Forgetting which files are the session's own only asks more.
+            states.forget::<CreatedState>(&self.id);
+        }
+        Ok(())
+    }
+
+    /// Keeps in mind which files are to be looked at when the call has ended.
+    fn note_changes(&self, states: &States, id: &str, considered: &Considered) {
+        if !considered.before.is_empty() {
+            let paths = considered.before.keys().cloned().collect();
+            // Without the note nobody learns whether the change was undone, and nothing else.
+            let _ = states.update(&self.id, |state: &mut UnderWay| state.watch(id, paths));
+        }
+    }
+
+    /// What cannot be counted is not known, and changes no verdict.
+    fn note_pattern(&self, states: &States, pattern: &str, change: impl Fn(&mut PatternState, u64)) {
+        let change = |state: &mut PatternState| change(state, self.now_ms);
+        if states.update(pattern, change).is_err() {
+            states.forget::<PatternState>(pattern);
+            let _ = states.update(pattern, change);
+        }
+    }
+
+    fn known(&self) -> &Known {
+        self.known.get_or_init(|| match &self.states {
+            Ok(states) => match states.find(&self.id) {
+                Ok(Some(state)) => Known { state, found: Found::Kept },
+                Ok(None) => match (self.recalled(None), states.find(&self.id)) {
+                    // Another call of the session wrote it while we looked into the log.
+                    (Known { found: Found::Again(_), .. }, Ok(Some(state))) => Known { state, found: Found::Kept },
+                    (recalled, _) => recalled,
+                },
+                Err(error) => self.recalled(Some(&error)),
+            },
+            Err(problem) => Known { state: SessionState::default(), found: Found::Again(problem.clone()) },
+        })
+    }
+
+    /// What the log says about a session whose state is missing, or cannot be used for a reason.
+    fn recalled(&self, why: Option<&StateError>) -> Known {
+        let recorded = match Log::open(&self.log) {
+            Ok(log) => log.session(&self.id).map_err(|error| error.to_string()),
+            Err(LogError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        };
+        match (recorded, why) {
+            (Ok(None), None) => Known { state: SessionState::default(), found: Found::New },
+            (Ok(Some(state)), None) => Known { state, found: Found::Again("its state was missing".to_owned()) },
+            (Ok(state), Some(why)) => Known { state: state.unwrap_or_default(), found: Found::Again(why.to_string()) },
+            (Err(error), _) => Known { state: SessionState::default(), found: Found::Again(error) },
+        }
+    }
+}
+
+/// What a call leaves behind for the rest of the session, in the words of the record.
+pub fn leaves(considered: &Considered, mode: Mode) -> Vec<String> {
+    if !may_run(considered, mode) {
+        return Vec::new();
+    }
+    left_by(&considered.facts).iter().map(|taint| taint.as_str().to_owned()).collect()
+}
+
+/// A yes to the call is an override: doorward itself stopped it, in mode `auto`.
+fn may_be_overridden(considered: &Considered, mode: Mode) -> bool {
+    mode == Mode::Auto && considered.judgement.verdict != Verdict::AutoApprove && considered.demanded.is_none()
+}
+
+/// The call runs, or a person may let it.
+pub fn may_run(considered: &Considered, mode: Mode) -> bool {
+    considered.granted || considered.judgement.verdict != Verdict::Block || matches!(mode, Mode::Shadow | Mode::Off)
+}
+
+fn key(state: &Path) -> Result<StateKey, String> {
+    StateKey::load_or_create(&state.join("state.key"))
+        .context("the state of sessions cannot be read")
+        .map_err(|error| format!("{error:#}"))
+}

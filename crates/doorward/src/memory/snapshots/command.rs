@@ -1,0 +1,297 @@
+//! `doorward undo` and `doorward snapshots`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use doorward_ledger::{Became, OutcomeBody};
+use serde_json::json;
+
+use super::limits::Limits;
+use super::manifest::{Manifest, What};
+use super::prune::{self, Run};
+use super::restore::Fate;
+use super::show;
+use super::store::Store;
+use super::undo::{self, Undo};
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::time::now_ms;
+use crate::policy::load;
+use crate::policy::trust::person;
+
+/// Which call to take back.
+#[derive(Debug, Args)]
+pub struct UndoArguments {
+    /// The snapshot or the call: what the answer named, or `doorward snapshots list` lists
+    #[arg(conflicts_with_all = ["last", "session"])]
+    pub id: Option<String>,
+    /// The last call that was not taken back yet; what is meant if nothing is given
+    #[arg(long, conflicts_with = "session")]
+    pub last: bool,
+    /// All calls of a session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Overwrite what changed after the call, too
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Ask nothing
+    #[arg(long)]
+    pub yes: bool,
+    /// Print JSON; needs --yes or --dry-run
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Takes back one call without asking; for the demonstration, which plays the person as well. Yields how many paths.
+pub fn take_back(places: &Places, decision: &str) -> Result<usize> {
+    let Some(store) = Store::existing(places)? else { bail!("nothing was copied") };
+    let Some(name) = store.named_for(decision) else { bail!("nothing was copied for `{decision}`") };
+    let limits = load::load(places, None, "").config.snapshots.limits();
+    let undo = Undo::of(&store, &[name], limits)?;
+    let steps = undo.preview();
+    Ok(undo.run(&undo.wanted(&steps))?.paths)
+}
+
+/// What to do with snapshots.
+#[derive(Debug, Args)]
+pub struct SnapshotsArguments {
+    #[command(subcommand)]
+    command: SnapshotsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SnapshotsCommand {
+    /// List the snapshots, the newest first
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a snapshot holds
+    Show {
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read every copy and compare it with its name; exit code 1 if something is damaged
+    Verify {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove what is older or larger than the configuration allows; only a person may
+    ///
+    /// What belongs to a session that was active in the last day, or that waits for an answer, stays.
+    Prune {
+        /// Show what would be removed and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Takes a call back.
+pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
+    if !arguments.dry_run {
+        person::required()?;
+    }
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let Some(store) = Store::existing(&places)? else { bail!("nothing was copied yet, so nothing can be taken back") };
+    let ids = chosen(&store, arguments)?;
+    let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&places))? };
+    let steps = undo.preview();
+    let mut out = anstream::stdout().lock();
+    if !arguments.json {
+        show::steps(&mut out, &store, &steps)?;
+    }
+    let wanted = undo.wanted(&steps);
+    let left = steps.iter().filter(|step| matches!(step.fate, Fate::Newer | Fate::Blocked)).count();
+    let skipped = left.saturating_sub(wanted.iter().filter(|step| step.fate == Fate::Newer).count());
+    if arguments.dry_run {
+        if arguments.json {
+            writeln!(out, "{:#}", json!({ "snapshots": ids, "steps": show::steps_json(&steps) }))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if skipped > 0 && !arguments.overwrite {
+        bail!("{skipped} paths changed after the call or are in the way; `--overwrite` replaces what changed");
+    }
+    if wanted.is_empty() {
+        bail!("there is nothing to bring back: everything is as it was");
+    }
+    if !arguments.yes && (arguments.json || !person::agrees("bring this back?")?) {
+        bail!("nothing was changed");
+    }
+    let undone = undo.run(&wanted)?;
+    record(&places, &undo, &undone.id)?;
+    if arguments.json {
+        let steps = show::steps_json(&steps);
+        writeln!(out, "{:#}", json!({ "snapshots": ids, "steps": steps, "undo": undone.id, "short": undone.short }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    undone.short.iter().try_for_each(|short| writeln!(out, "{}", crate::machine::screen::visible(short)))?;
+    let git: u64 = undo.manifests.iter().map(|(manifest, _)| manifest.left_to_git).sum();
+    if git > 0 {
+        let (files, them) = (crate::machine::screen::counted(git, "more file"), if git == 1 { "it" } else { "them" });
+        writeln!(out, "`git restore` brings back {files}: git has {them}")?;
+    }
+    let are = if undone.paths == 1 { "path is as it was" } else { "paths are as they were" };
+    writeln!(out, "{} {are}; `doorward undo {}` takes that back", undone.paths, undone.id)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn record(places: &Places, undo: &Undo<'_>, id: &str) -> Result<()> {
+    let mut ledger = Ledger::of(places);
+    for (manifest, _) in &undo.manifests {
+        let detail = format!("snapshot {} was brought back; snapshot {id} takes that back", manifest.id);
+        let body = OutcomeBody::new(manifest.decision.clone(), Became::Reverted, Some(detail));
+        let _receipt = ledger.append(Entry::new(&body)?)?;
+        crate::desk::outcomes::void_after(&Room::open(places.clone())?, &manifest.decision, &mut ledger)?;
+    }
+    crate::policy::rollout::watch(places).map(|_taken_back| ())
+}
+
+fn limits(places: &Places) -> Limits {
+    load::load(places, None, "").config.snapshots.limits()
+}
+
+/// The names of the snapshots that are meant.
+fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
+    if let Some(id) = &arguments.id {
+        return Ok(vec![named(store, id)?]);
+    }
+    let (all, _) = store.all()?;
+    let back = undo::taken_back(&all);
+    let mut open = all.iter().filter(|manifest| manifest.undoes.is_none() && !back.contains(&manifest.id));
+    let chosen: Vec<String> = match &arguments.session {
+        Some(session) => {
+            open.filter(|manifest| manifest.session == session.as_str()).map(|one| one.id.clone()).collect()
+        }
+        None => open.next().map(|manifest| manifest.id.clone()).into_iter().collect(),
+    };
+    if chosen.is_empty() {
+        bail!("there is no call that could be taken back; `doorward snapshots list` shows all");
+    }
+    Ok(chosen)
+}
+
+/// A snapshot by its name, the start of it, or its call.
+fn named(store: &Store, id: &str) -> Result<String> {
+    if let Some(name) = store.named_for(id) {
+        return Ok(name);
+    }
+    let (all, unreadable) = store.all()?;
+    let names = || all.iter().map(|manifest| &manifest.id).chain(&unreadable);
+    if let Some(exact) = names().find(|name| *name == id) {
+        return Ok(exact.clone());
+    }
+    let mut found = names().filter(|name| name.starts_with(id));
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one.clone()),
+        (Some(_), Some(_)) => bail!("more than one snapshot begins with `{id}`"),
+        (None, _) => bail!("there is no snapshot `{id}`; `doorward snapshots list` shows all"),
+    }
+}
+
+/// Lists, shows, proves and removes snapshots.
+pub fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let store = Store::existing(&places)?;
+    let mut out = anstream::stdout().lock();
+    let Some(store) = store else {
+        match &arguments.command {
+            SnapshotsCommand::List { json: true } => writeln!(out, "[]")?,
+            SnapshotsCommand::Show { id, .. } => bail!("there is no snapshot `{id}`"),
+            SnapshotsCommand::List { .. } | SnapshotsCommand::Verify { .. } | SnapshotsCommand::Prune { .. } => {
+                writeln!(out, "nothing was copied yet")?;
+            }
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    match &arguments.command {
+        SnapshotsCommand::List { json } => list(&mut out, &store, *json)?,
+        SnapshotsCommand::Show { id, json } => {
+            let name = named(&store, id)?;
+            let Some(manifest) = store.find(&name)? else { bail!("there is no snapshot `{id}`") };
+            if *json {
+                writeln!(out, "{:#}", serde_json::to_value(&manifest)?)?;
+            } else {
+                show::full(&mut out, &manifest)?;
+            }
+        }
+        SnapshotsCommand::Verify { json } => return verify(&mut out, &store, *json),
+        SnapshotsCommand::Prune { dry_run, json } => {
+            let run = if *dry_run { Run::Dry } else { Run::Real };
+            if run == Run::Real {
+                person::required()?;
+            }
+            let pruned = prune::prune(&store, limits(&places), &prune::needed(&places), now_ms(), run)?;
+            report_pruned(&mut out, &pruned, *json)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(out: &mut dyn Write, store: &Store, json: bool) -> Result<()> {
+    let (all, unreadable) = store.all()?;
+    let back = undo::taken_back(&all);
+    if json {
+        let one = |manifest: &Manifest| {
+            let (files, bytes) = manifest.size();
+            json!({ "id": manifest.id, "decision": manifest.decision, "session": manifest.session, "call": manifest.call,
+                "taken_ms": manifest.taken_ms, "files": files, "bytes": bytes, "undoes": manifest.undoes,
+                "taken_back": back.contains(&manifest.id) })
+        };
+        return Ok(writeln!(out, "{:#}", all.iter().map(one).collect::<serde_json::Value>())?);
+    }
+    all.iter().try_for_each(|manifest| show::line(out, manifest, back.contains(&manifest.id)))?;
+    unreadable.iter().try_for_each(|name| writeln!(out, "{name}  cannot be read or was not written by doorward"))?;
+    Ok(writeln!(out, "{} snapshots, {} of copies", all.len(), show::size(store.weigh()?))?)
+}
+
+/// Whether every copy that a snapshot names is there and is what it was.
+fn verify(out: &mut dyn Write, store: &Store, json: bool) -> Result<ExitCode> {
+    let (all, mut faults) = store.all()?;
+    faults.iter_mut().for_each(|name| *name = format!("snapshot {name} cannot be read or was not written by doorward"));
+    let mut known = std::collections::BTreeMap::new();
+    for (manifest, entry) in all.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))) {
+        let What::File { hash, size, at, .. } = &entry.what else { continue };
+        let pack = at.map(|at| (manifest.id.as_str(), at));
+        let is_whole =
+            *known.entry((*hash, pack)).or_insert_with(|| store.open(&manifest.id, hash, *size, *at).is_ok());
+        if !is_whole {
+            faults.push(format!("snapshot {}: the copy of `{}` is damaged", manifest.id, entry.path.0.display()));
+        }
+    }
+    if json {
+        writeln!(out, "{:#}", json!({ "snapshots": all.len(), "objects": known.len(), "faults": faults }))?;
+    } else {
+        faults.iter().try_for_each(|fault| writeln!(out, "{}", crate::machine::screen::visible(fault)))?;
+        writeln!(out, "{} snapshots, {} copies, {} faults", all.len(), known.len(), faults.len())?;
+    }
+    Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn report_pruned(out: &mut dyn Write, pruned: &prune::Pruned, json: bool) -> Result<()> {
+    if json {
+        let value = json!({ "snapshots": pruned.snapshots, "copies": pruned.objects, "bytes": pruned.bytes,
+            "unreadable": pruned.unreadable });
+        return Ok(writeln!(out, "{value:#}")?);
+    }
+    pruned.snapshots.iter().try_for_each(|id| writeln!(out, "{id}"))?;
+    let (count, size) = (pruned.snapshots.len(), show::size(pruned.bytes));
+    writeln!(out, "{count} snapshots, {} copies, {size}", pruned.objects)?;
+    if !pruned.unreadable.is_empty() {
+        writeln!(out, "no copy is removed while a snapshot cannot be read: {}", pruned.unreadable.join(" "))?;
+    }
+    Ok(())
+}

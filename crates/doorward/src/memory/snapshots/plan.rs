@@ -1,0 +1,272 @@
+//! Which files a call would change that nothing else brings back.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use doorward_engine::{Effect, Facts, Mark, Operation, Tracking, snapshot};
+use rustix::fs::{Dir, FileType, Stat};
+use rustix::io::Errno;
+
+use super::doors::Doors;
+use super::limits::Limits;
+use crate::machine::world::DiskWorld;
+
+/// So many paths are looked at for each file that may be copied.
+const LOOKS: u64 = 10;
+
+/// What is to be copied.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub items: Vec<Item>,
+    pub files: u64,
+    pub bytes: u64,
+    /// Files that git brings back.
+    pub left_to_git: u64,
+    /// What is not copied although git's command may come by.
+    left: Vec<PathBuf>,
+    looked: u64,
+}
+
+/// One path to be copied, as it looks now.
+#[derive(Debug)]
+pub struct Item {
+    pub path: PathBuf,
+    pub stat: Stat,
+}
+
+/// One path that the call changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    path: PathBuf,
+    /// What git has counts as lost, too: the command may take back what was only staged.
+    whole: bool,
+    /// It is changed in place, under all its names.
+    writes: bool,
+    /// The program may go through links that lie below.
+    follows: bool,
+    /// One of git's own path patterns, or the root of a work tree.
+    by_git: bool,
+}
+
+/// The paths that a call loses.
+pub fn lost(facts: &Facts) -> Vec<Wanted> {
+    facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::lost(effect)?, effect))).collect()
+}
+
+/// The paths that a call edits in place.
+pub fn edited(facts: &Facts) -> Vec<Wanted> {
+    facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::edited(effect)?, effect))).collect()
+}
+
+fn wanted(path: &str, effect: &Effect) -> Wanted {
+    let by_git = effect.marks.has(Mark::DiscardsWork);
+    Wanted {
+        path: PathBuf::from(path),
+        whole: by_git && effect.by != "git clean",
+        writes: effect.operation == Operation::Write,
+        follows: effect.by != "rm" && !by_git,
+        by_git,
+    }
+}
+
+/// A place that must not be copied from, and who knows what git says about a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    pub store: &'a Path,
+    pub world: &'a DiskWorld,
+    pub limits: Limits,
+}
+
+impl Plan {
+    /// Everything at and below the paths that has to be copied, or why it cannot be.
+    pub fn of(wanted: &[Wanted], ground: Ground<'_>) -> Result<Plan, String> {
+        let mut plan = Plan::default();
+        let mut doors = Doors::default();
+        for wanted in wanted {
+            plan.add(wanted, ground, &mut doors)?;
+        }
+        plan.items.sort_by(|a, b| a.path.cmp(&b.path));
+        plan.items.dedup_by(|a, b| a.path == b.path);
+        Ok(plan)
+    }
+
+    fn add(&mut self, wanted: &Wanted, ground: Ground<'_>, doors: &mut Doors) -> Result<(), String> {
+        let shown = wanted.path.display();
+        if wanted.by_git && is_pattern(&wanted.path) {
+            return Err(format!("`{shown}` may be a pattern of git's own"));
+        }
+        if ground.store.starts_with(&wanted.path) || wanted.path.starts_with(ground.store) {
+            return Err(format!("`{shown}` holds the copies themselves"));
+        }
+        let first = self.items.len();
+        let mut waiting = vec![(wanted.path.clone(), wanted.whole)];
+        while let Some((path, whole)) = waiting.pop() {
+            let stat = match doors.look(&path) {
+                Ok(stat) => stat,
+                Err(error) => return Err(format!("`{}` cannot be looked at: {error}", path.display())),
+            };
+            self.looked += 1;
+            if self.looked > ground.limits.files.saturating_mul(LOOKS) {
+                return Err(format!("more than {} paths would have to be looked at", self.looked - 1));
+            }
+            if kind(&stat) == FileType::Directory {
+                let below = Below { wanted, whole };
+                waiting.extend(self.directory(path, stat, below, (ground, &mut *doors))?);
+            } else {
+                self.file(path, stat, Below { wanted, whole }, ground)?;
+            }
+        }
+        if wanted.by_git {
+            self.keep_needed_directories(first);
+        }
+        Ok(())
+    }
+
+    /// Git takes files; a directory goes only when nothing is left in it.
+    fn keep_needed_directories(&mut self, first: usize) {
+        let above = |files: &mut dyn Iterator<Item = &PathBuf>| -> BTreeSet<PathBuf> {
+            files.flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect()
+        };
+        let is_directory = |item: &Item| kind(&item.stat) == FileType::Directory;
+        let copied =
+            above(&mut self.items.iter().skip(first).filter(|item| !is_directory(item)).map(|item| &item.path));
+        let stays = above(&mut self.left.iter());
+        let mut at = 0;
+        self.items.retain(|item| {
+            at += 1;
+            at <= first || !is_directory(item) || copied.contains(&item.path) || !stays.contains(&item.path)
+        });
+    }
+
+    /// Takes a directory in; yields what lies in it.
+    fn directory(
+        &mut self,
+        path: PathBuf,
+        stat: Stat,
+        below: Below<'_>,
+        (ground, doors): (Ground<'_>, &mut Doors),
+    ) -> Result<Vec<(PathBuf, bool)>, String> {
+        let is_top = path == below.wanted.path;
+        if !is_top && !below.whole && path.to_str().is_some_and(|path| ground.world.is_rebuilt(path)) {
+            self.leave(path, below);
+            return Ok(Vec::new());
+        }
+        let most = usize::try_from(ground.limits.files.saturating_mul(LOOKS)).unwrap_or(usize::MAX);
+        let names =
+            names(&path, most, doors).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+        let is_repository = names.iter().any(|name| name == ".git");
+        // What goes together with its repository is not brought back by it.
+        let whole = below.whole || (is_repository && !below.wanted.by_git);
+        let is_kept = |name: &std::ffi::OsString| below.wanted.by_git && is_top && name == ".git";
+        let inner = names.into_iter().filter(|name| !is_kept(name)).map(|name| (path.join(name), whole)).collect();
+        self.items.push(Item { path, stat });
+        Ok(inner)
+    }
+
+    fn leave(&mut self, path: PathBuf, below: Below<'_>) {
+        if below.wanted.by_git {
+            self.left.push(path);
+        }
+    }
+
+    fn file(&mut self, path: PathBuf, stat: Stat, below: Below<'_>, ground: Ground<'_>) -> Result<(), String> {
+        let shown = path.display().to_string();
+        match kind(&stat) {
+            FileType::RegularFile | FileType::Symlink => {}
+            FileType::Directory
+            | FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => return Err(format!("`{shown}` is a device, socket or pipe")),
+        }
+        if !below.whole && is(&path, ground, Tracking::Rebuildable) {
+            self.leave(path, below);
+            return Ok(());
+        }
+        if !below.whole && is(&path, ground, Tracking::Clean) {
+            self.left_to_git += 1;
+            self.leave(path, below);
+            return Ok(());
+        }
+        if below.wanted.follows && kind(&stat) == FileType::Symlink && path != below.wanted.path {
+            return Err(format!("`{shown}` is a link, and what lies behind it may be changed, too"));
+        }
+        if below.wanted.writes && kind(&stat) == FileType::RegularFile && stat.st_nlink > 1 {
+            return Err(format!("`{shown}` has other names, and a change shows under all of them"));
+        }
+        let user = rustix::process::geteuid();
+        if stat.st_uid != user.as_raw() && !user.is_root() {
+            return Err(format!("`{shown}` belongs to another user"));
+        }
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or(u64::MAX));
+        let Limits { files, bytes, .. } = ground.limits;
+        if self.files > files {
+            return Err(format!("more than {}", crate::machine::screen::counted(files, "file")));
+        }
+        if self.bytes > bytes {
+            return Err(format!("more than {} MB", bytes / 1_000_000));
+        }
+        self.items.push(Item { path, stat });
+        Ok(())
+    }
+}
+
+/// Where in the tree of a wanted path something lies.
+#[derive(Clone, Copy, Debug)]
+struct Below<'a> {
+    wanted: &'a Wanted,
+    whole: bool,
+}
+
+pub fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// Git knows the file, and says this of it. A name that is not text is known to nobody.
+fn is(path: &Path, ground: Ground<'_>, what: Tracking) -> bool {
+    path.to_str().is_some_and(|path| ground.world.file_tracking(path) == what)
+}
+
+/// Git reads these as patterns and magic words.
+fn is_pattern(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    bytes.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\')) || bytes.windows(2).any(|pair| pair == b"/:")
+}
+
+/// The names in a directory that is reached without a link, unless there are very many.
+fn names(path: &Path, most: usize, doors: &mut Doors) -> std::io::Result<Vec<std::ffi::OsString>> {
+    let directory = Dir::read_from(doors.directory(path)?)?;
+    let mut names = Vec::new();
+    for entry in directory {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if names.len() > most {
+            return Err(std::io::Error::other(format!("it has more than {most} entries")));
+        }
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// The path looks as it did when the plan was made.
+pub fn is_same(then: &Stat, now: Result<Stat, std::io::Error>) -> bool {
+    let Ok(now) = now else { return false };
+    let seen = |stat: &Stat| {
+        (
+            (stat.st_dev, stat.st_ino, stat.st_mode, stat.st_size),
+            (stat.st_mtime, stat.st_mtime_nsec, stat.st_ctime, stat.st_ctime_nsec),
+        )
+    };
+    seen(then) == seen(&now)
+}
+
+/// Nothing is there.
+pub fn is_absent(error: &std::io::Error) -> bool {
+    [Errno::NOENT, Errno::NOTDIR].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}

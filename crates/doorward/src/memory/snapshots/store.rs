@@ -1,0 +1,330 @@
+//! Where copies are kept: objects named by their content, and sealed manifests that say what they are.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use doorward_ledger::{Hash, SealedFiles, StateKey};
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+
+use super::manifest::{After, Manifest};
+use crate::machine::paths::Places;
+
+/// A lock is waited for that long: so long a call may take, and no longer.
+const TRIES: u32 = 2_000;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The copies of one user.
+#[derive(Debug)]
+pub struct Store {
+    root: PathBuf,
+    sealed: SealedFiles,
+}
+
+/// Held while something is added, or alone while something is removed.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "it is held, not used")] File);
+
+/// The bytes of one file.
+#[derive(Debug)]
+pub enum Kept {
+    /// Those of a large one, from the beginning of this file.
+    File(File),
+    Bytes(Vec<u8>),
+}
+
+/// Who may hold the lock besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    Shared,
+    Alone,
+}
+
+/// Where the copies of a user lie.
+pub fn root(places: &Places) -> PathBuf {
+    places.state().join("snapshots")
+}
+
+/// A copy was begun for the decision, perhaps; most calls have none, and for them nothing is opened.
+pub fn may_have(places: &Places, decision: &str) -> bool {
+    let made = root(places).join("made");
+    names_of(decision).next().is_some_and(|name| {
+        ["snap", "pack"].iter().any(|end| made.join(format!("{name}.{end}")).symlink_metadata().is_ok())
+    })
+}
+
+impl Store {
+    /// The store of a user, made if there is none.
+    pub fn of(places: &Places) -> Result<Store> {
+        let root = root(places);
+        for directory in [root.clone(), root.join("objects"), root.join("made"), root.join("half")] {
+            DirBuilder::new().recursive(true).mode(0o700).create(&directory).with_context(|| cannot(&directory))?;
+        }
+        Store::at(root, places)
+    }
+
+    /// The store of a user, if there is one.
+    pub fn existing(places: &Places) -> Result<Option<Store>> {
+        let root = root(places);
+        match root.symlink_metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            // Whoever made it may have been cut off before it was complete.
+            Ok(_) | Err(_) => Store::of(places).map(Some),
+        }
+    }
+
+    fn at(root: PathBuf, places: &Places) -> Result<Store> {
+        for directory in [&root, &root.join("objects"), &root.join("made"), &root.join("half")] {
+            let found = directory.symlink_metadata().with_context(|| cannot(directory))?;
+            if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
+                bail!("`{}` is not a directory for you alone", directory.display());
+            }
+        }
+        let key = StateKey::load_or_create(&places.state().join("snapshots.key"))?;
+        let sealed = SealedFiles::at(&root.join("made"), key);
+        Ok(Store { root, sealed })
+    }
+
+    /// Waits for the lock, but not for long.
+    pub fn lock(&self, hold: Hold) -> Result<Lock> {
+        let path = self.root.join("lock");
+        let file = open_own(&path).with_context(|| cannot(&path))?;
+        let operation = match hold {
+            Hold::Shared => FlockOperation::NonBlockingLockShared,
+            Hold::Alone => FlockOperation::NonBlockingLockExclusive,
+        };
+        locked(&file, operation, &path)?;
+        Ok(Lock(file))
+    }
+
+    pub fn object(&self, hash: &Hash) -> PathBuf {
+        self.root.join("objects").join(hash.to_string())
+    }
+
+    pub fn objects(&self) -> PathBuf {
+        self.root.join("objects")
+    }
+
+    /// Where the small files of a snapshot lie, one behind the other.
+    pub fn pack(&self, name: &str) -> PathBuf {
+        self.root.join("made").join(format!("{name}.pack"))
+    }
+
+    /// The bytes of a file in a snapshot, once they were found to be what they were.
+    pub fn open(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<Kept> {
+        let Some(at) = at else {
+            let mut file = File::open(self.object(hash)).context("its copy is gone")?;
+            if file.metadata()?.len() != size || Hash::of_reader(&mut file)? != *hash {
+                bail!("its copy is damaged");
+            }
+            file.seek(SeekFrom::Start(0))?;
+            return Ok(Kept::File(file));
+        };
+        let mut bytes = vec![0; usize::try_from(size)?];
+        File::open(self.pack(name)).context("its copy is gone")?.read_exact_at(&mut bytes, at)?;
+        if Hash::of(&bytes) != *hash {
+            bail!("its copy is damaged");
+        }
+        Ok(Kept::Bytes(bytes))
+    }
+
+    /// Where copies lie until they are whole.
+    pub fn half(&self) -> PathBuf {
+        self.root.join("half")
+    }
+
+    /// A name for the snapshot of a decision that no other snapshot has or gets, reserved by an empty pack.
+    pub fn reserve(&self, decision: &str) -> Result<String> {
+        for name in names_of(decision).filter(|name| !self.is_kept(name)) {
+            let path = self.pack(&name);
+            match File::options().write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(_) => return Ok(name),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(|| cannot(&path)),
+            }
+        }
+        Err(anyhow!("there are too many copies for one call"))
+    }
+
+    /// Takes back what a snapshot has that could not be finished; what stays is found by the next pruning.
+    pub fn give_back(&self, name: &str) {
+        let _ = std::fs::remove_file(self.manifest_file(name));
+        // INVARIANT: no manifest is without its pack.
+        if !self.is_kept(name) {
+            let _ = std::fs::remove_file(self.pack(name));
+        }
+    }
+
+    /// The newest snapshot of a decision.
+    pub fn named_for(&self, decision: &str) -> Option<String> {
+        let is_known = |name: &String| self.is_kept(name) || self.pack(name).symlink_metadata().is_ok();
+        names_of(decision).take_while(is_known).filter(|name| self.is_kept(name)).last()
+    }
+
+    fn is_kept(&self, name: &str) -> bool {
+        self.manifest_file(name).symlink_metadata().is_ok()
+    }
+
+    pub fn manifest_file(&self, name: &str) -> PathBuf {
+        self.root.join("made").join(format!("{name}.snap"))
+    }
+
+    /// Returns once the manifest is durable; what it names must be durable before.
+    pub fn keep(&self, manifest: &Manifest) -> Result<()> {
+        Ok(self.sealed.keep(&format!("{}.snap", manifest.id), manifest)?)
+    }
+
+    pub fn find(&self, name: &str) -> Result<Option<Manifest>> {
+        Ok(self.sealed.find(&format!("{name}.snap"))?)
+    }
+
+    pub fn keep_after(&self, name: &str, after: &After) -> Result<()> {
+        Ok(self.sealed.keep(&format!("{name}.after"), after)?)
+    }
+
+    /// How things looked when the call had run, if that is known.
+    pub fn after(&self, name: &str) -> Option<After> {
+        self.sealed.find(&format!("{name}.after")).ok().flatten()
+    }
+
+    /// Takes a manifest away; its objects stay until nobody names them.
+    pub fn drop_manifest(&self, name: &str) -> Result<()> {
+        let path = self.manifest_file(name);
+        std::fs::remove_file(&path).with_context(|| cannot(&path))?;
+        let _ = std::fs::remove_file(path.with_extension("after"));
+        let _ = std::fs::remove_file(path.with_extension("pack"));
+        Ok(())
+    }
+
+    /// All snapshots, the newest first, and the names of those that cannot be read.
+    pub fn all(&self) -> Result<(Vec<Manifest>, Vec<String>)> {
+        let (mut read, mut unreadable) = (Vec::new(), Vec::new());
+        for entry in std::fs::read_dir(self.root.join("made"))? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str().and_then(|name| name.strip_suffix(".snap")) else { continue };
+            match self.find(name) {
+                Ok(Some(manifest)) if manifest.id == name => read.push(manifest),
+                Ok(None) => {}
+                Ok(Some(_)) | Err(_) => unreadable.push(name.to_owned()),
+            }
+        }
+        read.sort_by(|a, b| (b.taken_ms, &b.id).cmp(&(a.taken_ms, &a.id)));
+        unreadable.sort();
+        Ok((read, unreadable))
+    }
+
+    /// The bytes of everything that is kept.
+    pub fn weigh(&self) -> Result<u64> {
+        let entries = std::fs::read_dir(self.objects())?.chain(std::fs::read_dir(self.root.join("made"))?);
+        let sizes = entries.map(|entry| entry?.metadata().map(|found| found.len()));
+        sizes.sum::<std::io::Result<u64>>().map_err(Into::into)
+    }
+
+    /// Packs whose snapshot was never finished.
+    pub fn lost_packs(&self) -> Result<Vec<PathBuf>> {
+        let mut lost = Vec::new();
+        for entry in std::fs::read_dir(self.root.join("made"))? {
+            let path = entry?.path();
+            let is_pack = path.extension().is_some_and(|end| end == "pack");
+            if is_pack && path.with_extension("snap").symlink_metadata().is_err() {
+                lost.push(path);
+            }
+        }
+        Ok(lost)
+    }
+
+    /// Fails unless so many bytes may be added.
+    pub fn has_room(&self, bytes: u64, limit: u64) -> Result<()> {
+        let weight = remembered(&mut self.weight_file()?).map_or_else(|| self.weigh(), Ok)?;
+        fits(weight, bytes, limit)
+    }
+
+    /// So many bytes were added.
+    pub fn add_weight(&self, bytes: u64) -> Result<()> {
+        let mut file = self.weight_file()?;
+        match remembered(&mut file) {
+            Some(known) => write_number(&mut file, known.saturating_add(bytes)),
+            None => write_number(&mut file, self.weigh()?),
+        }
+    }
+
+    /// Weighs anew.
+    pub fn set_weight(&self) -> Result<u64> {
+        let mut file = self.weight_file()?;
+        let weight = self.weigh()?;
+        write_number(&mut file, weight)?;
+        Ok(weight)
+    }
+
+    fn weight_file(&self) -> Result<File> {
+        let path = self.root.join("weight");
+        let file = open_own(&path).with_context(|| cannot(&path))?;
+        locked(&file, FlockOperation::NonBlockingLockExclusive, &path)?;
+        Ok(file)
+    }
+}
+
+/// Whether so many bytes more may be kept, for whoever only looks: nothing is made and nothing is weighed.
+pub fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
+    let kept = std::fs::read_to_string(root(places).join("weight")).ok();
+    let weight: u64 = kept.and_then(|text| text.trim().parse().ok()).unwrap_or_default();
+    fits(weight, bytes, limit)
+}
+
+fn fits(weight: u64, bytes: u64, limit: u64) -> Result<()> {
+    if weight.saturating_add(bytes) > limit {
+        bail!("the copies would take more than {} MB; `doorward snapshots prune` makes room", limit / 1_000_000);
+    }
+    Ok(())
+}
+
+/// Waits for a lock, but not for long.
+fn locked(file: &File, operation: FlockOperation, path: &Path) -> Result<()> {
+    for _ in 0..TRIES {
+        match rustix::fs::flock(file, operation) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(PAUSE),
+            Err(error) => return Err(error).with_context(|| cannot(path)),
+        }
+    }
+    Err(anyhow!("another process has been using the copies for too long"))
+}
+
+fn remembered(file: &mut File) -> Option<u64> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+fn write_number(file: &mut File, number: u64) -> Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(write!(file, "{number}")?)
+}
+
+/// The names that the snapshots of a decision may have, in the order they are given.
+fn names_of(decision: &str) -> impl Iterator<Item = String> {
+    let hash = Hash::of(decision.as_bytes()).to_string();
+    let short = hash.get(..12).unwrap_or_default().to_owned();
+    (1..10_000_u32).map(move |number| if number == 1 { short.clone() } else { format!("{short}-{number}") })
+}
+
+fn open_own(path: &Path) -> std::io::Result<File> {
+    let no_follow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(no_follow)
+        .open(path)
+}
+
+fn cannot(path: &Path) -> String {
+    format!("`{}` cannot be used", path.display())
+}

@@ -1,0 +1,101 @@
+//! Takes calls back, in such a way that the taking back can be taken back itself.
+
+use anyhow::{Context, Result, bail};
+
+use super::limits::Limits;
+use super::manifest::{After, Entry, Manifest, Stamp, What};
+use super::plan::{Item, Plan};
+use super::restore::{self, Fate, Step};
+use super::store::Store;
+use super::take;
+use crate::machine::screen::time::now_ms;
+
+/// What an undo is about.
+#[derive(Debug)]
+pub struct Undo<'a> {
+    pub store: &'a Store,
+    pub manifests: Vec<(Manifest, Option<After>)>,
+    pub limits: Limits,
+    /// What changed after the call is overwritten, too.
+    pub overwrite: bool,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Undone {
+    /// The snapshot that takes this back.
+    pub id: String,
+    pub paths: usize,
+    /// What is not completely as it was.
+    pub short: Vec<String>,
+}
+
+impl<'a> Undo<'a> {
+    pub fn of(store: &'a Store, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
+        let mut manifests = Vec::new();
+        for id in ids {
+            let Some(manifest) = store.find(id)? else { bail!("there is no snapshot `{id}`") };
+            manifests.push((manifest, store.after(id)));
+        }
+        Ok(Undo { store, manifests, limits, overwrite: false })
+    }
+
+    pub fn preview(&self) -> Vec<Step> {
+        restore::preview(&self.manifests)
+    }
+
+    /// The steps that would be taken.
+    pub fn wanted<'s>(&self, steps: &'s [Step]) -> Vec<&'s Step> {
+        let is_wanted = |step: &&Step| match step.fate {
+            Fate::Returns | Fate::Changes | Fate::Goes => true,
+            Fate::Newer => self.overwrite,
+            Fate::Same | Fate::Blocked => false,
+        };
+        steps.iter().filter(is_wanted).collect()
+    }
+
+    /// Copies what will be overwritten, then brings back what was there.
+    pub fn run(&self, steps: &[&Step]) -> Result<Undone> {
+        let Some((first, _)) = self.manifests.first() else { bail!("there is nothing to take back") };
+        let mut plan = Plan::default();
+        let mut absent = Vec::new();
+        for step in steps {
+            let path = step.entry.path.0.clone();
+            if step.is_there {
+                let stat = rustix::fs::lstat(&path)?;
+                plan.files += 1;
+                plan.bytes = plan.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or_default());
+                plan.items.push(Item { path, stat });
+            } else {
+                absent.push(Entry { path: step.entry.path.clone(), what: What::Absent });
+            }
+        }
+        let manifest = Manifest {
+            id: String::new(),
+            decision: first.decision.clone(),
+            session: first.session.clone(),
+            project: first.project.clone(),
+            call: format!("undo of: {}", first.call),
+            taken_ms: now_ms(),
+            undoes: Some(self.manifests.iter().map(|(manifest, _)| manifest.id.as_str()).collect::<Vec<_>>().join(" ")),
+            entries: absent,
+            left_to_git: 0,
+        };
+        let manifest = take::take(self.store, &plan, manifest, self.limits)?;
+        let again = || format!("not everything was brought back; `doorward undo {}` goes on", first.id);
+        let short = restore::restore(self.store, steps).with_context(again)?;
+        self.store.keep_after(&manifest.id, &seen(&manifest))?;
+        Ok(Undone { id: manifest.id, paths: steps.len(), short })
+    }
+}
+
+/// How the paths of a snapshot look now.
+pub fn seen(manifest: &Manifest) -> After {
+    After { stamps: manifest.entries.iter().map(|entry| Stamp::now(&entry.path.0)).collect() }
+}
+
+/// The snapshots that an undo has taken back already.
+pub fn taken_back(all: &[Manifest]) -> Vec<String> {
+    let undone = all.iter().filter_map(|manifest| manifest.undoes.as_deref());
+    undone.flat_map(|ids| ids.split(' ').map(str::to_owned)).collect()
+}

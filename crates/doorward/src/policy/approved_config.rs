@@ -1,0 +1,393 @@
+//! What the user's files loosen counts only once a person accepted it; what they tighten counts at once, and for good.
+//!
+//! Beside the record lies an authenticated copy of what each file said when a person last accepted it. A file is read
+//! against that copy: whatever is laxer has no effect. Whatever is stricter goes into the copy, so that taking it out of
+//! the file again wants a person too.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use doorward_engine::{Policy, Thresholds};
+use doorward_ledger::{PolicyBody, State, StateKey, States};
+use serde::{Deserialize, Serialize};
+
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Recorder};
+use crate::machine::screen::time::now_ms;
+use crate::policy::config::{Agent, Config, Numbers, stricter};
+use crate::policy::from_history::FromHistory;
+use crate::policy::load::{Covered, Loaded};
+
+/// The name of the user's own file among the sources.
+pub const USER: &str = "user";
+
+/// What a person let the files say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Accepted {
+    /// By the name of the source; a file that is not here may only tighten.
+    files: BTreeMap<String, Config>,
+    /// The hash of the user's program files.
+    programs: Option<String>,
+    /// The entry of the log that says so.
+    pub record: Option<u64>,
+    /// When a person last accepted something; tightening leaves it alone.
+    at_ms: Option<u64>,
+    /// What the build brought along that a person last accepted.
+    built_in: Option<BuiltIn>,
+    /// The version of the ruleset, counted by what its changes did to recorded verdicts.
+    ruleset: Option<[u32; 3]>,
+    /// What a person accepted out of history.
+    #[serde(skip_serializing_if = "FromHistory::is_empty")]
+    pub history: FromHistory,
+}
+
+/// What a build brings along.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BuiltIn {
+    pub program: String,
+    pub knowledge: String,
+    thresholds: Numbers,
+}
+
+impl BuiltIn {
+    /// What this build brings along.
+    pub fn here() -> BuiltIn {
+        BuiltIn {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            knowledge: Policy::KNOWLEDGE.to_owned(),
+            thresholds: Thresholds::default().into(),
+        }
+    }
+}
+
+impl State for Accepted {
+    const NAME: &'static str = "accepted";
+}
+
+impl Accepted {
+    /// What was accepted so far; nothing if nobody has accepted anything yet.
+    pub fn load(places: &Places) -> Result<Accepted, String> {
+        if !directory(places).exists() {
+            return Ok(Accepted::default());
+        }
+        let key = StateKey::load(&key_file(places)).map_err(|error| broken(places, &error.to_string()))?;
+        States::at(&directory(places), key).load(USER).map_err(|error| broken(places, &error.to_string()))
+    }
+
+    /// What a source says, without whatever nobody accepted.
+    pub fn covered(&self, source: &str, said: Config) -> Config {
+        match self.files.get(source) {
+            Some(accepted) => said.no_laxer_than(accepted),
+            None => said.no_laxer_than(&Config::default()),
+        }
+    }
+
+    /// What counts of a source is stricter than what is kept of it.
+    pub fn lacks(&self, source: &str, counts: &Config) -> bool {
+        let kept = self.files.get(source).cloned().unwrap_or_default();
+        *counts != kept.clone().no_laxer_than(&kept)
+    }
+
+    /// Something is kept of this source.
+    pub fn knows(&self, source: &str) -> bool {
+        self.files.contains_key(source)
+    }
+
+    /// These program files were accepted; having none wants nobody's leave.
+    pub fn covers_programs(&self, packed: &[u8]) -> bool {
+        packed.is_empty() || self.programs.as_deref() == Some(hash(packed).as_str())
+    }
+
+    /// When a person last accepted something.
+    pub fn at(&self) -> Option<SystemTime> {
+        self.at_ms.map(|at| UNIX_EPOCH + Duration::from_millis(at))
+    }
+
+    /// The built-in thresholds, none laxer than those of the build that a person accepted.
+    pub fn thresholds(&self) -> Thresholds {
+        let here = Thresholds::default();
+        match &self.built_in {
+            Some(built_in) => stricter(here, built_in.thresholds.over(here)),
+            None => here,
+        }
+    }
+
+    /// The build that a person accepted, if this is another one.
+    pub fn upgraded_from(&self) -> Option<&BuiltIn> {
+        self.built_in.as_ref().filter(|built_in| built_in.knowledge != Policy::KNOWLEDGE)
+    }
+
+    /// No threshold of the accepted build is stricter than one of this build.
+    pub fn keeps_no_thresholds(&self) -> bool {
+        self.thresholds() == Thresholds::default()
+    }
+
+    /// The version of the ruleset.
+    pub fn ruleset(&self) -> [u32; 3] {
+        self.ruleset.unwrap_or([1, 0, 0])
+    }
+
+    fn fingerprint(&self) -> String {
+        let said = (&self.files, &self.programs);
+        hash(&serde_json::to_vec(&said).unwrap_or_default())
+    }
+}
+
+/// Remembers what the files tightened since; the hook does this, and nothing of it loosens.
+pub fn keep_tightened(places: &Places, loaded: &Loaded) -> Result<(), String> {
+    let kept = |(source, covered): (&str, &Covered)| (source.to_owned(), covered.config.clone());
+    let tightened: BTreeMap<String, Config> =
+        loaded.covered().filter(|(_, covered)| covered.is_new).map(kept).collect();
+    if tightened.is_empty() || !loaded.problems.is_empty() {
+        return Ok(());
+    }
+    update(places, |accepted| accepted.files.extend(tightened)).map_err(|error| broken(places, &error.to_string()))
+}
+
+/// Lets the files as they were read count. INVARIANT: the record is durable before anything is loosened.
+pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Result<()> {
+    let before = Accepted::load(places).unwrap_or_default();
+    let files: BTreeMap<String, Config> = loaded.own_files().map(|(name, said)| (name.to_owned(), said)).collect();
+    let programs = Some(loaded.written_programs()).filter(|packed| !packed.is_empty()).map(hash);
+    let mut after = Accepted { files, programs, record: None, at_ms: None, ..before.clone() };
+    let what = "the configuration as it is was accepted".to_owned();
+    let body = PolicyBody {
+        what,
+        before: Some(before.fingerprint()),
+        after: Some(after.fingerprint()),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: None,
+    };
+    let receipt = ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;
+    (after.record, after.at_ms) = (Some(receipt.sequence), Some(now_ms()));
+    if Accepted::load(places).is_err() {
+        // A person looked at the files and accepted them: what is damaged is made again.
+        std::fs::remove_dir_all(directory(places)).context("what was accepted before cannot be removed")?;
+    }
+    update(places, |accepted| *accepted = after).map_err(anyhow::Error::msg)
+}
+
+/// Lets an agent have a mode, whatever else the file says. The record of it is up to the caller, and comes first.
+pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[String]) -> Result<()> {
+    let change = |accepted: &mut Accepted| {
+        let file = accepted.files.entry(USER.to_owned()).or_default();
+        // Who changes the mode leaves open who answers questions.
+        let asked = file.agents.get(agent).and_then(|known| known.questions);
+        let choice = Agent { questions: choice.questions.or(asked), ..choice.clone() };
+        file.agents.insert(agent.to_owned(), choice);
+        accepted.at_ms = Some(now_ms());
+        for directory in directories {
+            if !file.programs.directories.contains(directory) {
+                file.programs.directories.push(directory.clone());
+            }
+        }
+    };
+    update(places, change).map_err(anyhow::Error::msg)
+}
+
+/// Lets one file of the user's say something else, whatever the rest says. The record of it is up to the caller, and comes
+/// first.
+pub fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)) -> Result<()> {
+    let change = |accepted: &mut Accepted| {
+        change(accepted.files.entry(source.to_owned()).or_default());
+        accepted.at_ms = Some(now_ms());
+    };
+    update(places, change).map_err(anyhow::Error::msg)
+}
+
+/// Counts the version of the ruleset on. The record of it is up to the caller, and comes first.
+pub fn set_ruleset(places: &Places, version: [u32; 3]) -> Result<()> {
+    update(places, |accepted| accepted.ruleset = Some(version)).map_err(anyhow::Error::msg)
+}
+
+/// Changes what was accepted out of history. The record of it is up to the caller, and comes first.
+pub fn change_history(places: &Places, change: impl FnOnce(&mut FromHistory)) -> Result<()> {
+    update(places, |accepted| change(&mut accepted.history)).map_err(anyhow::Error::msg)
+}
+
+/// Lets what this build brings along count. The record of it is up to the caller, and comes first.
+pub fn accept_build(places: &Places) -> Result<()> {
+    update(places, |accepted| accepted.built_in = Some(BuiltIn::here())).map_err(anyhow::Error::msg)
+}
+
+/// Pretends that a person accepted another build, with this confidence.
+#[cfg(test)]
+pub fn pretend_build(places: &Places, program: &str, confidence: f64) {
+    let change = |accepted: &mut Accepted| {
+        let thresholds = Numbers { confidence: Some(confidence), ..Thresholds::default().into() };
+        accepted.built_in = Some(BuiltIn { program: program.to_owned(), knowledge: "another".to_owned(), thresholds });
+    };
+    update(places, change).unwrap();
+}
+
+fn update(places: &Places, change: impl FnOnce(&mut Accepted)) -> Result<(), String> {
+    let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
+    let change = |accepted: &mut Accepted| {
+        change(accepted);
+        // Whoever accepts something for the first time accepts what this build brings along.
+        accepted.built_in.get_or_insert_with(BuiltIn::here);
+    };
+    States::at(&directory(places), key).update(USER, change).map_err(|error| broken(places, &error.to_string()))
+}
+
+fn hash(bytes: &[u8]) -> String {
+    doorward_ledger::Hash::of(bytes).to_string()
+}
+
+fn directory(places: &Places) -> PathBuf {
+    places.state().join("accepted")
+}
+
+fn key_file(places: &Places) -> PathBuf {
+    places.state().join("accepted.key")
+}
+
+fn broken(places: &Places, why: &str) -> String {
+    format!(
+        "`{}` cannot be trusted: {why}; look through the configuration and accept it with `doorward reload`",
+        directory(places).display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::record::{self, Ledger};
+    use crate::policy::load::load;
+    use doorward_engine::Mode;
+    use std::os::unix::fs::PermissionsExt;
+    use tempfile::TempDir;
+
+    const AUTO: &str = "[agents.claude]\nmode = \"auto\"\n";
+
+    struct Room {
+        _base: TempDir,
+        places: Places,
+    }
+
+    impl Room {
+        fn new() -> Room {
+            let base = tempfile::tempdir().unwrap();
+            let places = Places::at(base.path().to_str().unwrap());
+            record::begin(&places).unwrap();
+            Room { _base: base, places }
+        }
+
+        fn put(&self, name: &str, text: &str) {
+            let path = self.places.config_directory().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        }
+
+        /// The configuration as the hook sees it.
+        fn hook(&self) -> Loaded {
+            let loaded = load(&self.places, None, "claude");
+            keep_tightened(&self.places, &loaded).unwrap();
+            loaded
+        }
+
+        fn accept(&self) {
+            accept(&self.places, &load(&self.places, None, "pi"), &mut Ledger::of(&self.places)).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_a_file_loosens_has_no_effect_until_a_person_accepts_it() {
+        let room = Room::new();
+        room.put("config.toml", &format!("{AUTO}[permissions]\nallow = [\"bash(make x)\"]\n"));
+        let loaded = room.hook();
+        assert_eq!((loaded.mode("claude"), loaded.config.permissions.allow.len()), (Mode::ConfirmAll, 0));
+        let said = loaded.unaccepted_sentences().join("\n");
+        for part in ["config.toml", "`agents`, `permissions.allow`", "`doorward reload`"] {
+            assert!(said.contains(part), "{said}");
+        }
+        room.accept();
+        let loaded = room.hook();
+        assert_eq!((loaded.mode("claude"), loaded.config.permissions.allow.len()), (Mode::Auto, 1));
+        assert!(loaded.unaccepted.is_empty() && loaded.problems.is_empty());
+    }
+
+    #[test]
+    fn what_was_tightened_stays_although_the_file_no_longer_says_it() {
+        let room = Room::new();
+        room.put("config.toml", AUTO);
+        room.accept();
+        let deny = "[permissions]\ndeny = [\"bash(ls)\"]\n[paths]\ndenied = [\"vault\"]\n";
+        room.put("config.toml", &format!("strict = true\n{AUTO}{deny}"));
+        assert_eq!(room.hook().config.permissions.deny, ["bash(ls)"]);
+        for gone in [AUTO, ""] {
+            room.put("config.toml", gone);
+            let loaded = room.hook();
+            assert_eq!(loaded.config.permissions.deny, ["bash(ls)"]);
+            assert!(loaded.config.strict && loaded.config.paths.denied == ["vault"]);
+            assert_eq!(loaded.unaccepted[0].1, ["permissions.deny", "paths.denied", "strict"]);
+        }
+        std::fs::remove_file(room.places.config_file()).unwrap();
+        assert_eq!(room.hook().config.permissions.deny, ["bash(ls)"]);
+        room.put("config.toml", AUTO);
+        room.accept();
+        assert!(room.hook().config.permissions.deny.is_empty());
+    }
+
+    #[test]
+    fn a_mode_that_was_tightened_by_hand_is_not_loosened_by_hand() {
+        let room = Room::new();
+        room.put("config.toml", AUTO);
+        room.accept();
+        room.put("config.toml", "[agents.claude]\nmode = \"confirm-all\"\n");
+        assert_eq!(room.hook().mode("claude"), Mode::ConfirmAll);
+        room.put("config.toml", AUTO);
+        assert_eq!(room.hook().mode("claude"), Mode::ConfirmAll);
+        room.accept();
+        assert_eq!(room.hook().mode("claude"), Mode::Auto);
+    }
+
+    #[test]
+    fn a_file_that_is_broken_for_a_moment_changes_nothing_for_good() {
+        let room = Room::new();
+        room.put("config.toml", AUTO);
+        room.accept();
+        room.put("config.toml", "mode = = x");
+        assert_eq!(room.hook().mode("claude"), Mode::ConfirmAll);
+        room.put("config.toml", AUTO);
+        assert_eq!(room.hook().mode("claude"), Mode::Auto);
+    }
+
+    #[test]
+    fn programs_of_ones_own_count_as_they_were_accepted() {
+        let room = Room::new();
+        let frob = |flag: &str| {
+            format!(
+                "name = \"frob\"\nwhat = \"counts\"\noperands = [\"read*\"]\n[flags]\n\"{flag}\" = \"write\"\n\
+                 [[example]]\ncall = \"frob {flag} b.txt a.txt\"\neffects = [\"read a.txt\", \"write b.txt\"]\n"
+            )
+        };
+        room.put("programs/frob.toml", &frob("-o"));
+        let loaded = room.hook();
+        assert!(loaded.own.programs.is_empty() && loaded.problems.is_empty(), "{:?}", loaded.problems);
+        assert!(loaded.unaccepted_sentences().concat().contains("programs"));
+        room.accept();
+        assert!(!room.hook().own.programs.is_empty());
+        room.put("programs/frob.toml", &frob("-w"));
+        assert!(room.hook().own.programs.is_empty());
+    }
+
+    #[test]
+    fn what_was_accepted_is_on_the_record_and_cannot_be_forged_without_the_key() {
+        let room = Room::new();
+        room.put("config.toml", AUTO);
+        room.accept();
+        let sequence = Accepted::load(&room.places).unwrap().record.unwrap();
+        let log = doorward_ledger::Log::open(&record::directory(&room.places)).unwrap();
+        let record = log.record(sequence).unwrap().unwrap();
+        assert_eq!(record.header.kind, doorward_ledger::Kind::Policy);
+        std::fs::write(key_file(&room.places), "0".repeat(64)).unwrap();
+        let loaded = room.hook();
+        assert_eq!(loaded.mode("claude"), Mode::ConfirmAll);
+        assert!(loaded.problems[0].contains("`doorward reload`"), "{:?}", loaded.problems);
+    }
+}

@@ -1,0 +1,235 @@
+//! What a person accepted out of history: calls that run without a question, and patterns whose past calms layer 2.
+//!
+//! It lies in the authenticated state of what was accepted, counts for 90 days in one project, and ends with the first regret.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::{AcceptedCall, AcceptedHistory};
+use doorward_ledger::{Hash, PolicyBody};
+use doorward_vocabulary::PatternId;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Recorder};
+use crate::machine::screen::time::{moment, now_ms};
+use crate::policy::approved_config::{self, Accepted};
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// So long an acceptance counts.
+pub const LASTS_MS: u64 = 90 * DAY_MS;
+
+/// So long nothing is offered again that a person declined.
+pub const DECLINED_MS: u64 = 30 * DAY_MS;
+
+/// More than anybody looks through.
+const MOST: usize = 256;
+
+/// One thing that a person accepted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Item {
+    pub id: String,
+    /// What "similar" means for the calls.
+    pub pattern: PatternId,
+    /// The project that it counts in; everywhere for what a monthly review proposed.
+    pub project: Option<String>,
+    /// The calls that run without a question. Without them only layer 2 weighs the past of the pattern.
+    pub calls: Option<Calls>,
+    /// So often a person had let such calls run by then.
+    pub let_run: u32,
+    pub at_ms: u64,
+    /// The entry of the record that says so.
+    pub record: u64,
+}
+
+/// Which calls, bound to everything that was known of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Calls {
+    pub tool: String,
+    pub texts: Vec<String>,
+    pub kinds: Vec<String>,
+    pub questions: Vec<String>,
+}
+
+/// All that a person accepted or declined.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FromHistory {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    items: Vec<Item>,
+    /// When offers were declined, by their id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    declined: BTreeMap<String, u64>,
+}
+
+impl Item {
+    pub fn is_current(&self, now_ms: u64) -> bool {
+        // A clock that was set back must not make it last longer.
+        now_ms.abs_diff(self.at_ms) < LASTS_MS
+    }
+
+    fn counts_in(&self, project: Option<&str>, now_ms: u64) -> bool {
+        let is_here = self.project.is_none() || self.project.as_deref() == project;
+        is_here && self.is_current(now_ms)
+    }
+
+    pub fn on(&self) -> String {
+        moment(self.at_ms).chars().take(10).collect()
+    }
+
+    /// The rule that the engine judges by, if there is one.
+    pub fn rule(&self) -> Option<AcceptedCall> {
+        let (calls, project) = (self.calls.clone()?, self.project.clone()?);
+        let Calls { tool, texts, kinds, questions } = calls;
+        let because = format!(
+            "you let such calls run {} times and accepted on {} that they run (`doorward rules withdraw {}` takes it back)",
+            self.let_run,
+            self.on(),
+            self.id
+        );
+        Some(AcceptedCall { tool, project, texts, kinds, questions, because })
+    }
+
+    /// What counts, as a person reads it.
+    pub fn what(&self) -> String {
+        let place = self.project.as_deref().map(|project| format!(" in {project}")).unwrap_or_default();
+        match &self.calls {
+            Some(calls) => {
+                let texts: Vec<String> = calls.texts.iter().map(|text| format!("`{}({text})`", calls.tool)).collect();
+                format!("{}{place}", texts.join(", "))
+            }
+            None => format!("the past of `{}`{place}", self.pattern),
+        }
+    }
+}
+
+impl FromHistory {
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.declined.is_empty()
+    }
+
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The same with one more. What was accepted before under the same id keeps its own texts and questions.
+    #[must_use]
+    pub fn with(mut self, item: Item) -> FromHistory {
+        self.items.retain(|known| known.id != item.id || known.calls != item.calls);
+        self.items.push(item);
+        self
+    }
+
+    /// The rules that count in a project.
+    pub fn rules_in(&self, project: Option<&str>, now_ms: u64) -> Vec<AcceptedCall> {
+        self.items.iter().filter(|item| item.counts_in(project, now_ms)).filter_map(Item::rule).collect()
+    }
+
+    /// A person accepted that the past of this pattern counts in a project.
+    pub fn weighs(&self, pattern: &str, project: Option<&str>, now_ms: u64) -> Option<&Item> {
+        self.items
+            .iter()
+            .find(|item| item.calls.is_none() && item.pattern == pattern && item.counts_in(project, now_ms))
+    }
+
+    pub fn is_declined(&self, id: &str, now_ms: u64) -> bool {
+        self.declined.get(id).is_some_and(|at| now_ms.abs_diff(*at) < DECLINED_MS)
+    }
+
+    /// When a person last said something to an offer.
+    pub fn last_ms(&self, id: &str) -> Option<u64> {
+        let accepted = self.items.iter().filter(|item| item.id == id).map(|item| item.at_ms);
+        accepted.chain(self.declined.get(id).copied()).max()
+    }
+}
+
+/// What is said about an accepted pattern, from its counts of 30 days.
+pub fn weighed(item: &Item, (let_run, decisions): (u64, u64)) -> Option<AcceptedHistory> {
+    let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+    (let_run > 0).then(|| AcceptedHistory { let_run: number(let_run), decisions: number(decisions), on: item.on() })
+}
+
+/// The name of an offer: what it is about, and where.
+pub fn id_of(pattern: &str, project: Option<&str>) -> String {
+    let about = format!("{pattern}\n{}", project.unwrap_or_default());
+    Hash::of(about.as_bytes()).to_string().chars().take(8).collect()
+}
+
+/// Lets it count. INVARIANT: the record is durable before anything is loosened.
+pub fn accept(places: &Places, mut item: Item, ledger: &mut dyn Recorder) -> Result<()> {
+    let kept = Accepted::load(places).map_err(anyhow::Error::msg)?;
+    if kept.history.items.len() >= MOST {
+        bail!("{MOST} acceptances are enough; take some back first: `doorward rules accepted` lists them");
+    }
+    (item.record, item.at_ms) = (said(ledger, "accepted", &item)?, now_ms());
+    approved_config::change_history(places, |history| {
+        history.declined.remove(&item.id);
+        *history = std::mem::take(history).with(item);
+    })
+}
+
+/// Remembers that a person does not want an offer.
+pub fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -> Result<()> {
+    said(ledger, "declined", item)?;
+    let now_ms = now_ms();
+    approved_config::change_history(places, |history| {
+        history.declined.retain(|_, at| now_ms.abs_diff(*at) < DECLINED_MS);
+        while history.declined.len() >= MOST {
+            history.declined.pop_first();
+        }
+        history.declined.insert(item.id.clone(), now_ms);
+    })
+}
+
+/// Takes an acceptance back; yields what no longer counts.
+pub fn withdraw(places: &Places, id: &str, ledger: &mut dyn Recorder) -> Result<Vec<Item>> {
+    let gone = end(places, "taken back", ledger, |item| item.id == id)?;
+    if gone.is_empty() {
+        bail!("nothing with the id `{id}` was accepted; `doorward rules accepted` lists what was");
+    }
+    Ok(gone)
+}
+
+/// Ends what has lapsed, so that the record says so.
+pub fn sweep(places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
+    let now_ms = now_ms();
+    end(places, "lapsed after 90 days", ledger, |item| !item.is_current(now_ms)).map(drop)
+}
+
+/// A call was taken back or flagged: what was accepted about calls like it counts no longer.
+pub fn regretted(places: &Places, pattern: &str, project: Option<&str>, ledger: &mut dyn Recorder) -> Result<()> {
+    let is_about = |item: &Item| {
+        let is_here = item.project.is_none() || item.project.as_deref() == project;
+        let is_kind = |calls: &Calls| calls.kinds.iter().any(|kind| kind == pattern);
+        is_here && (item.pattern == pattern || item.calls.as_ref().is_some_and(is_kind))
+    };
+    end(places, "void: a call like it was regretted", ledger, is_about).map(drop)
+}
+
+fn end(places: &Places, why: &str, ledger: &mut dyn Recorder, is_over: impl Fn(&Item) -> bool) -> Result<Vec<Item>> {
+    let kept = Accepted::load(places).map_err(anyhow::Error::msg)?;
+    let gone: Vec<Item> = kept.history.items.iter().filter(|item| is_over(item)).cloned().collect();
+    for item in &gone {
+        said(ledger, why, item)?;
+    }
+    if !gone.is_empty() {
+        approved_config::change_history(places, |history| history.items.retain(|item| !gone.contains(item)))?;
+    }
+    Ok(gone)
+}
+
+/// Puts it on record; yields the entry.
+fn said(ledger: &mut dyn Recorder, how: &str, item: &Item) -> Result<u64> {
+    let body = PolicyBody {
+        what: format!("out of history {}, {how}: {}", item.id, item.what()),
+        before: Some(item.pattern.clone().into()),
+        after: item.calls.as_ref().map(|calls| format!("questions: {}", calls.questions.join(", "))),
+        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        project: item.project.clone(),
+    };
+    let receipt = ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;
+    Ok(receipt.sequence)
+}

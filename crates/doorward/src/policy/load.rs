@@ -1,0 +1,474 @@
+//! Puts the configuration together: managed over user, and whatever anybody may have written only ever tightens.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
+
+use crate::machine::checked_read;
+use crate::machine::paths::Places;
+use crate::machine::screen::time::now_ms;
+use crate::memory::session::Session;
+use crate::policy::approved_config::{Accepted, USER};
+use crate::policy::client_rules::{self, RuleFile};
+use crate::policy::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
+use crate::policy::from_history::FromHistory;
+use crate::policy::rollout::{Assigned, Rollout, Stage};
+use crate::policy::trust::Trust;
+use crate::policy::user_files::{self, Own};
+
+/// What an administrator decides for the whole machine.
+pub const MANAGED: &str = "/etc/doorward/config.toml";
+
+/// What a repository may bring along.
+const PROJECT: &str = ".doorward.toml";
+
+/// The thresholds that a person accepted, among the sources.
+pub const THRESHOLDS: &str = "thresholds";
+
+/// Pi's settings for all projects, among the sources.
+const PI_GLOBAL: &str = "Pi, global";
+
+/// Pi's settings for this project and this machine, among the sources.
+const PI_LOCAL: &str = "Pi, local";
+
+/// Pi's settings in the environment.
+const PI_INLINE: &str = "PI_AUTOMODE_SETTINGS_JSON";
+
+/// One place that configuration comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub name: &'static str,
+    /// The file, or the variable.
+    pub place: String,
+    pub rights: Rights,
+    /// It is there, readable or not.
+    pub is_there: bool,
+    /// What it says.
+    said: Config,
+    /// What was noticed while it was read.
+    noticed: Vec<Note>,
+}
+
+impl Source {
+    /// What it may say, after its rights.
+    pub fn config(&self) -> Config {
+        match self.rights {
+            Rights::Full => self.said.clone(),
+            Rights::TightenOnly => self.said.clone().tightening_only(),
+        }
+    }
+
+    /// What a person should know about it.
+    pub fn notes(&self) -> Vec<Note> {
+        self.noticed.iter().cloned().chain(notes(&self.said, self.rights)).collect()
+    }
+}
+
+/// A file of the user's, held against what a person accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Covered {
+    /// What counts of it.
+    pub config: Config,
+    /// It is stricter than what is kept of it.
+    pub is_new: bool,
+}
+
+/// The configuration in force, and what is wrong with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loaded {
+    pub config: Config,
+    pub trust: Trust,
+    /// What the files of the user and the administrator say.
+    files: Config,
+    /// What only tightens.
+    tightening: Config,
+    /// Program and rule files of the user.
+    pub own: Own,
+    /// What is rolled out in stages, if anything is.
+    pub rollout: Option<Rollout>,
+    /// What the session at hand is given of it.
+    pub assigned: Assigned,
+    /// The program files as they are, accepted or not.
+    written_programs: &'static [u8],
+    /// What the user's files loosen without effect, because nobody accepted it: the file and the keys.
+    pub unaccepted: Vec<(String, Vec<&'static str>)>,
+    covered: Vec<(&'static str, Covered)>,
+    /// What a person accepted, and where the record says so.
+    pub accepted: Accepted,
+    /// What a person accepted out of history, as far as it may count here.
+    pub history: FromHistory,
+    project: Option<String>,
+    /// Each makes the configuration strict and the mode `confirm-all`.
+    pub problems: Vec<String>,
+    pub sources: Vec<Source>,
+}
+
+/// What is read instead of the user's own files, to see what it would change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Instead {
+    pub config: Option<Config>,
+    pub thresholds: Option<Numbers>,
+    pub own: Option<Own>,
+    pub scorer: Option<Scorer>,
+    pub history: Option<FromHistory>,
+}
+
+impl Loaded {
+    /// The mode of an agent; something unreadable trusts nobody.
+    pub fn mode(&self, agent: &str) -> Mode {
+        if !self.problems.is_empty() {
+            return Mode::ConfirmAll;
+        }
+        match (self.assigned.mode, self.config.is_staged(agent)) {
+            (Some(mode), true) => mode,
+            // A session that nobody knows lies outside every share.
+            (None, true) => self.assigned_to(agent, "", None).mode.unwrap_or(Mode::ConfirmAll),
+            (_, false) => self.config.mode(agent),
+        }
+    }
+
+    /// The stage of an agent that is rolled out, as a person reads it.
+    pub fn stage(&self, agent: &str) -> Option<String> {
+        let step = self.rollout.as_ref()?.agents.get(agent).filter(|_| self.config.is_staged(agent))?.now();
+        Some(match step.stage {
+            Stage::Canary => format!("rollout: {} of the sessions in `auto`", step.share),
+            stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("rollout: stage `{stage}`"),
+        })
+    }
+
+    /// Gives a session its part of what is rolled out.
+    pub fn assign(&mut self, agent: &str, session: &Session) {
+        if self.rollout.is_some() {
+            self.assigned = self.assigned_to(agent, session.id(), session.began_ms());
+        }
+    }
+
+    fn assigned_to(&self, agent: &str, session: &str, began_ms: Option<u64>) -> Assigned {
+        let nothing = Rollout::default();
+        let rollout = self.rollout.as_ref().unwrap_or(&nothing);
+        Assigned::of(rollout, (agent, self.config.is_staged(agent)), session, began_ms)
+    }
+
+    /// Says on standard error what is wrong, for commands that a person types.
+    pub fn tell_problems(&self) {
+        let mut out = anstream::stderr().lock();
+        for problem in &self.problems {
+            let problem = crate::machine::screen::visible(problem);
+            // Nobody is left to tell if this fails.
+            let _ = writeln!(out, "doorward: {problem}; until then doorward is strict and confirms every call");
+        }
+    }
+
+    /// The policy that follows from the configuration and the user's own rules.
+    pub fn policy(&self, mode: Mode) -> Result<Policy, String> {
+        let mut policy = self.config.policy(mode)?;
+        policy.thresholds = self.config.thresholds.over(self.accepted.thresholds());
+        if !self.own.rules.is_empty() {
+            policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
+            policy.rules.extend(self.own.rules.iter().cloned());
+        }
+        policy.permissions.accepted = self.history.rules_in(self.project.as_deref(), now_ms());
+        policy.scorer = self.own.scorer.clone();
+        if policy.scorer != Scorer::BuiltIn {
+            policy.version.push_str("+scorer");
+        }
+        if let Some(name) = self.name_of_what_is_set(&policy) {
+            policy.version = format!("{}+{name}", policy.version);
+        }
+        self.assigned.change(&mut policy);
+        Ok(policy)
+    }
+}
+
+impl Loaded {
+    /// A name for whatever makes the policy differ from the built-in one; `None` if nothing does.
+    fn name_of_what_is_set(&self, policy: &Policy) -> Option<String> {
+        let Policy { permissions, thresholds, strict, scorer, .. } = policy;
+        let set = (permissions, thresholds, strict, scorer, &self.own.rules, &self.config.rules);
+        let is_unset = *permissions == Permissions::default()
+            && *thresholds == Thresholds::default()
+            && !strict
+            && *scorer == Scorer::BuiltIn
+            && self.own.rules.is_empty()
+            && self.config.rules.is_empty();
+        if is_unset {
+            return None;
+        }
+        let name = doorward_ledger::Hash::of(format!("{set:?}").as_bytes()).to_string();
+        name.get(..8).map(str::to_owned)
+    }
+
+    fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
+        let Reader { problems, sources, accepted, covered, unaccepted } = reader;
+        let empty = Loaded::default();
+        let mut loaded = Loaded { trust, files, tightening, problems, sources, accepted, covered, unaccepted, ..empty };
+        loaded.compose();
+        loaded
+    }
+
+    /// The user's own files, held against what a person accepted.
+    pub fn covered(&self) -> impl Iterator<Item = (&str, &Covered)> {
+        self.covered.iter().map(|(name, covered)| (*name, covered))
+    }
+
+    /// The user's own files as they are written.
+    pub fn own_files(&self) -> impl Iterator<Item = (&str, Config)> {
+        let is_own = |source: &&Source| source.is_there && matches!(source.name, USER | PI_GLOBAL | THRESHOLDS);
+        self.sources.iter().filter(is_own).map(|source| (source.name, source.config()))
+    }
+
+    /// The user's program files as they are, accepted or not.
+    pub fn written_programs(&self) -> &'static [u8] {
+        self.written_programs
+    }
+
+    /// What has no effect because nobody accepted it, in sentences.
+    pub fn unaccepted_sentences(&self) -> Vec<String> {
+        let sentence = |(place, keys): &(String, Vec<&str>)| {
+            format!(
+                "`{place}` loosens {}, which nobody accepted: it has no effect until you run `doorward reload`",
+                keys.iter().map(|key| format!("`{key}`")).collect::<Vec<String>>().join(", ")
+            )
+        };
+        self.unaccepted.iter().map(sentence).collect()
+    }
+
+    /// Takes the user's program and rule files up; programs only if a person accepted them as they are.
+    fn take_up(&mut self, mut own: Own, folder: &Path) {
+        self.written_programs = own.programs;
+        if !self.accepted.covers_programs(own.programs) {
+            own.programs = &[];
+            self.unaccepted.push((folder.join("programs").display().to_string(), vec!["programs"]));
+        }
+        self.own = own;
+    }
+
+    /// Takes up what is rolled out. An agent that should be and is not is trusted with nothing.
+    fn roll_out(&mut self, rollout: Option<Rollout>, agent: &str) {
+        let is_known = rollout.as_ref().is_some_and(|rollout| rollout.agents.contains_key(agent));
+        self.rollout = rollout;
+        if self.config.is_staged(agent) && !is_known && self.problems.is_empty() {
+            self.distrust(format!(
+                "`{agent}` is to be rolled out in stages, and nothing says how far it is; run `doorward rollout start {agent}`"
+            ));
+        }
+    }
+
+    fn compose(&mut self) {
+        let trusted = self.files.clone().joined_with(self.trust.as_config());
+        self.config = trusted.tightened_by(self.tightening.clone());
+        self.config.strict |= !self.problems.is_empty();
+        // Pi's files cannot bring a model along unaccepted, but may choose among those of the user; the local one last.
+        for name in [PI_GLOBAL, PI_LOCAL] {
+            let said = self.sources.iter().find(|source| source.name == name);
+            if let Some(wanted) = said.and_then(|source| source.said.reviewer.model.clone()) {
+                self.config.reviewer.choose(&wanted);
+            }
+        }
+    }
+
+    /// What the files of the user and the administrator say, or may still say in this session.
+    pub fn files(&self) -> &Config {
+        &self.files
+    }
+
+    /// Takes back whatever is laxer than `held`.
+    pub fn hold(&mut self, held: &Config) {
+        self.files = std::mem::take(&mut self.files).no_laxer_than(held);
+        self.compose();
+    }
+
+    /// Something cannot be trusted: strict, and every call is confirmed.
+    pub fn distrust(&mut self, problem: String) {
+        self.problems.push(problem);
+        self.compose();
+    }
+}
+
+/// Reads all sources for work in a project.
+pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
+    load_instead(places, project, agent, &Instead::default())
+}
+
+/// Reads all sources for work in a project, and something else in the place of some of the user's.
+pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
+    let mut reader = Reader::default();
+    reader.accepted(places);
+    let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
+    let user = reader.toml(USER, places.config_file(), own);
+    let user = reader.cover(user);
+    let mut files = instead.config.clone().unwrap_or(user);
+    let numbers = reader.thresholds(places, own).map(|numbers| reader.cover(numbers));
+    let wanted = instead.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
+    if let Some(numbers) = wanted.or(numbers) {
+        files = files.joined_with(numbers);
+    }
+    if agent == "pi" {
+        let global = reader.pi(PI_GLOBAL, places.pi_file(), own);
+        files = files.joined_with(reader.cover(global));
+    }
+    let trust = reader.trust(places, own);
+    if !crate::machine::paths::is_stage() {
+        files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
+    }
+    let mut tightening = Config::default();
+    if let Some(project) = project.map(Path::new) {
+        tightening = reader.toml("project", project.join(PROJECT), Rights::TightenOnly);
+        if agent == "pi" {
+            let local = reader.pi(PI_LOCAL, project.join(".pi/automode.local.json"), Rights::TightenOnly);
+            let shared = reader.pi_shared(project.join(".pi/automode.json"));
+            tightening = tightening.tightened_by(local).tightened_by(shared);
+        }
+    }
+    if agent == "pi" {
+        tightening = tightening.tightened_by(reader.pi_inline());
+    }
+    for file in client_rules::files(agent, places.home(), project) {
+        tightening = tightening.tightened_by(reader.rules_of_client(&file));
+    }
+    let folder = places.config_directory();
+    let added = user_files::load(&folder, places.may_loosen(project), &mut reader.problems);
+    let rollout = reader.rollout(places, own);
+    let mut loaded = Loaded::new(files, trust, tightening, reader);
+    loaded.take_up(added, &folder);
+    loaded.project = project.map(str::to_owned);
+    if own == Rights::Full {
+        loaded.history = instead.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
+    }
+    if let Some(own) = &instead.own {
+        loaded.own.rules.clone_from(&own.rules);
+    }
+    if let Some(scorer) = &instead.scorer {
+        loaded.own.scorer.clone_from(scorer);
+    }
+    loaded.roll_out(rollout, agent);
+    loaded
+}
+
+/// Reads sources one after the other and keeps what they said.
+#[derive(Default)]
+struct Reader {
+    problems: Vec<String>,
+    sources: Vec<Source>,
+    accepted: Accepted,
+    covered: Vec<(&'static str, Covered)>,
+    unaccepted: Vec<(String, Vec<&'static str>)>,
+}
+
+impl Reader {
+    fn accepted(&mut self, places: &Places) {
+        match Accepted::load(places) {
+            Ok(accepted) => self.accepted = accepted,
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    /// What the source that was read last may say: nothing laxer than what a person accepted.
+    fn cover(&mut self, said: Config) -> Config {
+        let Some(source) = self.sources.last() else { return Config::default() };
+        let config = self.accepted.covered(source.name, said.clone());
+        let keys = held_back(&said, &config);
+        if !keys.is_empty() {
+            self.unaccepted.push((source.place.clone(), keys));
+        }
+        let is_new = source.is_there && self.accepted.lacks(source.name, &config);
+        self.covered.push((source.name, Covered { config: config.clone(), is_new }));
+        config
+    }
+
+    fn toml(&mut self, name: &'static str, path: PathBuf, rights: Rights) -> Config {
+        let read = checked_read::read(&path);
+        let parse = |text: &str| Config::parse(text).map(|config| (config, Vec::new()));
+        self.source(name, path.display().to_string(), rights, read, parse)
+    }
+
+    /// The file of thresholds; `None` if there is none and never was.
+    fn thresholds(&mut self, places: &Places, rights: Rights) -> Option<Config> {
+        let path = places.thresholds_file();
+        let read = checked_read::read(&path);
+        if matches!(read, Ok(None)) && !self.accepted.knows(THRESHOLDS) {
+            return None;
+        }
+        let parse = |text: &str| {
+            let thresholds = Numbers::parse(text)?;
+            Ok((Config { thresholds, ..Config::default() }, Vec::new()))
+        };
+        Some(self.source(THRESHOLDS, path.display().to_string(), rights, read, parse))
+    }
+
+    fn pi(&mut self, name: &'static str, path: PathBuf, rights: Rights) -> Config {
+        let read = checked_read::read(&path);
+        self.source(name, path.display().to_string(), rights, read, pi::parse)
+    }
+
+    fn pi_shared(&mut self, path: PathBuf) -> Config {
+        let read = checked_read::read(&path);
+        self.source("Pi, shared", path.display().to_string(), Rights::TightenOnly, read, pi::parse_shared)
+    }
+
+    fn pi_inline(&mut self) -> Config {
+        let read = Ok(std::env::var(PI_INLINE).ok().filter(|text| !text.is_empty()));
+        self.source("Pi, inline", PI_INLINE.to_owned(), Rights::TightenOnly, read, pi::parse)
+    }
+
+    /// What an agent's own settings deny or ask about. If they cannot be read, what they deny is not known.
+    fn rules_of_client(&mut self, file: &RuleFile) -> Config {
+        let place = file.path.display().to_string();
+        self.source(file.name, place, Rights::TightenOnly, file.read(), |text| file.tightening(text))
+    }
+
+    fn trust(&mut self, places: &Places, rights: Rights) -> Trust {
+        match (Trust::load(places), rights) {
+            (Ok(trust), Rights::Full) => trust,
+            (Ok(_), Rights::TightenOnly) => Trust::default(),
+            (Err(problem), _) => {
+                self.problems.push(problem);
+                Trust::default()
+            }
+        }
+    }
+
+    fn rollout(&mut self, places: &Places, rights: Rights) -> Option<Rollout> {
+        match (Rollout::load(places), rights) {
+            (Ok(rollout), Rights::Full) => rollout,
+            (Ok(_), Rights::TightenOnly) => None,
+            (Err(problem), _) => {
+                self.problems.push(problem);
+                None
+            }
+        }
+    }
+
+    fn source(
+        &mut self,
+        name: &'static str,
+        place: String,
+        rights: Rights,
+        read: Result<Option<String>, String>,
+        parse: impl Fn(&str) -> Result<(Config, Vec<Note>), String>,
+    ) -> Config {
+        let is_there = !matches!(read, Ok(None));
+        let parsed = match read {
+            Ok(None) => Ok((Config::default(), Vec::new())),
+            Ok(Some(text)) => parse(&text).map_err(|problem| {
+                format!(
+                    "`{place}` is not a configuration: {problem}; mend or remove it, `doorward config` shows the rest"
+                )
+            }),
+            Err(problem) => Err(problem),
+        };
+        let (said, noticed) = parsed.unwrap_or_else(|problem| {
+            self.problems.push(problem);
+            (Config { strict: true, ..Config::default() }, Vec::new())
+        });
+        let source = Source { name, place, rights, is_there, said, noticed };
+        let config = source.config();
+        self.sources.push(source);
+        config
+    }
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

@@ -1,0 +1,297 @@
+//! `doorward rollout start`, `promote` and `rollback`: only for a person, shown before it is done, recorded.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::Mode;
+use doorward_ledger::PolicyBody;
+
+use super::assign::OWN;
+use super::criteria::Criterion;
+use super::show::Figures;
+use super::stage::{Share, Stage, Step, Track};
+use super::state::{Rollout, Subject, Trial};
+use super::trial::Stopping;
+use super::{PromoteArguments, RollbackArguments, StartArguments, WhichArguments, set, trigger};
+use crate::desk::setup;
+use crate::hook::agents::Agent;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::time::now_ms;
+use crate::machine::screen::visible;
+use crate::memory::grants::show::prose;
+use crate::policy::config;
+use crate::policy::load;
+use crate::policy::trust::person;
+
+/// One change, ready to be asked about and made.
+struct Move {
+    subject: Subject,
+    from: Option<Stage>,
+    step: Step,
+    /// Whatever was before is over.
+    begins: bool,
+    /// The set that begins with it.
+    trial: Option<Trial>,
+    why: Option<String>,
+    /// What is missing and passed over.
+    missing: Vec<String>,
+}
+
+/// Begins a rollout.
+pub fn start(arguments: &StartArguments) -> Result<ExitCode> {
+    person::required()?;
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let rollout = match Rollout::load(&places) {
+        Ok(rollout) => rollout.unwrap_or_default(),
+        Err(problem) => {
+            writeln!(anstream::stdout(), "{}", visible(&problem))?;
+            if !person::agrees("throw it away and begin anew? whatever else was rolled out asks about everything then")?
+            {
+                bail!("nothing was changed");
+            }
+            Rollout::forget(&places).context("it cannot be removed")?;
+            Rollout::default()
+        }
+    };
+    let change = beginning(arguments, &places, &rollout)?;
+    if change.step.stage >= Stage::Canary && change.trial.is_none() && change.why.is_none() {
+        bail!("nothing speaks for stage `{}` yet: begin earlier, or say `--why`", change.step.stage);
+    }
+    if let Some(trial) = &change.trial {
+        for line in prose(&format!("the trial ends like this: {}", trial.stopping.stated()), 100) {
+            writeln!(anstream::stdout(), "{line}")?;
+        }
+    }
+    make(&places, change)
+}
+
+fn beginning(arguments: &StartArguments, places: &Places, rollout: &Rollout) -> Result<Move> {
+    let (subject, trial) = if let Some(id) = &arguments.rule {
+        (Subject::Rule(own_rule(places, id)?), None)
+    } else if let Some(file) = &arguments.thresholds {
+        let in_force = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?.thresholds;
+        let (name, numbers) = set::read(file, &in_force)?;
+        if numbers.set() == in_force {
+            bail!("`{}` says what is in force already", file.display());
+        }
+        let only_asks_more = !numbers.is_laxer_than(&in_force);
+        let trial = Trial { name, numbers, track: Track::default(), stopping: Stopping::default(), only_asks_more };
+        (Subject::Thresholds, Some(trial))
+    } else {
+        (Subject::Agent(chosen_agent(places, arguments.agent.as_deref())?), None)
+    };
+    let usual = match &subject {
+        Subject::Agent(_) => Stage::ConfirmAll,
+        Subject::Rule(_) => Stage::Shadow,
+        Subject::Thresholds => Stage::Canary,
+    };
+    let stage = arguments.stage.unwrap_or(usual);
+    if stage < usual {
+        bail!("a rule is watched at least: its first stage is `{usual}`");
+    }
+    let from = rollout.track(&subject).map(|track| track.now().stage);
+    if from.is_some_and(|from| stage > from && from > Stage::ConfirmAll) {
+        bail!("{} has begun already; `doorward rollout promote` goes on", subject.shown());
+    }
+    let usual = if trial.is_some() { Share::new(50) } else { None };
+    let share = arguments.share.or(usual).unwrap_or_default();
+    let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
+    Ok(Move { subject, from, step, begins: true, trial, why: arguments.why.clone(), missing: Vec::new() })
+}
+
+fn chosen_agent(places: &Places, named: Option<&str>) -> Result<String> {
+    if let Some(name) = named {
+        let Some(agent) = Agent::named(name) else {
+            let all = Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
+            bail!("the agent `{name}` is not known; known are {all}");
+        };
+        return Ok(agent.name().to_owned());
+    }
+    let loaded = load::load(places, None, "");
+    let mut agents = loaded.config.agents.keys();
+    match (agents.next(), agents.next()) {
+        (Some(only), None) => Ok(only.clone()),
+        (None, _) => bail!("no agent is set up; `doorward setup` does that"),
+        (Some(_), Some(_)) => bail!("more than one agent is set up; name one"),
+    }
+}
+
+fn own_rule(places: &Places, id: &str) -> Result<String> {
+    let id = format!("{OWN}{}", id.strip_prefix(OWN).unwrap_or(id));
+    let loaded = load::load(places, None, "");
+    if !loaded.own.rules.iter().any(|rule| rule.id == id) {
+        let folder = places.config_directory().join("rules");
+        bail!("no file in `{}` has the rule `{id}`; what is built in always counts", folder.display());
+    }
+    Ok(id)
+}
+
+/// What is meant, among what is rolled out.
+fn chosen(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
+    let named = match which {
+        WhichArguments { agent: Some(name), .. } => Some(Subject::Agent(name.clone())),
+        WhichArguments { rule: Some(id), .. } => {
+            Some(Subject::Rule(format!("{OWN}{}", id.strip_prefix(OWN).unwrap_or(id))))
+        }
+        WhichArguments { thresholds: true, .. } => Some(Subject::Thresholds),
+        WhichArguments { .. } => None,
+    };
+    let all = rollout.subjects();
+    match (named, all.as_slice()) {
+        (_, []) => bail!("nothing is rolled out in stages; `doorward rollout start` begins"),
+        (Some(subject), _) if all.contains(&subject) => Ok(subject),
+        (Some(subject), _) => bail!("{} is not rolled out in stages; `doorward rollout start` begins", subject.shown()),
+        (None, [only]) => Ok(only.clone()),
+        (None, _) => bail!("more than one thing is rolled out: name an agent, or say `--rule ID` or `--thresholds`"),
+    }
+}
+
+/// Goes on to the next stage.
+pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
+    person::required()?;
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    // What has to go back goes back first.
+    let taken_back = trigger::watch(&places)?;
+    let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let subject = chosen(&arguments.which, &rollout)?;
+    if let Some((_, why)) = taken_back.iter().find(|(other, _)| *other == subject) {
+        bail!("{} has just been taken back: {why}", subject.shown());
+    }
+    let now = rollout.track(&subject).map(Track::now).unwrap_or_default();
+    let (stage, share) = next(&now, arguments.share, &subject)?;
+    let figures = Figures::of(&places, &rollout, &subject)?;
+    let missing: Vec<String> = figures.criteria.iter().filter(|of| !of.met).map(Criterion::missing).collect();
+    if !missing.is_empty() && !arguments.anyway {
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "{}: still at `{}`; missing for `{stage}`:", visible(&subject.shown()), now.stage)?;
+        missing.iter().try_for_each(|line| writeln!(out, "  {}", visible(line)))?;
+        writeln!(out, "`--anyway --why TEXT` goes on all the same, and the record says so")?;
+        return Ok(ExitCode::from(1));
+    }
+    let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
+    let why = arguments.why.clone();
+    make(&places, Move { subject, from: Some(now.stage), step, begins: false, trial: None, why, missing })
+}
+
+fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, Share)> {
+    if *subject == Subject::Thresholds && share.is_some() {
+        bail!("the shares of a trial are fixed when it begins");
+    }
+    if let (Stage::Canary, Some(share)) = (now.stage, share) {
+        if share <= now.share {
+            bail!("the canary covers {} of the sessions already", now.share);
+        }
+        return Ok((Stage::Canary, share));
+    }
+    match (subject, now.stage.next()) {
+        (Subject::Thresholds, _) if now.stage < Stage::Canary => {
+            bail!("the trial is over; `doorward rollout start --thresholds FILE` begins another")
+        }
+        (_, Some(stage)) => Ok((stage, share.unwrap_or_default())),
+        (_, None) => bail!("{} is at its last stage", subject.shown()),
+    }
+}
+
+/// Goes back to the stage before.
+pub fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
+    person::required()?;
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let subject = chosen(&arguments.which, &rollout)?;
+    let track = rollout.track(&subject).cloned().unwrap_or_default();
+    let from = track.now().stage;
+    let stage = match subject {
+        Subject::Agent(_) => track.before(),
+        Subject::Rule(_) => track.before().max(Stage::Shadow),
+        Subject::Thresholds => Stage::ConfirmAll,
+    };
+    if stage >= from {
+        bail!("there is nothing to take back: {} is at its first stage", subject.shown());
+    }
+    let share = track.steps().iter().rev().find(|step| step.stage == stage).map(|step| step.share).unwrap_or_default();
+    let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: true };
+    let why = arguments.why.clone();
+    make(&places, Move { subject, from: Some(from), step, begins: false, trial: None, why, missing: Vec::new() })
+}
+
+/// Asks, records, changes. INVARIANT: the record is durable before anything is loosened.
+fn make(places: &Places, change: Move) -> Result<ExitCode> {
+    if !person::agrees(&change.question())? {
+        bail!("nothing was changed");
+    }
+    let receipt = Ledger::of(places)
+        .append(Entry::new(&change.body())?)
+        .context("the change cannot be recorded, so nothing was changed")?;
+    let step = Step { record: receipt.sequence, ..change.step.clone() };
+    let subject = change.subject.clone();
+    let enter = |rollout: &mut Rollout| rollout.enter(&subject, step, change.trial, change.begins);
+    Rollout::update(places, enter).map_err(anyhow::Error::msg)?;
+    if let Subject::Agent(name) = &subject {
+        setup::set_mode(places, name, &config::Agent::rolled_out())?;
+    }
+    let is_at_once = change.step.is_rollback || change.step.stage == Stage::ConfirmAll;
+    let when = if is_at_once { "at once" } else { "for sessions that begin from now on" };
+    writeln!(anstream::stdout(), "done; it counts {when}; `doorward rollout status` shows how it goes")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Move {
+    /// The stage as a person reads it.
+    fn shown(&self) -> String {
+        match self.step.stage {
+            Stage::Canary => format!("`canary` ({} of the sessions)", self.step.share),
+            Stage::ConfirmAll if self.subject == Subject::Thresholds => "what was in force before".to_owned(),
+            stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("`{stage}`"),
+        }
+    }
+
+    fn question(&self) -> String {
+        let missing = match self.missing.as_slice() {
+            [] => String::new(),
+            missing => format!(", although missing: {}", missing.join(", ")),
+        };
+        let way = if self.step.is_rollback { "back to" } else { "to" };
+        format!("take {} {way} {}{missing}?", self.subject.shown(), self.shown())
+    }
+
+    fn body(&self) -> PolicyBody {
+        let verb = if self.step.is_rollback { "was taken back to" } else { "goes to" };
+        let mut what = format!("the rollout of {} {verb} {}", self.subject.shown(), self.shown());
+        if let Some(why) = &self.why {
+            what.push_str(&format!(", because: {why}"));
+        }
+        if !self.missing.is_empty() {
+            what.push_str(&format!(", although missing: {}", self.missing.join(", ")));
+        }
+        if let Some(trial) = &self.trial {
+            what.push_str(&format!("; set `{}#{}`; {}", trial.name, trial.fingerprint(), trial.stopping.stated()));
+        }
+        PolicyBody {
+            what,
+            before: self.from.map(|stage| stage.to_string()),
+            after: Some(self.step.stage.to_string()),
+            user: Some(rustix::process::geteuid().as_raw().to_string()),
+            project: None,
+        }
+    }
+}
+
+impl Rollout {
+    fn enter(&mut self, subject: &Subject, step: Step, trial: Option<Trial>, begins: bool) {
+        if let Some(trial) = trial {
+            self.trial = Some(Trial { track: Track::starting(step), ..trial });
+            return;
+        }
+        match (subject, begins) {
+            (Subject::Agent(name), true) => drop(self.agents.insert(name.clone(), Track::starting(step))),
+            (Subject::Rule(id), true) => drop(self.rules.insert(id.clone(), Track::starting(step))),
+            (Subject::Agent(_) | Subject::Rule(_) | Subject::Thresholds, _) => {
+                if let Some(track) = self.track_mut(subject) {
+                    track.push(step);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What the record says about a rollout: decisions, what people answered, what was regretted.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use doorward_engine::{Policy, judge};
+use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Filter, Kind, Log, OutcomeBody, ReadError, Reply};
+use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
+
+use super::state::Subject;
+use super::trial::Arm;
+use crate::desk::audit::Room;
+use crate::hook::entry;
+
+/// One decision, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    pub time_ms: u64,
+    pub agent: String,
+    pub session: SessionId,
+    pub mode: Option<Mode>,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// What would have been decided in mode `auto`.
+    pub would: Verdict,
+    /// What "similar" means for it.
+    pub pattern: PatternId,
+    /// The rule that settled it, or that it violated.
+    pub rule: Option<String>,
+    /// Rules that were only watched and would have spoken.
+    pub watched: Vec<String>,
+    /// Where the session stood, by the words of the record.
+    pub placed: BTreeMap<String, String>,
+    /// A person let it run or refused it.
+    pub answer: Option<Answer>,
+    /// A yes is an override: doorward itself stopped it, in mode `auto`.
+    pub may_be_overridden: bool,
+    /// When a person overrode it.
+    pub overridden_ms: Option<u64>,
+    /// When somebody was sorry that it ran.
+    pub regretted_ms: Option<u64>,
+    /// A person said so, and it was not only taken back.
+    pub is_flagged: bool,
+}
+
+/// What a person wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    LetRun,
+    Refused,
+}
+
+/// A person's answer, held against what `auto` would have said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A yes to what `auto` would have approved.
+    Agreement,
+    /// A yes to what `auto` would have asked about or blocked.
+    Friction,
+    /// A no to what `auto` would have approved, or regret.
+    Disagreement,
+}
+
+impl Seen {
+    /// The set of thresholds it was judged by, if one was on trial.
+    pub fn arm(&self) -> Option<Arm> {
+        match self.placed.get(THRESHOLDS)?.split(':').next()? {
+            "a" => Some(Arm::A),
+            "b" => Some(Arm::B),
+            _ => None,
+        }
+    }
+
+    /// It counts for what is rolled out: the session got what is new.
+    pub fn is_for(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Agent(name) => {
+                self.agent == *name && self.mode == Some(Mode::Auto) && self.placed.contains_key(STAGE)
+            }
+            Subject::Rule(id) => {
+                self.placed.get(&rule_key(id)).is_some_and(|word| matches!(word.as_str(), "canary:in" | "auto"))
+            }
+            Subject::Thresholds => self.arm() == Some(Arm::B),
+        }
+    }
+
+    /// The answer, held against what `auto` would have said; `None` if there is none, or both would have stopped it.
+    pub fn held(&self) -> Option<Held> {
+        match (self.would, self.answer) {
+            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Held::Disagreement),
+            (Verdict::AutoApprove, Some(Answer::LetRun)) => Some(Held::Agreement),
+            (Verdict::AutoApprove, Some(Answer::Refused)) => Some(Held::Disagreement),
+            (Verdict::Confirm | Verdict::Block, Some(Answer::LetRun)) => Some(Held::Friction),
+            (Verdict::Confirm | Verdict::Block, Some(Answer::Refused)) | (_, None) => None,
+        }
+    }
+
+    /// Whether the judgement and the person were of one mind; `None` if nobody can tell. A question is no judgement.
+    pub fn agrees(&self) -> Option<bool> {
+        match (self.would, self.answer) {
+            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(false),
+            (Verdict::AutoApprove, Some(Answer::LetRun)) | (Verdict::Block, Some(Answer::Refused)) => Some(true),
+            (Verdict::AutoApprove, Some(Answer::Refused)) | (Verdict::Block, Some(Answer::LetRun)) => Some(false),
+            (Verdict::Confirm, _) | (Verdict::AutoApprove | Verdict::Block, None) => None,
+        }
+    }
+}
+
+/// The keys of a decision's versions that say where its session stood.
+pub const STAGE: &str = "stage";
+pub const THRESHOLDS: &str = "thresholds";
+
+pub fn rule_key(id: &str) -> String {
+    format!("rule {id}")
+}
+
+/// Everything from an entry of the log on. Where a mode asks about everything, the facts are judged again as `auto` would.
+pub fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
+    let mut found = Reading { policy, seen: Vec::new(), by_id: BTreeMap::new() };
+    for record in log.records_from(from)? {
+        let record = match record {
+            Ok(record) => record,
+            Err(ReadError::Log(error)) => return Err(error.into()),
+            // `doorward audit verify` says more about a stretch that cannot be read.
+            Err(ReadError::Bad { .. }) => continue,
+        };
+        let (body, at) = (record.body.unwrap_or_default(), record.header.time_ms);
+        match record.header.kind {
+            Kind::Decision => found.decision(&body, at),
+            Kind::Answer => found.answer(&body, at),
+            Kind::Outcome => found.outcome(&body, at),
+            Kind::Grant
+            | Kind::Policy
+            | Kind::Mode
+            | Kind::Alert
+            | Kind::Gap
+            | Kind::Tombstone
+            | Kind::Checkpoint
+            | Kind::Session => {}
+        }
+    }
+    Ok(found.seen)
+}
+
+/// The first entry that is not older than a moment.
+pub fn first_since(room: &Room, since_ms: u64) -> Result<u64> {
+    let filter = Filter { since_ms: Some(since_ms), oldest_first: true, limit: Some(1), ..Filter::default() };
+    let first = room.index()?.list(&filter)?.first().map(|row| row.sequence);
+    // Nothing is that young: what comes next is.
+    Ok(first.unwrap_or(u64::MAX))
+}
+
+struct Reading<'a> {
+    policy: &'a Policy,
+    seen: Vec<Seen>,
+    /// An answer is about the last decision before it that has the name.
+    by_id: BTreeMap<CallId, usize>,
+}
+
+impl Reading<'_> {
+    fn decision(&mut self, body: &[u8], time_ms: u64) {
+        let Ok(body) = serde_json::from_slice::<DecisionBody>(body) else { return };
+        self.by_id.insert(body.id.clone(), self.seen.len());
+        let (would, may_be_overridden) = (self.would(&body), body.may_be_overridden());
+        let is_place = |key: &str| key == STAGE || key == THRESHOLDS || key.starts_with("rule ");
+        self.seen.push(Seen {
+            time_ms,
+            verdict: body.verdict,
+            would,
+            may_be_overridden,
+            agent: body.agent.unwrap_or_default(),
+            session: body.session.unwrap_or_default(),
+            mode: body.mode,
+            pattern: body.pattern.unwrap_or_default(),
+            rule: body.violation.or_else(|| body.layer1.and_then(|layer| layer.rule)),
+            watched: body.watched,
+            placed: body.versions.into_iter().filter(|(key, _)| is_place(key)).collect(),
+            ..Seen::default()
+        });
+    }
+
+    /// Facts that are gone leave a question.
+    fn would(&self, body: &DecisionBody) -> Verdict {
+        if body.mode != Some(Mode::ConfirmAll) {
+            return body.verdict;
+        }
+        let judged = entry::facts(body).map(|facts| judge(&facts, self.policy).verdict);
+        judged.unwrap_or_default()
+    }
+
+    fn about(&mut self, decision: &str) -> Option<&mut Seen> {
+        let at = *self.by_id.get(decision)?;
+        self.seen.get_mut(at)
+    }
+
+    fn answer(&mut self, body: &[u8], time_ms: u64) {
+        let Ok(body) = serde_json::from_slice::<AnswerBody>(body) else { return };
+        if body.by == By::Classifier {
+            return;
+        }
+        let Some(seen) = self.about(&body.decision) else { return };
+        match body.reply {
+            Reply::Approved => {
+                seen.answer = Some(Answer::LetRun);
+                if seen.may_be_overridden {
+                    seen.overridden_ms = Some(time_ms);
+                }
+            }
+            Reply::Declined => seen.answer = Some(Answer::Refused),
+        }
+    }
+
+    fn outcome(&mut self, body: &[u8], time_ms: u64) {
+        let Ok(body) = serde_json::from_slice::<OutcomeBody>(body) else { return };
+        let Some(seen) = self.about(&body.decision) else { return };
+        match body.became {
+            Became::Ran | Became::Failed => seen.answer = seen.answer.or(Some(Answer::LetRun)),
+            Became::Reverted => seen.regretted_ms = Some(time_ms),
+            Became::Flagged => (seen.regretted_ms, seen.is_flagged) = (Some(time_ms), true),
+            Became::Friction => {}
+            // A person takes back what was said before.
+            Became::Fine => (seen.regretted_ms, seen.is_flagged) = (None, false),
+        }
+    }
+}

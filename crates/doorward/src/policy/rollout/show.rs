@@ -1,0 +1,287 @@
+//! `doorward rollout status`: how far everything is, what is missing, how a trial stands, and by which rules.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use doorward_engine::Mode;
+use doorward_vocabulary::Verdict;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::criteria::{self, Criterion};
+use super::evidence::{self, STAGE, Seen};
+use super::stage::{Stage, Step, Track};
+use super::state::{Rollout, Subject};
+use super::trial::{Arm, Standing, Stopping};
+use super::trigger;
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::screen::{time, visible};
+use crate::memory::grants::show::prose;
+use crate::policy::load::{self, Loaded};
+
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const GOOD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
+const BAD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
+
+/// What the record says about one subject since its stage began.
+#[derive(Debug)]
+pub struct Figures {
+    pub criteria: Vec<Criterion>,
+    /// Decisions by where their session stood.
+    groups: BTreeMap<String, Group>,
+    pub(super) standing: Option<Standing>,
+}
+
+/// Counts of the decisions of one side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+struct Group {
+    sessions: usize,
+    decisions: usize,
+    asked: usize,
+    blocked: usize,
+    overridden: usize,
+    regretted: usize,
+}
+
+impl Figures {
+    pub fn of(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<Figures> {
+        let step = rollout.track(subject).map(Track::now).unwrap_or_default();
+        let policy = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+        let room = Room::open(places.clone())?;
+        let from = match subject {
+            // A trial counts from its first session to its last: leaving some out later would change the verdict.
+            Subject::Thresholds => step.record,
+            Subject::Agent(_) | Subject::Rule(_) => {
+                let since = time::now_ms().saturating_sub(criteria::WINDOW_MS);
+                evidence::first_since(&room, since)?.max(step.record)
+            }
+        };
+        let seen = evidence::read(&room.log, from, &policy)?;
+        let criteria = match (subject, &rollout.trial) {
+            (Subject::Agent(name), _) => criteria::of_agent(name, step.stage, &seen),
+            (Subject::Rule(id), _) => criteria::of_rule(id, step.stage, &seen),
+            (Subject::Thresholds, Some(trial)) => criteria::of_trial(trial, step.stage, &seen),
+            (Subject::Thresholds, None) => Vec::new(),
+        };
+        let standing = match (subject, &rollout.trial) {
+            (Subject::Thresholds, Some(trial)) => Some(criteria::standing(trial, &seen)),
+            (Subject::Thresholds | Subject::Agent(_) | Subject::Rule(_), _) => None,
+        };
+        Ok(Figures { criteria, groups: groups(subject, &seen), standing })
+    }
+}
+
+fn groups(subject: &Subject, seen: &[Seen]) -> BTreeMap<String, Group> {
+    let side = |seen: &Seen| match subject {
+        Subject::Agent(name) => seen.placed.get(STAGE).filter(|_| seen.agent == *name).cloned(),
+        Subject::Rule(id) => seen.placed.get(&evidence::rule_key(id)).cloned(),
+        Subject::Thresholds => seen.arm().map(|arm| match arm {
+            Arm::A => "a, in force".to_owned(),
+            Arm::B => "b, on trial".to_owned(),
+        }),
+    };
+    let mut sides: BTreeMap<String, Vec<&Seen>> = BTreeMap::new();
+    for seen in seen {
+        if let Some(side) = side(seen) {
+            sides.entry(side).or_default().push(seen);
+        }
+    }
+    sides.into_iter().map(|(side, seen)| (side, Group::of(&seen))).collect()
+}
+
+impl Group {
+    fn of(seen: &[&Seen]) -> Group {
+        let count = |is: fn(&Seen) -> bool| seen.iter().filter(|seen| is(seen)).count();
+        let sessions: std::collections::BTreeSet<&str> = seen.iter().map(|seen| seen.session.as_str()).collect();
+        Group {
+            sessions: sessions.len(),
+            decisions: seen.len(),
+            asked: count(|seen| seen.verdict == Verdict::Confirm),
+            blocked: count(|seen| seen.verdict == Verdict::Block),
+            overridden: count(|seen| seen.overridden_ms.is_some()),
+            regretted: count(|seen| seen.regretted_ms.is_some()),
+        }
+    }
+}
+
+/// Shows everything that is rolled out; takes back first what has to be.
+pub fn status(is_json: bool) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let taken_back = trigger::watch(&places)?;
+    let loaded = load::load(&places, None, "");
+    let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let figures = |subject: Subject| Ok((Figures::of(&places, &rollout, &subject)?, subject));
+    let all = rollout.subjects().into_iter().map(figures).collect::<Result<Vec<(Figures, Subject)>>>()?;
+    let mut out = anstream::stdout().lock();
+    if is_json {
+        let rows: Vec<Value> = all.iter().map(|(figures, subject)| as_json(&rollout, subject, figures)).collect();
+        let back = |(subject, why): &(Subject, String)| json!({ "what": subject.shown(), "why": why });
+        let back: Vec<Value> = taken_back.iter().map(back).collect();
+        let shown = json!({ "rollouts": rows, "fixed": fixed(&loaded), "taken_back": back });
+        writeln!(out, "{shown:#}")?;
+    } else {
+        for (subject, why) in &taken_back {
+            writeln!(out, "{BAD}taken back{BAD:#} {}: {}\n", visible(&subject.shown()), visible(why))?;
+        }
+        for (figures, subject) in &all {
+            print(&mut out, &rollout, subject, figures)?;
+        }
+        for (agent, mode) in fixed(&loaded) {
+            writeln!(out, "agent `{}` has the fixed mode `{mode}`", visible(&agent))?;
+        }
+        if all.is_empty() {
+            writeln!(out, "nothing is rolled out in stages; `doorward rollout start AGENT` begins")?;
+        }
+        writeln!(
+            out,
+            "{FAINT}`doorward rollout status --explain` says what each stage wants and what takes it back{FAINT:#}"
+        )?;
+    }
+    Ok(if taken_back.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Agents whose mode a person chose for good.
+fn fixed(loaded: &Loaded) -> BTreeMap<String, String> {
+    let agents = loaded.config.agents.keys().filter(|agent| !loaded.config.is_staged(agent));
+    agents.map(|agent| (agent.clone(), loaded.mode(agent).to_string())).collect()
+}
+
+fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Figures) -> io::Result<()> {
+    let Some(track) = rollout.track(subject) else { return Ok(()) };
+    let now = track.now();
+    writeln!(out, "{STRONG}{}{STRONG:#}: {}", visible(&subject.shown()), place(subject, track))?;
+    let since = format!("since {} UTC, entry {} of the record", time::moment(now.since_ms), now.record);
+    let how = if now.is_rollback { ", taken back to here" } else { "" };
+    writeln!(out, "  {FAINT}{since}{how}{FAINT:#}")?;
+    print_groups(out, &figures.groups)?;
+    if let (Some(standing), Some(trial)) = (&figures.standing, &rollout.trial) {
+        writeln!(out, "  set `{}#{}`", visible(&trial.name), trial.fingerprint())?;
+        print_standing(out, standing, &trial.stopping)?;
+    }
+    let Some(next) = now.stage.next().filter(|_| !figures.criteria.is_empty() && !is_over(subject, &now)) else {
+        return writeln!(out);
+    };
+    writeln!(out, "  for `{next}`:")?;
+    for Criterion { what, wanted, found, met } in &figures.criteria {
+        let (style, mark) = if *met { (GOOD, "met    ") } else { (BAD, "missing") };
+        writeln!(out, "    {style}{mark}{style:#}  {what:<46} {found:<20} {FAINT}wanted: {wanted}{FAINT:#}")?;
+    }
+    if figures.criteria.iter().all(|criterion| criterion.met) {
+        writeln!(out, "  everything is met: `doorward rollout promote{}`", named(subject))?;
+    }
+    writeln!(out)
+}
+
+/// A trial that was taken back does not go on.
+pub(super) fn is_over(subject: &Subject, now: &Step) -> bool {
+    *subject == Subject::Thresholds && now.stage < Stage::Canary
+}
+
+/// How a command names it.
+pub(super) fn named(subject: &Subject) -> String {
+    match subject {
+        Subject::Agent(name) => format!(" {name}"),
+        Subject::Rule(id) => format!(" --rule {id}"),
+        Subject::Thresholds => " --thresholds".to_owned(),
+    }
+}
+
+/// The stage, and what it means here.
+pub(super) fn place(subject: &Subject, track: &Track) -> String {
+    let now = track.now();
+    match (now.stage, subject) {
+        (Stage::Canary, Subject::Thresholds) => format!("`canary`, {} of the sessions are judged by it", now.share),
+        (Stage::Canary, Subject::Agent(_)) => {
+            format!("`canary`, {} of the sessions run as in `auto`, the others as in `{}`", now.share, track.before())
+        }
+        (Stage::Canary, Subject::Rule(_)) => format!("`canary`, it counts in {} of the sessions", now.share),
+        (Stage::ConfirmAll, Subject::Thresholds) => "over; what was in force before counts".to_owned(),
+        (stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto), _) => format!("`{stage}`"),
+    }
+}
+
+fn print_groups(out: &mut dyn Write, groups: &BTreeMap<String, Group>) -> io::Result<()> {
+    if groups.is_empty() {
+        return writeln!(out, "  nothing was decided since");
+    }
+    writeln!(
+        out,
+        "  {FAINT}{:<24}{:>9}{:>10}{:>7}{:>9}{:>12}{:>11}{FAINT:#}",
+        "sessions", "number", "decisions", "asked", "blocked", "overridden", "regretted"
+    )?;
+    for (side, group) in groups {
+        let Group { sessions, decisions, asked, blocked, overridden, regretted } = group;
+        writeln!(
+            out,
+            "  {:<24}{sessions:>9}{decisions:>10}{asked:>7}{blocked:>9}{overridden:>12}{regretted:>11}",
+            visible(side)
+        )?;
+    }
+    Ok(())
+}
+
+fn print_standing(out: &mut dyn Write, standing: &Standing, stopping: &Stopping) -> io::Result<()> {
+    let Standing { verdict, won, lost, alike, better, worse } = standing;
+    writeln!(out, "  verdict: {STRONG}{}{STRONG:#}, {}", verdict.word(), verdict.what())?;
+    writeln!(
+        out,
+        "  pairs of sessions: {won} won, {lost} lost, {alike} alike; evidence for better {better:.2}, for worse {worse:.2}, {:.2} ends it",
+        stopping.bound()
+    )?;
+    for line in prose(&format!("stopping rule, fixed when the trial began: {}", stopping.stated()), 100) {
+        writeln!(out, "  {FAINT}{line}{FAINT:#}")?;
+    }
+    Ok(())
+}
+
+fn as_json(rollout: &Rollout, subject: &Subject, figures: &Figures) -> Value {
+    let track = rollout.track(subject).cloned().unwrap_or_default();
+    let now = track.now();
+    let (kind, name) = match subject {
+        Subject::Agent(name) => ("agent", name.clone()),
+        Subject::Rule(id) => ("rule", id.clone()),
+        Subject::Thresholds => {
+            ("thresholds", rollout.trial.as_ref().map(|trial| trial.name.clone()).unwrap_or_default())
+        }
+    };
+    let trial = figures.standing.as_ref().zip(rollout.trial.as_ref()).map(|(standing, trial)| {
+        json!({
+            "set": trial.fingerprint(), "numbers": trial.numbers, "stopping": trial.stopping, "verdict": standing.verdict,
+            "won": standing.won, "lost": standing.lost, "alike": standing.alike, "evidence_better": standing.better,
+            "evidence_worse": standing.worse, "evidence_ends": trial.stopping.bound(),
+        })
+    });
+    let missing: Vec<String> = figures.criteria.iter().filter(|of| !of.met).map(Criterion::missing).collect();
+    let next = now.stage.next().filter(|_| !is_over(subject, &now)).map(Stage::word);
+    json!({
+        "kind": kind, "name": name, "stage": now.stage, "share": (now.stage == Stage::Canary).then(|| now.share.percent()),
+        "outside": (now.stage == Stage::Canary).then(|| track.before()), "since_ms": now.since_ms, "record": now.record,
+        "taken_back": now.is_rollback, "steps": track.steps(), "sides": figures.groups, "next": next,
+        "criteria": figures.criteria, "missing": missing, "trial": trial,
+    })
+}
+
+/// Prints every rule that a rollout goes by.
+pub fn explain(is_json: bool) -> Result<ExitCode> {
+    let mut rows = criteria::stated();
+    rows.push(("trial".to_owned(), Stopping::default().stated()));
+    rows.extend(trigger::stated().into_iter().map(|(name, text)| (format!("back: {name}"), text)));
+    let mut out = anstream::stdout().lock();
+    if is_json {
+        let rows: serde_json::Map<String, Value> = rows.into_iter().map(|(name, text)| (name, text.into())).collect();
+        writeln!(out, "{:#}", Value::Object(rows))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (name, text) in rows {
+        for (line, text) in prose(&text, 78).iter().enumerate() {
+            let name = if line == 0 { name.as_str() } else { "" };
+            writeln!(out, "{name:<28} {text}")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,276 @@
+//! What is rolled out how far: one authenticated file, read by the hook only where it exists.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use doorward_engine::{Operation, Thresholds};
+use doorward_ledger::{Hash, State, StateKey, States};
+use serde::{Deserialize, Serialize};
+
+use super::stage::{Counting, Stage, Track};
+use super::trial::Stopping;
+use crate::machine::paths::Places;
+
+/// Everything that is rolled out in stages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rollout {
+    /// Drawn at random once; without it nobody can tell which sessions a share covers.
+    salt: String,
+    pub agents: BTreeMap<String, Track>,
+    /// Rules of the user's own.
+    pub rules: BTreeMap<String, Track>,
+    /// Thresholds on trial against those in force.
+    pub trial: Option<Trial>,
+}
+
+impl State for Rollout {
+    const NAME: &'static str = "rollout";
+}
+
+/// A set of thresholds on trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// What a person calls it.
+    pub name: String,
+    pub numbers: Numbers,
+    pub track: Track,
+    /// When the trial ends, fixed when it began.
+    pub stopping: Stopping,
+    /// It lets nothing pass that was asked about before, so that asking no more is enough.
+    #[serde(default)]
+    pub only_asks_more: bool,
+}
+
+/// The numbers of a set, kept here so that nothing else has to be read or trusted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Numbers {
+    confidence: f64,
+    irreversible: f64,
+    by_operation: Vec<f64>,
+    reads_per_minute: u32,
+    read_burst: u32,
+    denials_in_a_row: u32,
+    denials: u32,
+    // Sets from before these could be set have the built-in ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bulk_files: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bulk_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    read_bytes: Option<u64>,
+}
+
+impl From<Thresholds> for Numbers {
+    fn from(set: Thresholds) -> Numbers {
+        let Thresholds { confidence, irreversible, reads_per_minute, read_burst, denials_in_a_row, denials, .. } = set;
+        let by_operation = set.by_operation.to_vec();
+        Numbers {
+            confidence,
+            irreversible,
+            by_operation,
+            reads_per_minute,
+            read_burst,
+            denials_in_a_row,
+            denials,
+            bulk_files: Some(set.bulk_files),
+            bulk_bytes: Some(set.bulk_bytes),
+            read_bytes: Some(set.read_bytes),
+        }
+    }
+}
+
+impl Numbers {
+    /// The set, never below the floors that are built in.
+    pub fn set(&self) -> Thresholds {
+        let floor = Thresholds::default();
+        let mut by_operation = floor.by_operation;
+        for (number, mine) in by_operation.iter_mut().zip(&self.by_operation) {
+            *number = mine.max(floor.confidence);
+        }
+        Thresholds {
+            confidence: self.confidence.max(floor.confidence),
+            irreversible: self.irreversible.max(floor.irreversible),
+            by_operation,
+            reads_per_minute: self.reads_per_minute.min(floor.reads_per_minute),
+            read_burst: self.read_burst.min(floor.read_burst),
+            denials_in_a_row: self.denials_in_a_row.min(floor.denials_in_a_row),
+            denials: self.denials.min(floor.denials),
+            bulk_files: self.bulk_files.unwrap_or(u32::MAX).min(floor.bulk_files),
+            bulk_bytes: self.bulk_bytes.unwrap_or(u64::MAX).min(floor.bulk_bytes),
+            read_bytes: self.read_bytes.unwrap_or(u64::MAX).min(floor.read_bytes),
+        }
+    }
+
+    /// Some number lets more pass than that of the other set.
+    pub fn is_laxer_than(&self, other: &Thresholds) -> bool {
+        let mine = self.set();
+        let kinds =
+            |set: &Thresholds| Operation::ALL.iter().map(|of| set.wanted(Some(*of), false)).collect::<Vec<f64>>();
+        let scores = kinds(&mine).into_iter().zip(kinds(other)).any(|(mine, other)| mine < other);
+        scores
+            || mine.irreversible < other.irreversible
+            || mine.reads_per_minute > other.reads_per_minute
+            || mine.read_burst > other.read_burst
+            || mine.denials_in_a_row > other.denials_in_a_row
+            || mine.denials > other.denials
+            || mine.bulk_files > other.bulk_files
+            || mine.bulk_bytes > other.bulk_bytes
+            || mine.read_bytes > other.read_bytes
+    }
+}
+
+impl Trial {
+    /// A short name for exactly these numbers.
+    pub fn fingerprint(&self) -> String {
+        let text = serde_json::to_vec(&self.numbers).unwrap_or_default();
+        Hash::of(&text).to_string().chars().take(8).collect()
+    }
+}
+
+/// What is rolled out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    Agent(String),
+    Rule(String),
+    Thresholds,
+}
+
+impl Subject {
+    /// What a person reads, and what the record says.
+    pub fn shown(&self) -> String {
+        match self {
+            Subject::Agent(name) => format!("agent `{name}`"),
+            Subject::Rule(id) => format!("rule `{id}`"),
+            Subject::Thresholds => "the thresholds on trial".to_owned(),
+        }
+    }
+
+    /// Sets shares of different subjects apart: being in one says nothing about another.
+    fn label(&self) -> String {
+        match self {
+            Subject::Agent(name) => format!("agent\0{name}"),
+            Subject::Rule(id) => format!("rule\0{id}"),
+            Subject::Thresholds => "thresholds".to_owned(),
+        }
+    }
+}
+
+/// All of one user lies in one file.
+const OF: &str = "user";
+
+impl Rollout {
+    /// What is rolled out; `None` if nothing ever was. What cannot be trusted is an error that says what to do.
+    pub fn load(places: &Places) -> Result<Option<Rollout>, String> {
+        if !directory(places).exists() {
+            return Ok(None);
+        }
+        let broken = |why: &dyn std::fmt::Display| broken(places, &why.to_string());
+        let key = StateKey::load(&key_file(places)).map_err(|error| broken(&error))?;
+        match States::at(&directory(places), key).find(OF) {
+            Ok(Some(rollout)) => Ok(Some(rollout)),
+            Ok(None) => Err(broken(&"its file is missing")),
+            Err(error) => Err(broken(&error)),
+        }
+    }
+
+    /// Changes what is rolled out; no other process comes in between.
+    pub fn update<R>(places: &Places, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
+        let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
+        let states = States::at(&directory(places), key);
+        let salted = |rollout: &mut Rollout| {
+            if rollout.salt.is_empty() {
+                rollout.salt =
+                    crate::machine::key::random().map(|drawn| Hash::of(&drawn).to_string()).unwrap_or_default();
+            }
+            change(rollout)
+        };
+        states.update(OF, salted).map_err(|error| broken(places, &error.to_string()))
+    }
+
+    /// Throws away what cannot be trusted, so that a person can begin anew.
+    pub fn forget(places: &Places) -> std::io::Result<()> {
+        let gone = |removed: std::io::Result<()>| match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        };
+        gone(std::fs::remove_dir_all(directory(places))).and_then(|()| gone(std::fs::remove_file(key_file(places))))
+    }
+
+    pub fn track(&self, subject: &Subject) -> Option<&Track> {
+        match subject {
+            Subject::Agent(name) => self.agents.get(name),
+            Subject::Rule(id) => self.rules.get(id),
+            Subject::Thresholds => self.trial.as_ref().map(|trial| &trial.track),
+        }
+    }
+
+    pub fn track_mut(&mut self, subject: &Subject) -> Option<&mut Track> {
+        match subject {
+            Subject::Agent(name) => self.agents.get_mut(name),
+            Subject::Rule(id) => self.rules.get_mut(id),
+            Subject::Thresholds => self.trial.as_mut().map(|trial| &mut trial.track),
+        }
+    }
+
+    pub fn subjects(&self) -> Vec<Subject> {
+        let agents = self.agents.keys().cloned().map(Subject::Agent);
+        let rules = self.rules.keys().cloned().map(Subject::Rule);
+        agents.chain(rules).chain(self.trial.iter().map(|_| Subject::Thresholds)).collect()
+    }
+
+    /// The place of a session, in stages of its own for each subject: always the same, and spread evenly over sessions.
+    pub fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placed> {
+        let Counting { stage, share, before } = self.track(subject)?.for_session(began_ms);
+        // A session without a name cannot be told from the others, so no share covers it.
+        let is_inside = !session.is_empty() && share.covers(self.drawn(subject, session));
+        Some(match stage {
+            Stage::ConfirmAll | Stage::Shadow | Stage::Auto => Placed { stage, counts: stage, is_inside: false },
+            Stage::Canary if is_inside => Placed { stage, counts: Stage::Auto, is_inside },
+            Stage::Canary => Placed { stage, counts: before.min(Stage::Shadow), is_inside },
+        })
+    }
+
+    fn drawn(&self, subject: &Subject, session: &str) -> u64 {
+        let text = format!("{}\0{}\0{session}", self.salt, subject.label());
+        let hash = Hash::of(text.as_bytes());
+        hash.bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+}
+
+/// Where a session stands in a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub stage: Stage,
+    /// The stage that the session is treated by.
+    pub counts: Stage,
+    /// It lies within the share of a canary.
+    pub is_inside: bool,
+}
+
+impl Placed {
+    /// As the record says it.
+    pub fn word(&self) -> String {
+        match (self.stage, self.is_inside) {
+            (Stage::Canary, true) => "canary:in".to_owned(),
+            (Stage::Canary, false) => format!("canary:out:{}", self.counts),
+            (stage, _) => stage.to_string(),
+        }
+    }
+}
+
+fn directory(places: &Places) -> PathBuf {
+    places.state().join("rollout")
+}
+
+fn key_file(places: &Places) -> PathBuf {
+    places.state().join("rollout.key")
+}
+
+fn broken(places: &Places, why: &str) -> String {
+    format!(
+        "`{}` cannot be trusted: {why}; look at `doorward audit list --kind policy` and begin again with `doorward rollout start`",
+        directory(places).display()
+    )
+}

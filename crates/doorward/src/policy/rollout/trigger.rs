@@ -1,0 +1,195 @@
+//! When a rollout is taken back by itself, and how: at once, on the record, with an alert.
+//!
+//! An agent falls back to `confirm-all`, never to `shadow`: otherwise a row of blocked calls would end the blocking. A rule of
+//! the user's own only ever asks more, so nothing takes it back but a person.
+
+use doorward_engine::Thresholds;
+use doorward_ledger::{AlertKind, PolicyBody};
+use doorward_vocabulary::Verdict;
+
+use super::evidence::{self, Seen};
+use super::stage::{Stage, Step};
+use super::state::{Rollout, Subject};
+use crate::desk::alerts;
+use crate::desk::audit::Room;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::screen::time::now_ms;
+use crate::policy::load;
+
+const HOUR_MS: u64 = 60 * 60 * 1000;
+
+/// What is looked at.
+pub const WINDOW_MS: u64 = 24 * HOUR_MS;
+
+/// So many regretted approvals in a window are a spike.
+const REGRETS: usize = 2;
+
+/// Fewer than this share of the approvals are not, unless a person flagged them: people undo edits that were fine to make.
+const REGRET_RATE: f64 = 0.01;
+
+/// So many overrides …
+const OVERRIDES: usize = 10;
+
+/// … that are more than this share of the decisions.
+const OVERRIDE_RATE: f64 = 0.15;
+
+/// So many blocks of one session …
+const BLOCKS: usize = 5;
+
+/// … within so much time.
+const BLOCKS_MS: u64 = 10 * 60 * 1000;
+
+/// The triggers in sentences.
+pub fn stated() -> Vec<(&'static str, String)> {
+    let hours = WINDOW_MS / HOUR_MS;
+    vec![
+        (
+            "regret",
+            format!(
+                "{REGRETS} approved calls or more were flagged in {hours} hours, or undone and reverted and more than {:.0} % of the \
+                 approvals, in sessions that got what is new",
+                REGRET_RATE * 100.0
+            ),
+        ),
+        (
+            "overrides",
+            format!(
+                "people let run {OVERRIDES} calls or more in {hours} hours, and more than {:.0} % of the decisions in sessions that got what is new",
+                OVERRIDE_RATE * 100.0
+            ),
+        ),
+        (
+            "blocks",
+            format!("{BLOCKS} calls or more of one session were blocked within {} minutes (agents only)", BLOCKS_MS / 60_000),
+        ),
+        ("then", "an agent goes back to `confirm-all`, thresholds to those in force before; at once, in running sessions too, on the record and with an alert".to_owned()),
+        ("rules", "a rule of your own only asks more, so nothing takes it back but you".to_owned()),
+    ]
+}
+
+/// Why something is taken back, if it has to be. `is_laxer`: what is rolled out lets more pass than what was before.
+pub fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) -> Option<String> {
+    let since = now_ms.saturating_sub(WINDOW_MS);
+    let (hours, is_recent) = (WINDOW_MS / HOUR_MS, |at: &u64| *at >= since);
+    let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
+    let approved = || mine.iter().filter(|seen| seen.verdict == Verdict::AutoApprove);
+    let sorry: Vec<&&Seen> = approved().filter(|seen| seen.regretted_ms.iter().any(is_recent)).collect();
+    let regrets = sorry.len();
+    let approvals = approved().filter(|seen| is_recent(&seen.time_ms)).count();
+    let is_spike = sorry.iter().filter(|seen| seen.is_flagged).count() >= REGRETS
+        || regrets as f64 > REGRET_RATE * approvals as f64;
+    if regrets >= REGRETS && is_spike && is_laxer {
+        return Some(format!("{regrets} approved calls were regretted in {hours} hours"));
+    }
+    let recent = mine.iter().filter(|seen| is_recent(&seen.time_ms)).count();
+    let overrides = mine.iter().filter(|seen| seen.overridden_ms.iter().any(is_recent)).count();
+    if overrides >= OVERRIDES && overrides as f64 > OVERRIDE_RATE * recent as f64 {
+        return Some(format!("people let run {overrides} of {recent} calls in {hours} hours"));
+    }
+    let blocks = matches!(subject, Subject::Agent(_)).then(|| most_blocks(&mine, since)).unwrap_or_default();
+    (blocks >= BLOCKS)
+        .then(|| format!("{blocks} calls of one session were blocked within {} minutes", BLOCKS_MS / 60_000))
+}
+
+/// The most blocks of one session in a short time.
+fn most_blocks(seen: &[&Seen], since: u64) -> usize {
+    let blocks: Vec<(&str, u64)> = seen
+        .iter()
+        .filter(|seen| seen.verdict == Verdict::Block && seen.time_ms >= since)
+        .map(|seen| (seen.session.as_str(), seen.time_ms))
+        .collect();
+    let near = |(session, at): &(&str, u64)| {
+        blocks.iter().filter(|(other, when)| other == session && when <= at && at - when <= BLOCKS_MS).count()
+    };
+    blocks.iter().map(near).max().unwrap_or_default()
+}
+
+/// Looks at everything that is rolled out and takes back what has to be; says what and why. Cheap if nothing is.
+pub fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
+    // What cannot be trusted asks about everything already.
+    let Ok(Some(rollout)) = Rollout::load(places) else { return Ok(Vec::new()) };
+    let subjects: Vec<Subject> =
+        rollout.subjects().into_iter().filter(|subject| is_watched(&rollout, subject)).collect();
+    if subjects.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (room, now) = (Room::open(places.clone())?, now_ms());
+    let began = subjects.iter().filter_map(|subject| rollout.track(subject)).map(|track| track.now().record).min();
+    // A regret may be about a call of an earlier day.
+    let recent = evidence::first_since(&room, now.saturating_sub(7 * WINDOW_MS))?;
+    let policy = load::load(places, None, "").policy(doorward_engine::Mode::Auto).map_err(anyhow::Error::msg)?;
+    let seen = evidence::read(&room.log, recent.max(began.unwrap_or_default()), &policy)?;
+    let mut taken_back = Vec::new();
+    for subject in subjects {
+        let since = rollout.track(&subject).map(|track| track.now().since_ms).unwrap_or_default();
+        let counting: Vec<Seen> = seen.iter().filter(|seen| seen.time_ms >= since).cloned().collect();
+        let is_laxer = is_laxer(&rollout, &subject, &policy.thresholds);
+        if let Some(why) = tripped(&subject, &counting, now, is_laxer)
+            && take_back(places, &mut Ledger::of(places), &subject, &why)?
+        {
+            taken_back.push((subject, why));
+        }
+    }
+    Ok(taken_back)
+}
+
+/// The hook has seen a session run into block after block: an agent that is being tried out falls back.
+pub fn on_spike(places: &Places, agent: &str, ledger: &mut dyn Recorder) {
+    let subject = Subject::Agent(agent.to_owned());
+    let Ok(Some(rollout)) = Rollout::load(places) else { return };
+    if is_watched(&rollout, &subject) {
+        let why = format!("{BLOCKS} calls of one session were blocked within {} minutes", BLOCKS_MS / 60_000);
+        // What fails here is found again by whoever asks.
+        let _ = take_back(places, ledger, &subject, &why);
+    }
+}
+
+fn is_watched(rollout: &Rollout, subject: &Subject) -> bool {
+    let stage = rollout.track(subject).map(|track| track.now().stage).unwrap_or_default();
+    stage >= Stage::Canary && !matches!(subject, Subject::Rule(_))
+}
+
+fn is_laxer(rollout: &Rollout, subject: &Subject, in_force: &Thresholds) -> bool {
+    match subject {
+        Subject::Agent(_) | Subject::Rule(_) => true,
+        Subject::Thresholds => rollout.trial.as_ref().is_some_and(|trial| trial.numbers.is_laxer_than(in_force)),
+    }
+}
+
+/// Takes something back, unless somebody else has just done so. What cannot be recorded is taken back all the same.
+fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why: &str) -> anyhow::Result<bool> {
+    let now = now_ms();
+    let stage = |rollout: &mut Rollout| {
+        let track = rollout.track_mut(subject).filter(|track| track.now().stage >= Stage::Canary)?;
+        let before = track.now().stage;
+        track.push(Step { stage: Stage::ConfirmAll, since_ms: now, is_rollback: true, ..Step::default() });
+        Some(before)
+    };
+    let Some(before) = Rollout::update(places, stage).map_err(anyhow::Error::msg)? else { return Ok(false) };
+    let body = PolicyBody {
+        what: format!("the rollout of {} was taken back by itself: {why}", subject.shown()),
+        before: Some(before.to_string()),
+        after: Some(Stage::ConfirmAll.to_string()),
+        user: None,
+        project: None,
+    };
+    let text = format!("{}: {why}; back from `{before}` to `{}`", subject.shown(), after(subject));
+    alerts::raise(vec![alerts::raised(AlertKind::Rollback, &subject.shown(), &text)], ledger);
+    let receipt = ledger.append(Entry::new(&body)?)?;
+    let noted = |rollout: &mut Rollout| rollout.track_mut(subject).map(|track| track.recorded(receipt.sequence));
+    Rollout::update(places, noted).map(|_| true).map_err(anyhow::Error::msg)
+}
+
+/// What counts once it is taken back, for a person.
+pub const fn after(subject: &Subject) -> &'static str {
+    match subject {
+        Subject::Agent(_) => "confirm-all",
+        Subject::Rule(_) => "shadow",
+        Subject::Thresholds => "the thresholds in force before",
+    }
+}
+
+#[cfg(test)]
+#[path = "trigger_tests.rs"]
+mod tests;

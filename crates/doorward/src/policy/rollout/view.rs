@@ -1,0 +1,89 @@
+//! The rollout for somebody who only looks: how far everything is, and by which rules. Takes nothing back.
+
+use anyhow::Result;
+
+use super::criteria::{self, Criterion};
+use super::show::{Figures, is_over, named, place};
+use super::stage::Stage;
+use super::state::{Rollout, Subject};
+use super::trial::Stopping;
+use super::trigger;
+use crate::machine::paths::Places;
+
+/// One thing that is rolled out.
+#[derive(Debug)]
+pub struct View {
+    /// `agent `claude``, `rule `x``, `the thresholds on trial`.
+    pub what: String,
+    /// The agent, if it is one.
+    pub agent: Option<String>,
+    /// The stage in words.
+    pub place: String,
+    pub since_ms: u64,
+    pub is_rollback: bool,
+    pub next: Option<Stage>,
+    pub criteria: Vec<Criterion>,
+    /// The command that goes on.
+    pub promote: String,
+    pub trial: Option<OnTrial>,
+}
+
+/// How thresholds on trial stand.
+#[derive(Debug)]
+pub struct OnTrial {
+    pub name: String,
+    pub verdict: &'static str,
+    pub what: &'static str,
+    pub won: String,
+    pub lost: String,
+    pub alike: String,
+    /// Evidence that it is better, that it is worse, and how much ends the trial.
+    pub evidence: [f64; 3],
+}
+
+/// The rules of a rollout, in sentences.
+#[derive(Debug)]
+pub struct Stated {
+    pub criteria: Vec<(String, String)>,
+    pub stopping: String,
+    pub triggers: Vec<(&'static str, String)>,
+}
+
+/// Everything that is rolled out.
+pub fn views(places: &Places) -> Result<Vec<View>> {
+    let rollout = Rollout::load(places).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    rollout.subjects().into_iter().map(|subject| view(places, &rollout, &subject)).collect()
+}
+
+pub fn stated() -> Stated {
+    Stated { criteria: criteria::stated(), stopping: Stopping::default().stated(), triggers: trigger::stated() }
+}
+
+fn view(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<View> {
+    let track = rollout.track(subject).cloned().unwrap_or_default();
+    let now = track.now();
+    let figures = Figures::of(places, rollout, subject)?;
+    let trial = figures.standing.as_ref().zip(rollout.trial.as_ref()).map(|(standing, trial)| OnTrial {
+        name: format!("{}#{}", trial.name, trial.fingerprint()),
+        verdict: standing.verdict.word(),
+        what: standing.verdict.what(),
+        won: standing.won.to_string(),
+        lost: standing.lost.to_string(),
+        alike: standing.alike.to_string(),
+        evidence: [standing.better, standing.worse, trial.stopping.bound()],
+    });
+    Ok(View {
+        what: subject.shown(),
+        agent: match subject {
+            Subject::Agent(name) => Some(name.clone()),
+            Subject::Rule(_) | Subject::Thresholds => None,
+        },
+        place: place(subject, &track),
+        since_ms: now.since_ms,
+        is_rollback: now.is_rollback,
+        next: now.stage.next().filter(|_| !is_over(subject, &now)),
+        criteria: figures.criteria,
+        promote: format!("doorward rollout promote{}", named(subject)),
+        trial,
+    })
+}

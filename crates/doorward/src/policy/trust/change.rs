@@ -1,0 +1,257 @@
+//! One change of trust: what it says to a person, what it records, what it does.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use doorward_engine::Mode;
+use doorward_ledger::PolicyBody;
+
+use super::inventory::{self, Inventory};
+use super::pin::{PinnedFile, PinnedProject};
+use super::{Trust, mcp};
+use crate::desk::setup;
+use crate::machine::paths::Places;
+use crate::machine::record::{Entry, Recorder};
+use crate::memory::session::Session;
+use crate::policy::config::Agent;
+
+/// A change, with everything looked up that it pins.
+#[derive(Debug)]
+pub enum Change {
+    Project { root: String, pinned: Option<PinnedProject> },
+    Binary { path: String, pinned: Option<PinnedFile> },
+    Domain { name: String, is_trusted: bool },
+    Server { name: String, definition: Option<String> },
+    Agent { name: String, mode: Mode },
+    Tools { programs: Vec<PathBuf> },
+}
+
+impl Change {
+    pub fn project(path: &Path, trusts: bool, now: u64) -> Result<Change> {
+        let root = real(path)?;
+        if matches!(root.as_str(), "/" | "/home" | "/root" | "/tmp" | "/etc" | "/usr" | "/var") {
+            bail!("`{root}` is more than one project");
+        }
+        let pinned = trusts.then(|| PinnedProject::of(Path::new(&root), now));
+        Ok(Change::Project { root, pinned })
+    }
+
+    pub fn binary(path: &Path, trusts: bool) -> Result<Change> {
+        if !trusts {
+            let path = real(path).unwrap_or_else(|_| path.display().to_string());
+            return Ok(Change::Binary { path, pinned: None });
+        }
+        let path = real(path)?;
+        let pinned =
+            PinnedFile::of(Path::new(&path)).with_context(|| format!("`{path}` is not a file that can be read"))?;
+        Ok(Change::Binary { path, pinned: Some(pinned) })
+    }
+
+    pub fn domain(name: &str, is_trusted: bool) -> Result<Change> {
+        let name = name.to_ascii_lowercase();
+        let is_label =
+            |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !name.contains('.') || !name.split('.').all(is_label) {
+            bail!("`{name}` is not the bare name of a host, such as `docs.example.org`");
+        }
+        Ok(Change::Domain { name, is_trusted })
+    }
+
+    pub fn server(name: &str, trusts: bool, places: &Places, project: Option<&str>) -> Change {
+        let definition = trusts.then(|| mcp::hash(&mcp::definitions(name, places.home(), project)));
+        Change::Server { name: name.to_owned(), definition }
+    }
+
+    pub fn agent(name: &str, trusts: bool) -> Change {
+        Change::Agent { name: name.to_owned(), mode: if trusts { Mode::Auto } else { Mode::ConfirmAll } }
+    }
+
+    /// The programs of tool chains; to trust them no longer is to list none.
+    pub fn tools(places: &Places, directories: &[String], trusts: bool) -> Change {
+        let programs = if trusts { inventory::programs(places.home(), directories) } else { Vec::new() };
+        Change::Tools { programs }
+    }
+
+    /// What a person is asked.
+    pub fn question(&self) -> String {
+        match self {
+            Change::Project { root, pinned: Some(pinned) } => {
+                format!(
+                    "let agents run tests, builds and scripts of `{root}` ({} recipes as they are now)?",
+                    pinned.files.len()
+                )
+            }
+            Change::Project { root, pinned: None } => format!("ask again about everything that `{root}` runs?"),
+            Change::Binary { path, pinned: Some(pinned) } => {
+                format!("let agents run `{path}` (sha256 {})?", pinned.hash.get(..16).unwrap_or(&pinned.hash))
+            }
+            Change::Binary { path, pinned: None } => format!("take `{path}` off the list?"),
+            Change::Domain { name, is_trusted: true } => format!("let agents fetch from and send to `{name}`?"),
+            Change::Domain { name, is_trusted: false } => format!("take `{name}` off the list?"),
+            Change::Server { name, definition: Some(_) } => {
+                format!("let agents call reading tools of the server `{name}` as it is configured now?")
+            }
+            Change::Server { name, definition: None } => format!("ask again about every call to `{name}`?"),
+            Change::Agent { name, mode } => format!("run `{name}` in mode `{mode}` ({})?", mode.what()),
+            Change::Tools { programs } if programs.is_empty() => {
+                "ask about every program of the tool chains in your home?".to_owned()
+            }
+            Change::Tools { programs } => {
+                format!("let agents run the {} programs of your tool chains, as they are now?", programs.len())
+            }
+        }
+    }
+
+    /// What the record says.
+    fn body(&self) -> PolicyBody {
+        let (what, after) = match self {
+            Change::Project { root, pinned } => {
+                (format!("project `{root}`"), pinned.as_ref().map(|pinned| format!("{} recipes", pinned.files.len())))
+            }
+            Change::Binary { path, pinned } => {
+                (format!("binary `{path}`"), pinned.as_ref().map(|pinned| pinned.hash.clone()))
+            }
+            Change::Domain { name, is_trusted } => (format!("domain `{name}`"), is_trusted.then(|| name.clone())),
+            Change::Server { name, definition } => (format!("tool server `{name}`"), definition.clone()),
+            Change::Agent { name, mode } => (format!("agent `{name}`"), Some(mode.as_str().to_owned())),
+            Change::Tools { programs } => {
+                ("what tool chains hold".to_owned(), Some(format!("{} programs", programs.len())))
+            }
+        };
+        let verb = if self.trusts() { "trusted" } else { "no longer trusted" };
+        let project = match self {
+            Change::Project { root, .. } => Some(root.clone()),
+            Change::Binary { .. }
+            | Change::Domain { .. }
+            | Change::Server { .. }
+            | Change::Agent { .. }
+            | Change::Tools { .. } => None,
+        };
+        let user = Some(rustix::process::geteuid().as_raw().to_string());
+        PolicyBody { what: format!("{what} is {verb}"), before: None, after, user, project }
+    }
+
+    fn trusts(&self) -> bool {
+        match self {
+            Change::Project { pinned, .. } => pinned.is_some(),
+            Change::Binary { pinned, .. } => pinned.is_some(),
+            Change::Domain { is_trusted, .. } => *is_trusted,
+            Change::Server { definition, .. } => definition.is_some(),
+            Change::Agent { mode, .. } => *mode == Mode::Auto,
+            Change::Tools { programs } => !programs.is_empty(),
+        }
+    }
+
+    /// INVARIANT: the record is durable before anything is loosened.
+    pub fn apply(self, places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
+        let _receipt = ledger
+            .append(Entry::new(&self.body())?)
+            .context("the change cannot be recorded, so nothing was changed")?;
+        if let Change::Agent { name, mode } = &self {
+            return setup::set_mode(places, name, &Agent::fixed(*mode));
+        }
+        if let Change::Tools { programs } = &self {
+            return Inventory::of(places).make(programs).map(|_| ()).map_err(anyhow::Error::msg);
+        }
+        let began = match &self {
+            Change::Project { root, pinned: Some(pinned) } => Some((root.clone(), pinned.at)),
+            Change::Project { pinned: None, .. }
+            | Change::Binary { .. }
+            | Change::Domain { .. }
+            | Change::Server { .. }
+            | Change::Agent { .. }
+            | Change::Tools { .. } => None,
+        };
+        Trust::update(places, |trust| self.enter(trust)).map_err(anyhow::Error::msg)?;
+        match began {
+            Some((root, at)) => Session::of(places, "").begin_arrivals(&root, at),
+            None => Ok(()),
+        }
+    }
+
+    fn enter(self, trust: &mut Trust) {
+        match self {
+            Change::Project { root, pinned: Some(pinned) } => {
+                trust.projects.insert(root, pinned);
+            }
+            Change::Project { root, pinned: None } => {
+                trust.projects.remove(&root);
+            }
+            Change::Binary { path, pinned: Some(pinned) } => {
+                trust.binaries.insert(path, pinned);
+            }
+            Change::Binary { path, pinned: None } => {
+                trust.binaries.remove(&path);
+            }
+            Change::Domain { name, is_trusted: true } => {
+                trust.domains.insert(name);
+            }
+            Change::Domain { name, is_trusted: false } => {
+                trust.domains.remove(&name);
+            }
+            Change::Server { name, definition: Some(definition) } => {
+                trust.servers.insert(name, definition);
+            }
+            Change::Server { name, definition: None } => {
+                trust.servers.remove(&name);
+            }
+            Change::Agent { .. } | Change::Tools { .. } => {}
+        }
+    }
+}
+
+fn real(path: &Path) -> Result<String> {
+    let real = path.canonicalize().with_context(|| format!("`{}` cannot be found", path.display()))?;
+    real.into_os_string().into_string().map_err(|path| anyhow::anyhow!("`{}` is not UTF-8", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::record::Ledger;
+
+    #[test]
+    fn what_is_trusted_is_recorded_first_and_can_be_taken_back() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        let mut ledger = Ledger::of(&places);
+        let project = tempfile::tempdir().unwrap();
+        std::fs::write(project.path().join("Makefile"), "all:\n").unwrap();
+        Change::project(project.path(), true, 7).unwrap().apply(&places, &mut ledger).unwrap();
+        Change::domain("Wiki.Example.org", true).unwrap().apply(&places, &mut ledger).unwrap();
+        Change::binary(Path::new("/bin/sh"), true).unwrap().apply(&places, &mut ledger).unwrap();
+        let trust = Trust::load(&places).unwrap();
+        assert_eq!((trust.projects.len(), trust.binaries.len(), trust.domains.len()), (1, 1, 1));
+        assert!(trust.domains.contains("wiki.example.org"));
+        Change::project(project.path(), false, 8).unwrap().apply(&places, &mut ledger).unwrap();
+        Change::domain("wiki.example.org", false).unwrap().apply(&places, &mut ledger).unwrap();
+        let trust = Trust::load(&places).unwrap();
+        assert!(trust.projects.is_empty() && trust.domains.is_empty());
+    }
+
+    #[test]
+    fn a_domain_is_a_name_and_a_project_is_not_the_machine() {
+        for name in ["com", "https://a.example", "a.example/x", "*.example.org", "", "a..b"] {
+            assert!(Change::domain(name, true).is_err(), "{name}");
+        }
+        assert!(Change::project(Path::new("/"), true, 0).is_err());
+        assert!(Change::binary(Path::new("/no/such/file"), true).is_err());
+    }
+
+    struct Full;
+
+    impl Recorder for Full {
+        fn append(&mut self, _entry: Entry) -> Result<doorward_ledger::Receipt> {
+            bail!("no space left")
+        }
+    }
+
+    #[test]
+    fn nothing_is_trusted_that_cannot_be_recorded() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        let change = Change::domain("a.example", true).unwrap();
+        assert!(change.apply(&places, &mut Full).is_err());
+        assert_eq!(Trust::load(&places), Ok(Trust::default()));
+    }
+}

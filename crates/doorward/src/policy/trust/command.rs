@@ -1,0 +1,276 @@
+//! `doorward trust` and `doorward untrust`: only for a person, shown before it is done, recorded.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+
+use super::change::Change;
+use super::inventory::Inventory;
+use super::{Trust, mcp, person, recipes};
+use crate::machine::paths::Places;
+use crate::machine::record::Ledger;
+use crate::machine::world::project_root;
+use crate::policy::approved_config;
+
+/// What to trust; without anything: the project around this directory.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct TrustArguments {
+    #[command(subcommand)]
+    pub what: Option<What>,
+    /// A project, by its directory
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+    /// List what is trusted, and what changed since
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// What to trust no longer.
+#[derive(Debug, Args)]
+pub struct UntrustArguments {
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// The things that can be trusted.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Tests, builds and scripts of a project, as its recipes are now
+    Project {
+        /// The project; the one around this directory if left out
+        path: Option<PathBuf>,
+    },
+    /// An agent: doorward's judgement counts instead of asking about every call
+    Agent { name: String },
+    /// A program, or every program in a directory, as their bytes are now
+    Binary { path: PathBuf },
+    /// The programs of tool chains outside the directories of the system, as their bytes are now
+    Tools,
+    /// A host and its subdomains
+    Domain { name: String },
+    /// A tool server, as it is configured now
+    Mcp { server: String },
+}
+
+/// Trusts something, or lists what is trusted.
+pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
+    let path = arguments.path.clone();
+    match &arguments.what {
+        Some(what) => decide(what, true),
+        None if arguments.list => list(&mut anstream::stdout().lock()),
+        None if path.is_some() || (here().is_some() && person::required().is_ok()) => {
+            decide(&What::Project { path }, true)
+        }
+        // There is no project here, or nobody to decide about it.
+        None => list(&mut anstream::stdout().lock()),
+    }
+}
+
+/// Trusts a project for `setup`: asked for, unless the person said so before. What harms is named, and then only a typed
+/// yes counts.
+pub fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()> {
+    let change = Change::project(root, true, now())?;
+    let is_harmful = warn(&change, places)?;
+    let recipes = match &change {
+        Change::Project { pinned: Some(pinned), .. } => pinned.files.len(),
+        Change::Project { pinned: None, .. } | Change::Binary { .. } | Change::Domain { .. } => 0,
+        Change::Server { .. } | Change::Agent { .. } | Change::Tools { .. } => 0,
+    };
+    let question = format!(
+        "Trust this project, `{}`? Agents may then run its tests and builds ({recipes} recipe files, as they are now)",
+        root.display()
+    );
+    let agrees = match (is_wanted, is_harmful) {
+        (true, _) => true,
+        (false, true) => person::agrees(&question)?,
+        (false, false) => person::agrees_unless_no(&question)?,
+    };
+    let mut out = anstream::stdout();
+    if agrees {
+        change.apply(places, &mut Ledger::of(places))?;
+        writeln!(out, "✓ this project is trusted; `doorward untrust project` takes it back")?;
+    } else {
+        writeln!(out, "this project is not trusted; `doorward trust` does it later")?;
+    }
+    Ok(())
+}
+
+/// Takes trust back.
+pub fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
+    decide(&arguments.what, false)
+}
+
+/// Accepts what the files loosened, in running sessions too.
+pub fn reload() -> Result<ExitCode> {
+    person::required()?;
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    // Pi reads every file that there is.
+    let loaded = crate::policy::load::load(&places, None, "pi");
+    let mut out = anstream::stdout().lock();
+    if let Some(problem) = unread(&places, &loaded) {
+        bail!("nothing was changed, and doorward stays strict until this is fixed: {problem}");
+    }
+    for sentence in loaded.unaccepted_sentences() {
+        writeln!(out, "{}", crate::machine::screen::visible(&sentence))?;
+    }
+    if !person::agrees("let the configuration as it is now count, in every running session too?")? {
+        bail!("nothing was changed");
+    }
+    approved_config::accept(&places, &loaded, &mut Ledger::of(&places))?;
+    crate::policy::session_policy::forget(&places).context("what sessions began with cannot be forgotten")?;
+    writeln!(out, "done; it counts from the next call on")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What keeps the configuration from being read. A list of what was accepted that cannot be read is made again here.
+fn unread<'l>(places: &Places, loaded: &'l crate::policy::load::Loaded) -> Option<&'l String> {
+    let own = approved_config::Accepted::load(places).err();
+    loaded.problems.iter().find(|problem| Some(*problem) != own.as_ref())
+}
+
+/// Lists the programs of tool chains for `setup`, which a person runs; says how many.
+///
+/// What was listed before stays: a change since then is to be seen.
+pub fn tools(places: &Places) -> Result<usize> {
+    if Inventory::of(places).is_made() {
+        return Ok(0);
+    }
+    let change = change(&What::Tools, true, places)?;
+    let count = match &change {
+        Change::Tools { programs } => programs.len(),
+        Change::Project { .. }
+        | Change::Binary { .. }
+        | Change::Domain { .. }
+        | Change::Server { .. }
+        | Change::Agent { .. } => 0,
+    };
+    if count > 0 {
+        change.apply(places, &mut Ledger::of(places))?;
+    } else {
+        // An empty list is one as well: a program that is put into a tool chain later is on no list.
+        Inventory::of(places).make(&[]).map_err(anyhow::Error::msg)?;
+    }
+    Ok(count)
+}
+
+fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
+    person::required()?;
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let changes = changes(what, trusts, &places)?;
+    for change in &changes {
+        let _is_harmful = warn(change, &places)?;
+    }
+    let question = match changes.as_slice() {
+        [one] => one.question(),
+        several => format!("do the same for {} programs, each as its bytes are now?", several.len()),
+    };
+    if changes.is_empty() || !person::agrees(&question)? {
+        bail!("nothing was changed");
+    }
+    for change in changes {
+        change.apply(&places, &mut Ledger::of(&places))?;
+    }
+    writeln!(anstream::stdout(), "done; it counts from the next call on")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says which recipes of a project doorward stops although the project is trusted, and whether there are any.
+fn warn(change: &Change, places: &Places) -> Result<bool> {
+    let Change::Project { root, pinned: Some(_) } = change else { return Ok(false) };
+    let harmful = recipes::harmful(root, places);
+    if harmful.is_empty() {
+        return Ok(false);
+    }
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "Look at these recipes first. doorward blocks them even in a trusted project:")?;
+    for line in harmful {
+        writeln!(out, "  {}", crate::machine::screen::visible(&line))?;
+    }
+    Ok(true)
+}
+
+/// One change; one for each program of a directory.
+fn changes(what: &What, trusts: bool, places: &Places) -> Result<Vec<Change>> {
+    match what {
+        What::Binary { path } if path.is_dir() => {
+            let mut paths: Vec<PathBuf> = Vec::new();
+            for entry in std::fs::read_dir(path)? {
+                let path = entry?.path();
+                if path.is_file() {
+                    paths.push(path);
+                }
+            }
+            paths.sort();
+            // What cannot be read cannot be listed, and stays unlisted.
+            Ok(paths.iter().filter_map(|path| Change::binary(path, trusts).ok()).collect())
+        }
+        What::Project { .. }
+        | What::Agent { .. }
+        | What::Binary { .. }
+        | What::Tools
+        | What::Domain { .. }
+        | What::Mcp { .. } => Ok(vec![change(what, trusts, places)?]),
+    }
+}
+
+fn change(what: &What, trusts: bool, places: &Places) -> Result<Change> {
+    match what {
+        What::Project { path } => {
+            let path = path.clone().or_else(|| here().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
+            Change::project(&path, trusts, now())
+        }
+        What::Agent { name } => Ok(Change::agent(name, trusts)),
+        What::Binary { path } => Change::binary(path, trusts),
+        What::Tools => {
+            let directories = crate::policy::load::load(places, None, "").config.programs.directories;
+            Ok(Change::tools(places, &directories, trusts))
+        }
+        What::Domain { name } => Change::domain(name, trusts),
+        What::Mcp { server } => Ok(Change::server(server, trusts, places, here().as_deref())),
+    }
+}
+
+/// The project around the current directory.
+fn here() -> Option<String> {
+    let directory = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
+    project_root(&directory)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn list(out: &mut dyn Write) -> Result<ExitCode> {
+    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let trust = Trust::load(&places).map_err(anyhow::Error::msg)?;
+    for (root, pinned) in &trust.projects {
+        let changed = pinned.changes(Path::new(root));
+        let since = if changed.is_empty() { String::new() } else { format!("  changed since: {}", changed.join(", ")) };
+        writeln!(out, "project  {}{}", crate::machine::screen::visible(root), crate::machine::screen::visible(&since))?;
+    }
+    for (path, pinned) in &trust.binaries {
+        let since = if pinned.is_same(Path::new(path)) { "" } else { "  changed since" };
+        writeln!(out, "binary   {}{since}", crate::machine::screen::visible(path))?;
+    }
+    if Inventory::of(&places).is_made() {
+        writeln!(out, "tools    programs of tool chains, each as it was when it was listed")?;
+    }
+    for domain in &trust.domains {
+        writeln!(out, "domain   {domain}")?;
+    }
+    for (server, pinned) in &trust.servers {
+        let now = mcp::hash(&mcp::definitions(server, places.home(), here().as_deref()));
+        let since = if now == *pinned { "" } else { "  changed since, or configured differently here" };
+        writeln!(out, "mcp      {}{since}", crate::machine::screen::visible(server))?;
+    }
+    if trust == Trust::default() {
+        writeln!(out, "nothing is trusted by name yet")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,111 @@
+//! What a person has trusted, with the hashes that make a later change visible.
+
+pub mod change;
+mod command;
+pub mod inventory;
+pub mod mcp;
+mod offer;
+pub mod person;
+pub mod pin;
+mod recipes;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use doorward_ledger::{State, StateKey, States};
+use serde::{Deserialize, Serialize};
+
+use crate::machine::paths::Places;
+use crate::policy::config::{Config, DEFAULTS};
+
+pub use command::{TrustArguments, UntrustArguments, reload, this_project, tools, trust, untrust};
+pub use offer::ProjectOffer;
+pub use pin::{PinnedFile, PinnedProject};
+
+/// Everything trusted by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trust {
+    /// Roots of projects, with their recipes as they were.
+    pub projects: BTreeMap<String, PinnedProject>,
+    /// Programs by their real path.
+    pub binaries: BTreeMap<String, PinnedFile>,
+    pub domains: BTreeSet<String>,
+    /// Tool servers, with the hash of how they were configured.
+    pub servers: BTreeMap<String, String>,
+}
+
+impl State for Trust {
+    const NAME: &'static str = "trust";
+}
+
+/// All trust of one user lies in one file.
+const OF: &str = "user";
+
+impl Trust {
+    /// What was trusted so far; nothing if nobody has trusted anything yet.
+    pub fn load(places: &Places) -> Result<Trust, String> {
+        if !directory(places).exists() {
+            return Ok(Trust::default());
+        }
+        let key = StateKey::load(&key_file(places)).map_err(|error| broken(places, &error.to_string()))?;
+        let states = States::at(&directory(places), key);
+        states.load(OF).map_err(|error| broken(places, &error.to_string()))
+    }
+
+    /// Changes what is trusted.
+    fn update<R>(places: &Places, change: impl FnOnce(&mut Trust) -> R) -> Result<R, String> {
+        let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
+        let states = States::at(&directory(places), key);
+        states.update(OF, change).map_err(|error| broken(places, &error.to_string()))
+    }
+
+    /// The part of it that a configuration file could say as well.
+    pub fn as_config(&self) -> Config {
+        let mut config = Config::default();
+        config.projects.trusted = self.projects.keys().cloned().collect();
+        if !self.domains.is_empty() {
+            config.hosts.allowed = std::iter::once(DEFAULTS.to_owned()).chain(self.domains.iter().cloned()).collect();
+        }
+        config
+    }
+}
+
+fn directory(places: &Places) -> PathBuf {
+    places.state().join("trust")
+}
+
+fn key_file(places: &Places) -> PathBuf {
+    places.state().join("trust.key")
+}
+
+fn broken(places: &Places, why: &str) -> String {
+    format!(
+        "`{}` cannot be trusted: {why}; remove it and trust again with `doorward trust`",
+        directory(places).display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_written_with_the_key_trusts_nobody() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(home.path().join(".local/state/doorward")).unwrap();
+        let places = Places::at(home.path().to_str().unwrap());
+        assert_eq!(Trust::load(&places), Ok(Trust::default()));
+        Trust::update(&places, |trust| trust.domains.insert("wiki.example".into())).unwrap();
+        let trust = Trust::load(&places).unwrap();
+        assert_eq!(trust.as_config().hosts.allowed, ["$defaults", "wiki.example"]);
+        let file = std::fs::read_dir(directory(&places))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.extension().is_some_and(|extension| extension == "state"))
+            .unwrap();
+        let forged = std::fs::read_to_string(&file).unwrap().replace("wiki.example", "evil.example");
+        std::fs::write(&file, forged).unwrap();
+        assert!(Trust::load(&places).unwrap_err().contains("trust again"));
+    }
+}

@@ -1,0 +1,183 @@
+//! Whether a person is at the other end: a terminal of one's own, and no agent among the ancestors.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{QueueSelector, tcflush};
+
+/// Programs that are agents, or run them.
+const AGENTS: &[&str] = &[
+    "claude",
+    "codex",
+    "gemini",
+    "opencode",
+    "pi",
+    "copilot",
+    "cursor-agent",
+    "aider",
+    "goose",
+    "amp",
+    "qwen",
+    "crush",
+    "openhands",
+    "droid",
+];
+
+/// Variables that agents give to the commands they run.
+const LEFT_BY_AGENTS: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "PI_CODING_AGENT",
+    "QWEN_CODE",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+];
+
+/// Packages of agents whose program is called something else.
+const PACKAGES: &[&str] = &["claude-code", "gemini-cli", "qwen-code", "opencode-ai", "pi-coding-agent"];
+
+/// Nobody reads a question and answers it in less time, and no paste pauses for longer.
+const MOMENT: Duration = Duration::from_millis(60);
+
+/// After so many pieces somebody leans on a key.
+const PIECES: usize = 20;
+
+/// More generations than any terminal has.
+const GENERATIONS: usize = 64;
+
+/// Fails unless a person typed the command.
+pub fn required() -> Result<()> {
+    no_agent()?;
+    if OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
+        bail!("only a person may do this: run it yourself, in a terminal");
+    }
+    Ok(())
+}
+
+/// Fails if an agent runs the command, as far as that can be seen; a script of a person's own may.
+pub fn no_agent() -> Result<()> {
+    if let Some(name) = LEFT_BY_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
+        bail!("only a person may do this, and `{name}` says that an agent runs this command");
+    }
+    if let Some(agent) = agent_above(std::process::id()) {
+        bail!("only a person may do this, and `{agent}` runs this command");
+    }
+    Ok(())
+}
+
+/// Asks at the terminal itself, whatever standard input is.
+pub fn agrees(question: &str) -> Result<bool> {
+    let line = asked(&format!("{question} [y/N]: "))?.unwrap_or_default();
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// The same for what is usually wanted: Enter is a yes, and a terminal that went away is none.
+pub fn agrees_unless_no(question: &str) -> Result<bool> {
+    let line = asked(&format!("{question} [Y/n]: "))?;
+    Ok(line.is_some_and(|line| matches!(line.trim(), "" | "y" | "Y" | "yes")))
+}
+
+/// What the person types at the terminal itself, whatever standard input is.
+pub fn types(question: &str) -> Result<String> {
+    asked(&format!("{question}: ")).map(Option::unwrap_or_default)
+}
+
+/// Puts one question to the person and yields the line that answers it; `None` if the terminal went away.
+///
+/// INVARIANT: whatever a person agrees to goes through here, so that nothing typed or pasted before the question is on the
+/// screen can answer it: `doorward approve ID` and a `y` behind it are easily pasted together from an agent's message.
+pub fn asked(question: &str) -> Result<Option<String>> {
+    let mut terminal =
+        OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
+    forget_typed(&terminal);
+    write!(terminal, "{}", crate::machine::screen::visible(question))?;
+    terminal.flush()?;
+    let mut line = String::new();
+    let length = BufReader::new(terminal).read_line(&mut line)?;
+    Ok((length > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// Throws away what waits to be read, until nothing has come for a moment: a long paste arrives in pieces.
+fn forget_typed(terminal: &File) {
+    for _ in 0..PIECES {
+        // A terminal that cannot do it is none that a person sits at; the question is still asked.
+        let _ = tcflush(terminal, QueueSelector::IFlush);
+        std::thread::sleep(MOMENT);
+        if !has_input(terminal) {
+            return;
+        }
+    }
+}
+
+fn has_input(terminal: &File) -> bool {
+    let mut polled = [PollFd::new(terminal, PollFlags::IN)];
+    poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// The agent among the ancestors of a process, if there is one.
+fn agent_above(pid: u32) -> Option<String> {
+    let mut current = pid;
+    for _ in 0..GENERATIONS {
+        current = parent(current).filter(|parent| *parent > 1)?;
+        if let Some(agent) = agent_in(&words(current)) {
+            return Some(agent);
+        }
+    }
+    None
+}
+
+/// `node --flag /usr/lib/node_modules/…/claude` runs claude as well.
+fn agent_in(words: &[String]) -> Option<String> {
+    words.iter().filter(|word| !word.starts_with('-')).take(2).find_map(|word| agent_named(word))
+}
+
+fn agent_named(word: &str) -> Option<String> {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let stem = name.split('.').next().unwrap_or(name);
+    let package = word.rsplit_once("/node_modules/").map_or("", |(_, package)| package);
+    let mut parts = package.split('/').filter(|part| AGENTS.contains(part) || PACKAGES.contains(part));
+    AGENTS.contains(&stem).then_some(stem).or_else(|| parts.next()).map(str::to_owned)
+}
+
+fn words(pid: u32) -> Vec<String> {
+    let text = crate::machine::checked_read::text_of_pipe(&format!("/proc/{pid}/cmdline"), 4096).unwrap_or_default();
+    text.split('\0').map(str::to_owned).collect()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = crate::machine::checked_read::text_of_pipe(&format!("/proc/{pid}/stat"), 4096)?;
+    // The name in parentheses may hold anything, so the fields are counted from its end.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_known_however_they_are_started() {
+        for word in ["claude", "/home/me/.local/bin/codex", "/usr/lib/node_modules/x/gemini.js", "pi"] {
+            assert!(agent_named(word).is_some(), "{word}");
+        }
+        for word in ["bash", "/usr/bin/pip", "claudette", "", "/p/node_modules/.bin/tsc", "/home/claude/bin/zsh"] {
+            assert!(agent_named(word).is_none(), "{word}");
+        }
+        for (line, is_agent) in [
+            ("node --max-old-space-size=8192 --no-warnings /usr/bin/gemini -p x", true),
+            ("node /usr/lib/node_modules/@github/copilot/npm-loader.js", true),
+            ("node /usr/lib/node_modules/@qwen-code/qwen-code/dist/index.js", true),
+            ("tmux new -s claude", false),
+            ("-zsh", false),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(agent_in(&words).is_some(), is_agent, "{line}");
+        }
+    }
+}
