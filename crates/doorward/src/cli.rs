@@ -1,22 +1,17 @@
 //! Every command a person can type, and where it leads.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use doorward_engine::Mode;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
     alerts, audit, check, demo, digest, doctor, literate, manual, metrics, model, outcomes, preview, reconcile, replay,
     report, review, rules, setup, status, tune,
 };
-use crate::hook::{agents, notify, serve};
+use crate::hook::{notify, serve};
 use crate::machine::paths;
 use crate::memory::{grants, snapshots};
 use crate::policy::{config, rollout, trust};
-
-use agents::Agent;
-use config::Questions;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
@@ -34,7 +29,7 @@ enum Command {
     /// difference; --bare, --world and --jsonl leave them out. Writes nothing.
     ///
     /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
-    Check(CheckArguments),
+    Check(check::CheckArguments),
     /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
     Demo(demo::DemoArguments),
     /// List the rules, show one, or change what counts
@@ -47,11 +42,11 @@ enum Command {
     /// another tool's name before its main argument or JSON input in backticks. A verdict is approve, confirm, block, or
     /// `at least confirm`. A fenced block opened with "json world" describes the machine for what follows. Exit code 1 if
     /// a row is wrong.
-    Test(TestArguments),
+    Test(literate::TestArguments),
     /// Ask, prove and export the record of what was decided
     Audit(audit::AuditArguments),
     /// Install the hooks in the settings of agents, or take them out again
-    Setup(SetupArguments),
+    Setup(setup::SetupArguments),
     /// Answer one event of an agent: JSON on standard input, JSON on standard output
     ///
     /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
@@ -64,7 +59,7 @@ enum Command {
     /// Answer agents on a unix socket: one JSON object per line in, one out
     ///
     /// Speaks the words of `doorward hook generic` and answers nobody but the same user.
-    Serve(ServeArguments),
+    Serve(serve::ServeArguments),
     /// Show the configuration in force, where each value comes from, and what is the matter with it
     Config(config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
@@ -170,193 +165,6 @@ enum Command {
     Man(manual::ManArguments),
 }
 
-/// What to check, and where.
-#[derive(Debug, Args)]
-pub struct CheckArguments {
-    /// A shell command
-    pub command: Option<String>,
-    /// The tool that would be called; with `--agent` also by the agent's own name for it
-    #[arg(long, default_value = "bash", requires = "input", value_name = "NAME")]
-    pub tool: String,
-    /// The tool's input as JSON, in the shapes of --jsonl
-    #[arg(long, value_name = "JSON", conflicts_with = "command")]
-    pub input: Option<String>,
-    /// Judge one call per line, `-` for standard input, and answer one line each
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "input"])]
-    pub jsonl: Option<PathBuf>,
-    /// Ask this description of a machine instead of the machine
-    #[arg(long, value_name = "FILE")]
-    pub world: Option<PathBuf>,
-    /// The directory that the call would run in
-    #[arg(long, value_name = "DIR")]
-    pub cwd: Option<String>,
-    /// As for this agent; without it, the one that is set up here
-    #[arg(long, value_enum, value_name = "AGENT", conflicts_with = "jsonl")]
-    pub agent: Option<AgentName>,
-    /// As in this mode; without it, the agent's own
-    #[arg(long, value_enum, conflicts_with = "jsonl")]
-    pub mode: Option<StartingMode>,
-    /// As in this session of the agent; without it, a new one
-    #[arg(long, value_name = "ID", conflicts_with_all = ["jsonl", "world", "bare"])]
-    pub session: Option<String>,
-    /// The call alone: without the agent's mode, history, session and snapshots
-    #[arg(long, conflicts_with = "jsonl")]
-    pub bare: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Show what was understood, every opinion, and what would change the verdict
-    #[arg(long, conflicts_with = "jsonl")]
-    pub explain: bool,
-    /// Keep a record of the decision, as the hook does
-    #[arg(long)]
-    pub record: bool,
-    /// With --jsonl: print verdicts, coverage and the most frequent reasons instead of the answers
-    #[arg(long, requires = "jsonl")]
-    pub stats: bool,
-}
-
-/// Which expectations.
-#[derive(Debug, Args)]
-pub struct TestArguments {
-    /// Markdown files
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-}
-
-/// Where to answer.
-#[derive(Debug, Args)]
-pub struct ServeArguments {
-    /// The socket, in a directory that belongs to you alone
-    #[arg(long, value_name = "PATH")]
-    pub socket: PathBuf,
-}
-
-/// Which agents to set up, and how.
-#[derive(Debug, Args)]
-pub struct SetupArguments {
-    /// The agents; without any, those that are found on this machine
-    #[arg(value_enum, value_name = "AGENT")]
-    pub agents: Vec<AgentName>,
-    /// Show the change and make none
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Show the change to each file as well
-    #[arg(long)]
-    pub diff: bool,
-    /// Take the hooks out
-    #[arg(long)]
-    pub uninstall: bool,
-    /// With --uninstall: delete the configuration, the record and all copies too
-    #[arg(long, requires = "uninstall")]
-    pub purge: bool,
-    /// Only set the mode and begin the record: the hooks come from managed settings or a plugin
-    #[arg(long, conflicts_with_all = ["uninstall", "dry_run"])]
-    pub without_hooks: bool,
-    /// Ask nothing; a laxer mode and --uninstall still need your own terminal
-    #[arg(long)]
-    pub yes: bool,
-    /// How it starts; without it and with --yes: as before, or confirm-all
-    #[arg(long, value_enum)]
-    pub mode: Option<StartingMode>,
-    /// Who answers questions where the agent's own mode would let nobody ask
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub questions: Option<WhoAnswers>,
-    /// Take over the allow rules of the agents' own settings, as narrow as they are; needs your own terminal
-    #[arg(long)]
-    pub import_rules: bool,
-    /// Trust the project in this directory; needs your own terminal
-    #[arg(long)]
-    pub trust: bool,
-}
-
-/// Who answers a question.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum WhoAnswers {
-    /// You, in the agent's own prompt: Claude Code starts in mode `default`
-    Client,
-    /// You, later: the call is refused at once and waits in `doorward review`
-    Queue,
-    /// The agent's classifier, if the question is soft; everything else is refused and waits
-    Classifier,
-}
-
-impl From<WhoAnswers> for Questions {
-    fn from(who: WhoAnswers) -> Questions {
-        match who {
-            WhoAnswers::Client => Questions::Client,
-            WhoAnswers::Queue => Questions::Queue,
-            WhoAnswers::Classifier => Questions::Classifier,
-        }
-    }
-}
-
-/// The agents that can be set up.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum AgentName {
-    /// Claude Code
-    Claude,
-    /// Codex CLI
-    Codex,
-    /// Pi
-    Pi,
-    /// Gemini CLI
-    Gemini,
-    /// Qwen Code
-    Qwen,
-    /// Copilot CLI
-    Copilot,
-    /// OpenCode
-    Opencode,
-    /// Cursor
-    Cursor,
-    /// VS Code
-    Vscode,
-    /// Windsurf
-    Windsurf,
-    /// Any agent that asks by itself: only the mode is set
-    Generic,
-}
-
-impl AgentName {
-    pub const fn agent(self) -> Agent {
-        match self {
-            AgentName::Claude => Agent::Claude,
-            AgentName::Codex => Agent::Codex,
-            AgentName::Pi => Agent::Pi,
-            AgentName::Gemini => Agent::Gemini,
-            AgentName::Qwen => Agent::Qwen,
-            AgentName::Copilot => Agent::Copilot,
-            AgentName::Opencode => Agent::Opencode,
-            AgentName::Cursor => Agent::Cursor,
-            AgentName::Vscode => Agent::Vscode,
-            AgentName::Windsurf => Agent::Windsurf,
-            AgentName::Generic => Agent::Generic,
-        }
-    }
-}
-
-/// How an agent starts.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum StartingMode {
-    /// You are asked about every call
-    ConfirmAll,
-    /// Only record what would have been decided
-    Shadow,
-    /// Trust doorward's judgement
-    Auto,
-}
-
-impl From<StartingMode> for Mode {
-    fn from(mode: StartingMode) -> Mode {
-        match mode {
-            StartingMode::ConfirmAll => Mode::ConfirmAll,
-            StartingMode::Shadow => Mode::Shadow,
-            StartingMode::Auto => Mode::Auto,
-        }
-    }
-}
-
 /// Parses the command line and runs it.
 pub fn command_line() -> ExitCode {
     let failure = |code: u8, error: &anyhow::Error| {
@@ -434,7 +242,7 @@ fn report(error: &anyhow::Error) {
     let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     let text = format!("{error:#}");
     // There is nobody left to tell if standard error is gone.
-    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {}", crate::machine::screen::visible(&text));
+    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {}", crate::machine::visible(&text));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

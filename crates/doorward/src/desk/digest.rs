@@ -13,8 +13,9 @@ use serde_json::json;
 
 use crate::desk::audit::Room;
 use crate::hook::entry;
+use crate::machine::count::counted;
 use crate::machine::paths::Places;
-use crate::machine::screen::{counted, visible};
+use crate::machine::visible;
 use crate::memory::snapshots;
 
 /// Files and hosts that are shown; JSON has all.

@@ -32,7 +32,7 @@ pub fn grouped(command: Command) -> Command {
 }
 
 fn listed(command: &Command) -> String {
-    let width = crate::machine::screen::width().min(WIDTH);
+    let width = crate::desk::screen::width().min(WIDTH);
     let mut text = String::new();
     let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
     let visible: Vec<&Command> = command.get_subcommands().filter(|command| !command.is_hide_set()).collect();

@@ -18,6 +18,7 @@ pub mod replay;
 pub mod report;
 pub mod review;
 pub mod rules;
+pub mod screen;
 pub mod setup;
 pub mod status;
 pub mod transcripts;

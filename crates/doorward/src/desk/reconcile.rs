@@ -16,10 +16,11 @@ use crate::desk::alerts;
 use crate::desk::audit::Room;
 use crate::desk::outcomes;
 use crate::desk::transcripts::{self, Past};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::{time, visible};
+use crate::machine::visible;
 use crate::policy::load;
 
 /// As much of the likeness of a call as its name on record begins with.
@@ -44,7 +45,7 @@ pub struct Unguarded {
 
 pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
-    let since = time::parse(&arguments.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let found = look(&room, since)?;
     let (reverted, by_hand) = outcomes::look(&room, since)?;
     let mut out = anstream::stdout().lock();
@@ -168,7 +169,7 @@ impl Unguarded {
     pub fn to_json(&self) -> Value {
         json!({
             "agent": self.call.agent.name(), "session": self.call.session, "id": self.call.id, "tool": self.call.tool,
-            "time": time::moment(self.call.time_ms), "file": self.file, "line": self.call.line,
+            "time": clock::moment(self.call.time_ms), "file": self.file, "line": self.call.line,
         })
     }
 }

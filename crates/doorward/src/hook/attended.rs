@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 use crate::machine::checked_read::text_of_pipe;
 
 /// Between us and the agent stand a shell and what the agent starts itself with.

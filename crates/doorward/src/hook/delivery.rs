@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use rustix::fs::{FileType, fstat, stat};
 
-use crate::hook::agents::{Agent, Reply};
+use crate::hook::agents::Reply;
+use crate::machine::agent::Agent;
 
 /// The exit code that every agent takes for a refusal, some only if there is a word with it.
 const REFUSED: u8 = 2;

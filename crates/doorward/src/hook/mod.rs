@@ -27,7 +27,8 @@ use doorward_engine::Mode;
 use crate::desk::alerts;
 use crate::desk::audit::Room;
 use crate::desk::digest;
-use crate::hook::agents::{Agent, Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::hook::agents::{Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::machine::agent::Agent;
 use crate::machine::file_digests::Seen;
 use crate::machine::key;
 use crate::machine::paths::Places;
@@ -257,6 +258,6 @@ fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
 
 /// The sturdiest refusal there is: exit code 2 and text on standard error.
 fn refusal(reason: &str) -> Reply {
-    let text = format!("doorward: {}; the call is blocked\n", crate::machine::screen::visible(reason));
+    let text = format!("doorward: {}; the call is blocked\n", crate::machine::visible(reason));
     Reply { stdout: String::new(), stderr: text, code: 2 }
 }

@@ -5,21 +5,29 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::ServeArguments;
-use crate::hook::agents::Agent;
 use crate::hook::notify;
 use crate::hook::{LIMIT, Surroundings, answer};
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::memory::evaluation;
+
+/// Where to answer.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// The socket, in a directory that belongs to you alone
+    #[arg(long, value_name = "PATH")]
+    pub socket: PathBuf,
+}
 
 /// More clients at once than one user has; each costs a thread.
 const CLIENTS: usize = 512;

@@ -5,7 +5,7 @@ use doorward_engine::{Facts, Judgement, Mode, Verdict};
 use super::waiting::{self, Asking};
 use crate::hook::agents::Decision;
 use crate::hook::wording::{Telling, tell};
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::memory::grants::Settled;
 
 /// How a call is settled besides the judgement.

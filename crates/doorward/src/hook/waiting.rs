@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::deadline;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::machine::screen::time::now_ms;
 use crate::memory::grants::{Desk, Status};
 use crate::policy::config::WAIT_SECONDS;
 
@@ -80,7 +80,8 @@ pub fn wait(places: &Places, decision: &str, time: Duration) -> Came {
 mod tests {
     use super::super::{Surroundings, answer, answer_within};
     use super::*;
-    use crate::hook::agents::{Agent, Reply};
+    use crate::hook::agents::Reply;
+    use crate::machine::agent::Agent;
     use crate::machine::record::Ledger;
     use crate::memory::grants::{Yes, say_no, say_yes};
 

@@ -1,6 +1,10 @@
 //! The machine as it is: directories, clock, checked reads, the disk and git, and the log file. The lowest floor.
 
+pub mod agent;
+pub mod atomic_file;
 pub mod checked_read;
+pub mod clock;
+pub mod count;
 pub mod file_digests;
 pub mod json;
 pub mod key;
@@ -8,5 +12,6 @@ pub mod paths;
 pub mod presence;
 pub mod private_state;
 pub mod record;
-pub mod screen;
+mod visible;
 pub mod world;
+pub use visible::visible;

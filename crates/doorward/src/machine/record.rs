@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use doorward_ledger::{Body, Checkpoint, CheckpointKey, Keep, Kind, Log, LogError, Receipt};
 
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::machine::screen::time::now_ms;
 
 /// Alerts are looked for at least after so many decisions; a decision is one entry or more.
 pub const LOOK_EVERY: u64 = 50;

@@ -19,10 +19,10 @@ use doorward_ledger::{
 };
 
 use crate::desk::alerts::raised;
+use crate::machine::clock::{milliseconds, now_ms};
 use crate::machine::file_digests::{self, Seen};
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen::time::{milliseconds, now_ms};
 use crate::memory::call_ids::Names;
 use crate::memory::evaluation::Considered;
 use crate::memory::in_flight::UnderWay;

@@ -13,9 +13,9 @@ use doorward_engine::{Policy, Thresholds};
 use doorward_ledger::{PolicyBody, State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Recorder};
-use crate::machine::screen::time::now_ms;
 use crate::policy::config::{Agent, Config, Numbers, stricter};
 use crate::policy::from_history::FromHistory;
 use crate::policy::load::{Covered, Loaded};

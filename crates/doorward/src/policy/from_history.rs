@@ -10,9 +10,9 @@ use doorward_ledger::{Hash, PolicyBody};
 use doorward_vocabulary::PatternId;
 use serde::{Deserialize, Serialize};
 
+use crate::machine::clock::{moment, now_ms};
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Recorder};
-use crate::machine::screen::time::{moment, now_ms};
 use crate::policy::approved_config::{self, Accepted};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::machine::checked_read;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::machine::screen::time::now_ms;
 use crate::memory::session::Session;
 use crate::policy::approved_config::{Accepted, USER};
 use crate::policy::client_rules::{self, RuleFile};
@@ -154,7 +154,7 @@ impl Loaded {
     pub fn tell_problems(&self) {
         let mut out = anstream::stderr().lock();
         for problem in &self.problems {
-            let problem = crate::machine::screen::visible(problem);
+            let problem = crate::machine::visible(problem);
             // Nobody is left to tell if this fails.
             let _ = writeln!(out, "doorward: {problem}; until then doorward is strict and confirms every call");
         }

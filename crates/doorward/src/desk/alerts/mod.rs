@@ -12,9 +12,10 @@ use clap::{Args, Subcommand};
 use doorward_ledger::{Alert, AlertBody, AlertKind, AlertState, AlertStep, Index};
 
 use crate::desk::audit::{Room, verified};
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::{time, visible};
+use crate::machine::visible;
 use crate::policy::trust::person;
 
 #[derive(Debug, Args)]
@@ -91,7 +92,7 @@ pub fn raised(kind: AlertKind, about: &str, text: &str) -> AlertBody {
 /// What stands, a broken record included.
 fn everything(room: &Room) -> Result<Vec<Alert>> {
     let mut alerts: Vec<Alert> = broken(&room.places).into_iter().collect();
-    alerts.extend(standing(&room.index()?, time::now_ms())?);
+    alerts.extend(standing(&room.index()?, clock::now_ms())?);
     Ok(alerts)
 }
 
@@ -114,7 +115,7 @@ pub fn unusable(error: &anyhow::Error) -> Alert {
 }
 
 fn of_record(text: String) -> Alert {
-    Alert::new(AlertKind::Chain, "the record", text, time::now_ms())
+    Alert::new(AlertKind::Chain, "the record", text, clock::now_ms())
 }
 
 fn asked(room: &Room, id: &str, question: &str) -> Result<Alert> {
@@ -158,7 +159,7 @@ fn list(alerts: &[Alert], json: bool) -> Result<ExitCode> {
             "{}  {style}{:<9}{style:#} {}  {}{seen}",
             alert.id,
             alert.kind.word(),
-            time::moment(alert.last_ms),
+            clock::moment(alert.last_ms),
             visible(&alert.about)
         )?;
         writeln!(out, "          {}", visible(&alert.text))?;

@@ -19,7 +19,7 @@ impl Story {
     fn new() -> Story {
         let dir = tempfile::tempdir().unwrap();
         let log = Log::create(&dir.path().join("log")).unwrap();
-        Story { dir, log, now_ms: time::now_ms(), number: 0 }
+        Story { dir, log, now_ms: clock::now_ms(), number: 0 }
     }
 
     fn add(&mut self, body: &impl Body, ago_ms: u64) {

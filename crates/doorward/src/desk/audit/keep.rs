@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::arguments::{CheckpointArguments, ExportArguments, FormatWord, ReindexArguments, RetainArguments};
 use super::room::Room;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen::time;
 use crate::policy::trust::person;
 
 pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
@@ -62,7 +62,7 @@ pub fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
 
 /// Drops bodies from the log and from the index.
 fn drop_old(places: &Places, log: &mut Log, days: Days) -> Result<Retained> {
-    let retained = log.retain(days, time::now_ms())?;
+    let retained = log.retain(days, clock::now_ms())?;
     Index::open(&record::index_file(places))?.feed(log)?;
     Ok(retained)
 }
@@ -89,7 +89,7 @@ pub fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
 pub fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
     let Room { places, mut log } = room;
     let (checkpoint, path) =
-        record::checkpoint(&places, &mut log, time::now_ms()).context("the record cannot be signed")?;
+        record::checkpoint(&places, &mut log, clock::now_ms()).context("the record cannot be signed")?;
     let mut copies = Vec::new();
     if let Some(path) = &arguments.copy_to {
         copies.push((Elsewhere::File(path.clone()), path.display().to_string()));
@@ -114,5 +114,5 @@ pub fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
 }
 
 fn say(text: &str) -> Result<()> {
-    Ok(writeln!(anstream::stdout(), "{}", crate::machine::screen::visible(text))?)
+    Ok(writeln!(anstream::stdout(), "{}", crate::machine::visible(text))?)
 }

@@ -10,8 +10,9 @@ use doorward_ledger::{Filter, Index, Row};
 
 use super::arguments::{ListArguments, TailArguments};
 use super::room::Room;
+use crate::machine::clock;
 use crate::machine::record;
-use crate::machine::screen::{time, visible};
+use crate::machine::visible;
 
 const FAINT: Style = Style::new().dimmed();
 
@@ -101,7 +102,7 @@ pub fn line(out: &mut dyn Write, row: &Row) -> std::io::Result<()> {
         out,
         "{:>7}  {FAINT}{}{FAINT:#}  {style}{:<9}{style:#}",
         row.sequence,
-        time::moment(row.time_ms),
+        clock::moment(row.time_ms),
         visible(word)
     )?;
     for part in [&row.agent, &row.tool, &row.step, &row.by].into_iter().flatten() {

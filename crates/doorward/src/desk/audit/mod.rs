@@ -57,5 +57,5 @@ impl AuditArguments {
 /// Says something beside the answer.
 fn note(text: &str) {
     // There is nobody left to tell if standard error is gone.
-    let _ = writeln!(anstream::stderr(), "note: {}", crate::machine::screen::visible(text));
+    let _ = writeln!(anstream::stderr(), "note: {}", crate::machine::visible(text));
 }

@@ -5,9 +5,9 @@ use doorward_ledger::{Filter, Index, Kind, Log, LogError};
 use doorward_vocabulary::Verdict;
 
 use super::arguments::{FilterArguments, KindWord, VerdictWord};
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen::time;
 
 /// The record of a user, and where its parts lie.
 #[derive(Debug)]
@@ -41,9 +41,9 @@ impl Room {
 
 impl FilterArguments {
     pub fn filter(&self) -> Result<Filter> {
-        let now = time::now_ms();
+        let now = clock::now_ms();
         let moment = |text: &Option<String>| {
-            text.as_deref().map(|text| time::parse(text, now)).transpose().map_err(anyhow::Error::msg)
+            text.as_deref().map(|text| clock::parse(text, now)).transpose().map_err(anyhow::Error::msg)
         };
         let project = match &self.project {
             Some(path) => {

@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use super::arguments::ShowArguments;
 use super::list::{line, word_style};
 use super::room::Room;
+use crate::desk::screen::effect_line;
 use crate::hook::entry;
-use crate::machine::screen::{effect_line, time, visible};
+use crate::machine::clock;
+use crate::machine::visible;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -67,7 +69,7 @@ fn render(out: &mut dyn Write, record: &Record) -> Result<()> {
         "{STRONG}record {}{STRONG:#}  {}  {} UTC",
         header.sequence,
         header.kind.word(),
-        time::moment(header.time_ms)
+        clock::moment(header.time_ms)
     )?;
     match record.body.as_deref().map(serde_json::from_slice::<Value>) {
         None => writeln!(

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::arguments::StatsArguments;
 use super::room::Room;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 
 pub fn stats(room: &Room, arguments: &StatsArguments) -> Result<()> {
     let stats = room.index()?.stats(&arguments.filter.filter()?)?;

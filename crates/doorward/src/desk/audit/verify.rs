@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::arguments::VerifyArguments;
 use super::room::Room;
+use crate::desk::screen;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen::{self, visible};
+use crate::machine::visible;
 
 /// Findings shown on a terminal; JSON has more.
 const SHOWN: usize = 10;

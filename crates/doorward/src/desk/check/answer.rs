@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::memory::evaluation::Considered;
 
 /// One line of the output of `check --jsonl`.

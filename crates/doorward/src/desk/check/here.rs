@@ -9,12 +9,12 @@ use doorward_engine::{Mode, Policy, ToolCall, Verdict};
 use serde_json::{Value, json};
 
 use super::request::Request;
-use crate::cli::CheckArguments;
-use crate::hook::agents::Agent;
+use crate::desk::check::arguments::CheckArguments;
 use crate::hook::agents::shells::Here;
 use crate::hook::reviewer;
 use crate::hook::user_message;
 use crate::hook::{beside, entry};
+use crate::machine::agent::Agent;
 use crate::machine::key;
 use crate::machine::paths::Places;
 use crate::machine::private_state;
@@ -37,7 +37,7 @@ pub struct Asked {
 impl Asked {
     pub fn new(arguments: &CheckArguments) -> Asked {
         Asked {
-            agent: arguments.agent.map(crate::cli::AgentName::agent),
+            agent: arguments.agent.map(crate::desk::setup::AgentName::agent),
             mode: arguments.mode.map(Mode::from),
             session: arguments.session.clone().filter(|session| !session.is_empty()),
         }

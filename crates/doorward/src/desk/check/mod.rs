@@ -1,6 +1,7 @@
 //! `doorward check`: judges calls without running or recording them.
 
 mod answer;
+mod arguments;
 mod here;
 mod lines;
 mod request;
@@ -17,18 +18,19 @@ use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdi
 use serde_json::{Value, json};
 
 pub use answer::Answer;
+pub use arguments::CheckArguments;
 use here::Foreseen;
 use lines::{Line, Lines};
 pub use request::Request;
 use stats::Stats;
 
-use crate::cli::CheckArguments;
+use crate::desk::screen;
 use crate::hook::agents::shells::Here;
-use crate::hook::agents::{Agent, Asked, Proposed, Situation};
+use crate::hook::agents::{Asked, Proposed, Situation};
 use crate::hook::entry;
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record::{Ledger, Recorder};
-use crate::machine::screen;
 use crate::machine::world::{DiskWorld, project_root};
 use crate::memory::evaluation::{self, Considered};
 use crate::policy::load;
@@ -159,7 +161,7 @@ fn show(considered: &Considered, foreseen: Option<&Foreseen>, arguments: &CheckA
     screen::judgement(&mut out, considered)?;
     let faint = anstyle::Style::new().dimmed();
     for sentence in foreseen.map(Foreseen::sentences).unwrap_or_default() {
-        writeln!(out, "{faint}{}{faint:#}", screen::visible(&sentence))?;
+        writeln!(out, "{faint}{}{faint:#}", crate::machine::visible(&sentence))?;
     }
     if arguments.explain {
         screen::explanation(&mut out, considered)?;

@@ -95,7 +95,7 @@ impl Stats {
         ] {
             writeln!(out, "\n{title}")?;
             for (phrase, count) in ranking.top() {
-                writeln!(out, "  {count:>8}  {}", crate::machine::screen::visible(phrase))?;
+                writeln!(out, "  {count:>8}  {}", crate::machine::visible(phrase))?;
             }
         }
         Ok(())

@@ -18,8 +18,9 @@ use clap::Args;
 use doorward_engine::Verdict;
 use serde_json::json;
 
+use crate::desk::screen::verdict_style;
 use crate::machine::record;
-use crate::machine::screen::{verdict_style, visible};
+use crate::machine::visible;
 use crate::memory::snapshots;
 use stage::{Played, Stage, UNCOMMITTED};
 
@@ -188,7 +189,7 @@ fn cut(text: &str, room: usize) -> String {
 fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
     let places = &stage.surroundings.places;
     let mut log = doorward_ledger::Log::open(&record::directory(places))?;
-    record::checkpoint(places, &mut log, crate::machine::screen::time::now_ms())?;
+    record::checkpoint(places, &mut log, crate::machine::clock::now_ms())?;
     let verified = crate::desk::audit::verified(places)?;
     ensure!(verified.report.holds(), "the record of the demonstration does not hold");
     let said = verified.to_string();

@@ -9,8 +9,9 @@ use doorward_engine::Verdict;
 use serde_json::{Value, json};
 
 use super::repository;
-use crate::hook::agents::{Agent, Reply};
+use crate::hook::agents::Reply;
 use crate::hook::{Surroundings, answer};
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record;
 

@@ -7,7 +7,7 @@ use doorward_engine::Mode;
 
 use super::{Defect, Patient, exposed, foreign, project};
 use crate::desk::setup::{self, Fit, Part};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 /// Runs what was installed again.
 const AGAIN: &str = "`doorward setup` puts it right and proves it";

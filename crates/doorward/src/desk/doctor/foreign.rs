@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Defect, Patient, project};
 use crate::desk::setup;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 /// Events whose answer decides about a call.
 const DECIDING: [&str; 6] =

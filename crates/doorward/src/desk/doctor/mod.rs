@@ -16,9 +16,9 @@ use doorward_engine::Mode;
 use serde_json::{Value, json};
 
 use crate::desk::setup;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::policy::load::{self, Loaded};
 

@@ -10,11 +10,12 @@ use crate::desk::alerts;
 use crate::desk::audit::{Room, verified};
 use crate::desk::reconcile;
 use crate::desk::replay::upgrade;
+use crate::desk::screen;
 use crate::desk::status::overdue_tickets;
 use crate::hook::notify;
+use crate::machine::clock;
 use crate::machine::private_state;
 use crate::machine::record;
-use crate::machine::screen::{self, time};
 use crate::policy::client_rules;
 
 /// Transcripts are looked at so far back.
@@ -117,7 +118,7 @@ fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
         let what = format!("you let `{}` run {} times in a week", ticket.pattern, ticket.overrides);
         found.push(Defect::new("review-overdue", None, what, "`doorward tickets` shows it"));
     }
-    let now_ms = time::now_ms();
+    let now_ms = clock::now_ms();
     for review in crate::desk::tune::overdue(index, now_ms)? {
         let instead = "what nobody looks at drifts; a proposal changes nothing until you accept it";
         found.push(Defect::new("review-overdue", None, review.sentence(), instead));

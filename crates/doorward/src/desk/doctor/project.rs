@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Defect, Patient};
 use crate::desk::setup;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 use crate::machine::world::project_root;
 
 pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {

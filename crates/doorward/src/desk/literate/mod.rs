@@ -3,17 +3,25 @@
 mod markdown;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use clap::Args;
 use doorward_engine::{DescribedWorld, Description, Policy, ToolCall, Verdict, tool_from_json};
 use serde_json::{Value, json};
 
-use crate::cli::TestArguments;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::memory::evaluation::{self, Considered};
 use markdown::{Block, Row};
+
+/// Which expectations.
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Markdown files
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
 
 /// The machine of a table that describes none: a clean, trusted repository.
 const WORLD: &str = r#"{"home": "/home/dev", "project": "/home/dev/project", "scratch": ["/tmp/agent-session"],

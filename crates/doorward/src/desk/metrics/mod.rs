@@ -12,8 +12,8 @@ use clap::Args;
 use doorward_ledger::Metrics;
 
 use crate::desk::audit::Room;
+use crate::machine::clock;
 use crate::machine::paths::Places;
-use crate::machine::screen::time;
 use crate::memory::grants::Desk;
 
 /// How often `--watch` looks.
@@ -68,8 +68,8 @@ pub fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
 }
 
 fn figures(room: &Room, since: &str) -> Result<Figures> {
-    let now_ms = time::now_ms();
-    let since_ms = time::parse(since, now_ms).map_err(anyhow::Error::msg)?;
+    let now_ms = clock::now_ms();
+    let since_ms = clock::parse(since, now_ms).map_err(anyhow::Error::msg)?;
     let index = room.index()?;
     let standing = crate::desk::alerts::standing(&index, now_ms)?;
     let of_kind = |kind: doorward_ledger::AlertKind| {

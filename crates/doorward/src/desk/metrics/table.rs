@@ -6,7 +6,8 @@ use anstyle::Style;
 use doorward_ledger::Share;
 
 use super::Figures;
-use crate::machine::screen::{time, visible};
+use crate::machine::clock;
+use crate::machine::visible;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -17,7 +18,7 @@ const ROWS: usize = 8;
 pub fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
     let metrics = &figures.metrics;
     let all = &metrics.all;
-    writeln!(out, "{STRONG}since {}{STRONG:#} {FAINT}UTC{FAINT:#}", time::moment(metrics.since_ms))?;
+    writeln!(out, "{STRONG}since {}{STRONG:#} {FAINT}UTC{FAINT:#}", clock::moment(metrics.since_ms))?;
     writeln!(
         out,
         "{} decisions: {} approved ({}), {} asked about, {} blocked; {} let run by a person ({})",
@@ -36,7 +37,7 @@ pub fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
     }
     writeln!(out, "{} calls wait for an answer", figures.pending)?;
     shares(out, "category", &metrics.categories)?;
-    let named = |user: &Share| Share { name: crate::machine::screen::user(&user.name), ..user.clone() };
+    let named = |user: &Share| Share { name: crate::desk::screen::user(&user.name), ..user.clone() };
     shares(out, "user", &metrics.users.iter().map(named).collect::<Vec<Share>>())?;
     shares(out, "project", &metrics.projects)?;
     counts(out, "rules that settled or blocked most", &metrics.rules)?;

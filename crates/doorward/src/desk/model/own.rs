@@ -17,11 +17,12 @@ use super::measure::Scored;
 use super::rows::{Row, Use};
 use crate::desk::audit::Room;
 use crate::desk::replay::{self, Aftermath, Past, each};
-use crate::desk::setup::write;
+use crate::desk::screen;
+use crate::machine::atomic_file;
 use crate::machine::checked_read;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::{self, time};
 use crate::policy::load::Instead;
 use crate::policy::trust::person;
 
@@ -81,7 +82,7 @@ pub fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Result<ExitC
         bail!("what was learnt would have decided everything on record as before; nothing was written");
     }
     let path = out.map_or_else(|| room.places.state().join("proposals/scorer.tsv"), PathBuf::from);
-    write::replace(&path, &text)?;
+    atomic_file::replace(&path, &text)?;
     writeln!(stdout, "written to `{0}`; `doorward model adopt {0}` puts it in use", path.display())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -122,7 +123,7 @@ pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
     let target = room.places.config_directory().join("scorer.tsv");
     let body = PolicyBody {
         what: format!("the scorer `{file}` was adopted"),
-        before: write::text(&target)?.map(|text| hash(&text)),
+        before: atomic_file::text(&target)?.map(|text| hash(&text)),
         after: text.as_deref().map(hash),
         user: Some(rustix::process::geteuid().as_raw().to_string()),
         project: None,
@@ -131,8 +132,8 @@ pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
     let _receipt =
         Ledger::of(&room.places).append(entry).context("the change cannot be recorded, so nothing was changed")?;
     match &text {
-        Some(text) => write::replace(&target, text)?,
-        None => write::remove(&target)?,
+        Some(text) => atomic_file::replace(&target, text)?,
+        None => atomic_file::remove(&target)?,
     }
     writeln!(out, "done; `doorward model adopt {BUILT_IN}` goes back to the built-in one")?;
     Ok(ExitCode::SUCCESS)
@@ -150,7 +151,7 @@ fn checked(shipped: &[Row], path: &Path) -> Result<String> {
 
 /// What the record says about calls that layer 2 was asked about.
 fn labelled(room: &Room) -> Result<Vec<Row>> {
-    let since_ms = time::now_ms().saturating_sub(QUARTER_MS);
+    let since_ms = clock::now_ms().saturating_sub(QUARTER_MS);
     let aftermath = Aftermath::read(&room.log, since_ms)?;
     let policy = Policy::built_in();
     let mut rows = Vec::new();
@@ -239,7 +240,7 @@ fn wrong(shipped: &[Row], scorer: &Scorer) -> Result<Wrong> {
 fn print_effect(out: &mut dyn Write, room: &Room, scorer: Scorer) -> Result<replay::Replayed> {
     let (here, instead) = (Instead::default(), Instead { scorer: Some(scorer), ..Instead::default() });
     let policies = replay::between(&room.places, &here, &instead);
-    let replayed = replay::replay(&room.log, time::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())?;
+    let replayed = replay::replay(&room.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())?;
     replay::sums(out, &replayed)?;
     Ok(replayed)
 }

@@ -8,7 +8,7 @@ use doorward_engine::{
 };
 
 use super::{Way, Yes};
-use crate::machine::screen::time::now_ms;
+use crate::machine::clock::now_ms;
 use crate::policy::from_history::{Calls, Item, id_of};
 
 /// More texts than these are no habit.

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::{Offer, open};
 use crate::desk::audit::Room;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
-use crate::machine::screen::{time, visible};
+use crate::machine::visible;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history::{self, Item};
 use crate::policy::trust::person;
@@ -73,14 +74,14 @@ pub fn decline(id: &str) -> Result<ExitCode> {
 /// Lists what was accepted.
 pub fn accepted(json: bool) -> Result<ExitCode> {
     let kept = Accepted::load(&places()?).map_err(anyhow::Error::msg)?;
-    let now_ms = time::now_ms();
+    let now_ms = clock::now_ms();
     let items: Vec<&Item> = kept.history.items().iter().filter(|item| item.is_current(now_ms)).collect();
-    let until = |item: &Item| time::moment(item.at_ms.saturating_add(from_history::LASTS_MS));
+    let until = |item: &Item| clock::moment(item.at_ms.saturating_add(from_history::LASTS_MS));
     let mut out = anstream::stdout().lock();
     if json {
         let shown = |item: &&Item| {
             json!({ "id": item.id, "pattern": item.pattern, "project": item.project,
-            "calls": item.calls, "acceptedOn": time::moment(item.at_ms), "until": until(item), "record": item.record })
+            "calls": item.calls, "acceptedOn": clock::moment(item.at_ms), "until": until(item), "record": item.record })
         };
         writeln!(out, "{:#}", Value::Array(items.iter().map(shown).collect()))?;
     } else if items.is_empty() {

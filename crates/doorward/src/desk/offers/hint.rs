@@ -4,8 +4,8 @@ use doorward_engine::{Clearance, Mode, Verdict};
 
 use super::build::may_be_offered;
 use super::{DAYS, OVERRIDES};
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::machine::screen::time::now_ms;
 use crate::memory::evaluation::Considered;
 use crate::memory::session::Session;
 use crate::policy::from_history::id_of;

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::desk::audit::Room;
 use crate::desk::replay::Aftermath;
 use crate::hook::entry;
-use crate::machine::screen::time;
+use crate::machine::clock;
 use crate::policy::from_history::{FromHistory, Item, id_of};
 use crate::policy::load::{self, Instead};
 
@@ -146,7 +146,7 @@ pub struct Yes {
 
 /// All offers that are open: enough overrides in seven days and since a person last said something about them.
 pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
-    let now_ms = time::now_ms();
+    let now_ms = clock::now_ms();
     let loaded = load::load(&room.places, None, "");
     let history = &loaded.accepted.history;
     let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
@@ -172,7 +172,7 @@ pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
 
 /// Patterns that layer 2 alone keeps asking about, which people let run all month: their past should count.
 pub fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
-    let now_ms = time::now_ms();
+    let now_ms = clock::now_ms();
     let loaded = load::load(&room.places, None, "");
     let history = &loaded.accepted.history;
     let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
@@ -267,7 +267,7 @@ impl Desk<'_> {
     /// What it would have done to the decisions of the month.
     fn effect(&self, item: &Item, agent: &str) -> Result<Effect> {
         let (before, after) = (self.policy(agent, None)?, self.policy(agent, Some(item))?);
-        let since_ms = time::now_ms().saturating_sub(MONTH_MS);
+        let since_ms = clock::now_ms().saturating_sub(MONTH_MS);
         let mut effect = Effect::default();
         for sequence in self.index.decisions_like(self.pattern, self.project, since_ms, TRIED)? {
             let Some(body) = self.body(sequence) else { continue };

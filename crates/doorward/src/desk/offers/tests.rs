@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::{Offer, Way, open};
 use crate::desk::audit::Room;
-use crate::hook::agents::Agent;
 use crate::hook::{Surroundings, answer};
+use crate::machine::agent::Agent;
+use crate::machine::clock::{clock, now_ms};
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
-use crate::machine::screen::time::{clock, now_ms};
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history::{self, DECLINED_MS, Item, LASTS_MS};
 use crate::policy::trust::change::Change;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::desk::audit::Room;
 use crate::desk::replay::{self, Aftermath, Past};
 use crate::desk::transcripts;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 /// Longer lines hold no command that a person typed.
 const LONGEST_LINE: u64 = 1 << 16;

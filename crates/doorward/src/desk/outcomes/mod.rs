@@ -21,7 +21,7 @@ use doorward_vocabulary::Verdict;
 use crate::desk::audit::Room;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history;
 use crate::policy::trust::person;

@@ -10,8 +10,8 @@ use doorward_vocabulary::CallId;
 use super::undone::{Change, Changes, SOON_MS, Undone};
 use crate::desk::audit::Room;
 use crate::desk::replay::{self, Aftermath, Past};
+use crate::machine::clock::milliseconds;
 use crate::machine::file_digests::{self, Seen};
-use crate::machine::screen::time::milliseconds;
 use crate::machine::world;
 
 /// What one decision changes and throws away.

@@ -6,8 +6,8 @@ use doorward_vocabulary::Verdict;
 use serde_json::json;
 
 use super::*;
+use crate::machine::clock::now_ms;
 use crate::machine::record;
-use crate::machine::screen::time::now_ms;
 
 struct Desk {
     base: tempfile::TempDir,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::reverts;
 use crate::desk::audit;
-use crate::hook::agents::Agent;
 use crate::hook::{Surroundings, answer as hook};
+use crate::machine::agent::Agent;
 use crate::memory::snapshots::tests::room::Room;
 
 const OLD: &str = "fn a() {}\n";

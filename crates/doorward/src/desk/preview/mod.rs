@@ -13,10 +13,10 @@ use clap::Args;
 use doorward_engine::{Facts, Judgement, Mode, Policy, ToolCall, Verdict};
 
 use crate::desk::transcripts::{self, Past, Source};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
+use crate::machine::clock;
 use crate::machine::key;
 use crate::machine::paths::Places;
-use crate::machine::screen::time;
 use crate::machine::world::{DiskWorld, project_root};
 use crate::memory::evaluation;
 use crate::policy::load::{self, Loaded};
@@ -69,7 +69,7 @@ impl Seen {
 pub fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     evaluation::silence_panics();
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    let since = time::parse(&arguments.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let mut judge = Judge::new(&places);
     let sources = transcripts::sources(&places, since);
     let is_watched = std::io::stderr().is_terminal();
@@ -113,7 +113,7 @@ impl Silenced {
 
 /// Tries allow patterns on the transcripts of the last 30 days.
 pub fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
-    let since = time::now_ms().saturating_sub(MONTH_MS);
+    let since = clock::now_ms().saturating_sub(MONTH_MS);
     let mut judge = Judge::new(places);
     transcripts::sources(places, since).iter().for_each(|source| judge.read(source, since));
     let seen = judge.seen();

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{Group, Seen};
 use crate::desk::transcripts::Source;
-use crate::hook::agents::Agent;
-use crate::machine::screen::visible;
+use crate::machine::agent::Agent;
+use crate::machine::visible;
 
 /// Groups that are shown on a screen; JSON has all.
 const SHOWN: usize = 12;

@@ -26,8 +26,9 @@ pub use show::{print, sums, to_json};
 pub use stream::{Passed, Past, each, others};
 
 use crate::desk::audit::Room;
+use crate::desk::screen;
+use crate::machine::clock;
 use crate::machine::paths::Places;
-use crate::machine::screen::{self, time};
 use crate::policy::load::{self, Instead};
 
 /// Something gets laxer, and nobody accepted it.
@@ -38,7 +39,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     let instead = arguments.instead()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     trusted(&room.places)?;
-    let since = time::parse(&arguments.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let replayed = if arguments.upgrade {
         upgrade::against_record(&room, since, screen::bar())?
     } else {

@@ -6,7 +6,9 @@ use doorward_engine::{Shift, Stand};
 use serde_json::{Value, json};
 
 use super::compare::{Change, Replayed, Sums, Verdicts};
-use crate::machine::screen::{time, verdict_style, visible};
+use crate::desk::screen::verdict_style;
+use crate::machine::clock;
+use crate::machine::visible;
 
 /// Prints what moves, laxer first, and the sums.
 pub fn print(out: &mut dyn Write, replayed: &Replayed, limit: usize) -> std::io::Result<()> {
@@ -140,7 +142,7 @@ fn change_json(change: &Change) -> Value {
             "rule": stand.rule })
     };
     json!({
-        "id": change.id, "sequence": change.sequence, "time": time::moment(change.time_ms), "agent": change.agent,
+        "id": change.id, "sequence": change.sequence, "time": clock::moment(change.time_ms), "agent": change.agent,
         "project": change.project, "tool": change.tool, "call": change.call, "category": change.category,
         "pattern": change.pattern, "rule": change.rule(), "before": stand(&change.before), "after": stand(&change.after),
         "shift": change.shift, "regret": change.is_regret, "overridden": change.is_overridden,

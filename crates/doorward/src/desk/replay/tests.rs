@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::compare::Verdicts;
 use super::*;
-use crate::hook::agents::Agent;
 use crate::hook::{Surroundings, answer as hook};
+use crate::machine::agent::Agent;
+use crate::machine::clock::now_ms;
 use crate::machine::record::{self, Ledger};
-use crate::machine::screen::time::now_ms;
 use crate::memory::grants::{Desk, Step, Yes, say_yes, to_type};
 use crate::policy::config::Config;
 

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::compare::{Replayed, replay};
 use super::{Policies, between};
 use crate::desk::audit::Room;
-use crate::desk::setup::write;
+use crate::machine::atomic_file;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::time::now_ms;
 use crate::policy::approved_config::{self, Accepted, BuiltIn};
 use crate::policy::load::Instead;
 use crate::policy::trust::person;
@@ -64,7 +64,7 @@ pub fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Wai
         accept(&room.places, &waiting)?;
         return Ok(None);
     }
-    write::replace(&file(&room.places), &serde_json::to_string(&waiting)?)?;
+    atomic_file::replace(&file(&room.places), &serde_json::to_string(&waiting)?)?;
     Ok(Some(waiting))
 }
 
@@ -109,7 +109,7 @@ fn accept(places: &Places, waiting: &Waiting) -> Result<()> {
         .append(Entry::new(&body)?)
         .context("the upgrade cannot be recorded, so nothing was changed")?;
     approved_config::accept_build(places)?;
-    write::remove(&file(places))
+    atomic_file::remove(&file(places))
 }
 
 fn found(places: &Places) -> Option<Waiting> {

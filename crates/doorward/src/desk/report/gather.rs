@@ -9,10 +9,10 @@ use doorward_vocabulary::Verdict;
 
 use crate::desk::audit::{Room, Verified, verified_watched};
 use crate::desk::status::{Ticket, open_tickets};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen::time;
 use crate::memory::grants::{Desk, TRIAL};
 use crate::policy::load::{self, Loaded};
 use crate::policy::rollout::View;
@@ -123,7 +123,7 @@ impl Sums {
 
 impl Gathered {
     pub fn new(places: Places) -> Result<Gathered> {
-        let now_ms = time::now_ms();
+        let now_ms = clock::now_ms();
         // Pi reads every file that there is.
         let loaded = load::load(&places, None, "pi");
         let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;

@@ -3,7 +3,7 @@
 use super::chart;
 use super::document::{Block, Content, Document, Moment, Part, Span, Table, Text, Tile, Tone};
 use super::matrix::{Matrix, Row, cell_words, tone};
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use doorward_engine::{Clearance, Floor, Reach, Reversibility, Scope, Verdict};
 
 const STYLE: &str = include_str!("style.css");

@@ -2,7 +2,7 @@
 
 use super::document::{Block, Chart, Content, Document, Moment, Span, Table, Text, Tile};
 use super::matrix::Matrix;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 
 /// The whole page.
 pub fn render(document: &Document) -> String {

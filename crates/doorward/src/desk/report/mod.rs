@@ -74,7 +74,7 @@ pub fn run(arguments: &ReportArguments) -> Result<ExitCode> {
 
 /// Writes the report of a home as HTML.
 pub fn write_html(places: &Places, path: &Path) -> Result<()> {
-    crate::desk::setup::replace(path, &html::render(&document(places.clone())?))
+    crate::machine::atomic_file::replace(path, &html::render(&document(places.clone())?))
 }
 
 fn document(places: Places) -> Result<Document> {
@@ -93,12 +93,8 @@ fn write(path: Option<&PathBuf>, text: &str) -> Result<()> {
         None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
         Some(path) => {
             let path = std::path::absolute(path)?;
-            crate::desk::setup::replace(&path, text)?;
-            Ok(writeln!(
-                anstream::stdout(),
-                "written to `{}`",
-                crate::machine::screen::visible(&path.display().to_string())
-            )?)
+            crate::machine::atomic_file::replace(&path, text)?;
+            Ok(writeln!(anstream::stdout(), "written to `{}`", crate::machine::visible(&path.display().to_string()))?)
         }
     }
 }

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::keys;
 use super::model::{Line, Model, Sight, Typing};
 use super::offer::{Offer, Wish};
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::memory::grants::show::{self, Depth, Tone};
 use crate::memory::grants::{Pending, Stand, to_type};
 

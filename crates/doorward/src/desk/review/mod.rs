@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::presence;
 use crate::machine::record::Ledger;
-use crate::machine::screen::time::now_ms;
 use crate::memory::grants::{self, Desk, Row, Step, Yes, answer};
 use crate::policy::trust::person;
 use model::{Deed, Model};

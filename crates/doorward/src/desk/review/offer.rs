@@ -6,9 +6,9 @@ use doorward_engine::Clearance;
 use crate::desk::audit::Room;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::{self, Change, List};
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
-use crate::machine::screen::time;
 use crate::memory::grants::{Desk, Pending, Yes, answer, narrow};
 use crate::policy::load::{self, Instead};
 use crate::policy::trust::ProjectOffer;
@@ -78,7 +78,7 @@ fn trust(places: &Places, call: &Pending) -> Result<Offer> {
         lines.extend(offered.harmful.iter().map(|recipe| format!("  {recipe}")));
     }
     let name = std::path::Path::new(root).file_name().and_then(|name| name.to_str()).unwrap_or(root);
-    let word = crate::machine::screen::visible(name).into_owned();
+    let word = crate::machine::visible(name).into_owned();
     Ok(Offer { wish: Wish::Trust, id: call.id.clone(), what: root.clone(), lines, word })
 }
 
@@ -115,7 +115,7 @@ fn effect(places: &Places, rule: &str) -> Result<Replayed> {
     let room = Room::open(places.clone())?;
     let (here, instead) = (Instead::default(), change.instead(&loaded));
     let policies = replay::between(&room.places, &here, &instead);
-    replay::replay(&room.log, time::now_ms().saturating_sub(MONTH_MS), &policies, |_| {})
+    replay::replay(&room.log, clock::now_ms().saturating_sub(MONTH_MS), &policies, |_| {})
 }
 
 /// The yes to this call comes first: it was given under the rules as they are.

@@ -7,7 +7,7 @@ use doorward_engine::{Pattern, Rule, Stage, Verdict};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::arguments::List;
-use crate::desk::setup::write;
+use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 use crate::policy::approved_config::{self, USER};
 use crate::policy::config::{Config, stages};
@@ -93,7 +93,7 @@ impl Change {
     /// Writes it into the user's files and lets it count. The record of it comes first.
     pub fn apply(&self, places: &Places) -> Result<()> {
         let path = self.file(places);
-        let before = write::text(&path)?.unwrap_or_default();
+        let before = atomic_file::text(&path)?.unwrap_or_default();
         let mut document: DocumentMut = before.parse().with_context(|| format!("`{}` is not TOML", path.display()))?;
         match self {
             Change::Own { stage, .. } => {
@@ -110,10 +110,10 @@ impl Change {
         }
         let text = document.to_string();
         match self {
-            Change::Own { .. } => write::replace(&path, &text),
+            Change::Own { .. } => atomic_file::replace(&path, &text),
             Change::BuiltIn { .. } | Change::Pattern { .. } => {
                 Config::parse(&text).map_err(anyhow::Error::msg)?;
-                write::replace(&path, &text)?;
+                atomic_file::replace(&path, &text)?;
                 approved_config::accept_in(places, USER, |config| self.enter(config))
             }
         }

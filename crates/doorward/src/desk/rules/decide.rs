@@ -12,9 +12,10 @@ use super::change::Change;
 use crate::desk::audit::Room;
 use crate::desk::offers;
 use crate::desk::replay::{self, Replayed};
+use crate::desk::screen;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::{self, time};
 use crate::policy::approved_config::{self, Accepted};
 use crate::policy::load::{self, Instead, Loaded};
 use crate::policy::trust::person;
@@ -86,7 +87,7 @@ pub fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()
 
 /// What a change would have done to recorded decisions.
 fn effect(room: &Room, loaded: &Loaded, change: &Change, over: &Over) -> Result<Replayed> {
-    let since = time::parse(&over.since, time::now_ms()).map_err(anyhow::Error::msg)?;
+    let since = clock::parse(&over.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let (here, instead) = (Instead::default(), change.instead(loaded));
     let policies = replay::between(&room.places, &here, &instead);
     replay::replay(&room.log, since, &policies, screen::bar())
@@ -96,7 +97,7 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
     let room = Room::open(places)?;
     let replayed = effect(&room, loaded, change, over)?;
     let mut out = anstream::stdout().lock();
-    writeln!(out, "if {}:", screen::visible(&change.what()))?;
+    writeln!(out, "if {}:", crate::machine::visible(&change.what()))?;
     replay::print(&mut out, &replayed, LISTED)?;
     let agreed = match change.word() {
         Some(word) => person::types(&format!("type `{word}` to let it block no longer"))? == word,

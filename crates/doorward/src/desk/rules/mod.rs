@@ -14,8 +14,8 @@ use doorward_engine::{Mode, Policy, Rule, Stage, Verdict};
 use doorward_ledger::AlertKind;
 use serde_json::{Value, json};
 
+use crate::desk::screen::verdict_style;
 use crate::machine::paths::Places;
-use crate::machine::screen::verdict_style;
 use crate::policy::load;
 pub use arguments::{List, RulesArguments};
 pub use change::Change;

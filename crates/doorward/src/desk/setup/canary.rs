@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::hook::agents::Agent;
-use crate::machine::screen::visible;
+use crate::machine::agent::Agent;
+use crate::machine::visible;
 
 /// How long Codex may take to list its hooks.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use crate::hook::agents::Agent as AgentKind;
+use crate::machine::agent::Agent as AgentKind;
 use crate::policy::config::{Agent, Questions};
 use crate::policy::trust::person;
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::hooks::{Hooks, Shape};
 use super::{Part, client};
-use crate::hook::agents::Agent;
 use crate::hook::agents::claude::ASKING;
+use crate::machine::agent::Agent;
 use crate::policy::config::Questions;
 
 pub const HOOKS: Hooks = Hooks {
@@ -39,7 +39,7 @@ pub fn directory(home: &str) -> PathBuf {
 pub fn parts(home: &str, program: &str, questions: Option<Questions>) -> Vec<Part> {
     let program = program.to_owned();
     let asks = questions == Some(Questions::Client);
-    let saved = super::write::text(&super::backup(&settings_file(home))).ok().flatten();
+    let saved = crate::machine::atomic_file::text(&super::backup(&settings_file(home))).ok().flatten();
     let before = saved.as_deref().and_then(client::default_mode);
     vec![Part {
         file: settings_file(home),

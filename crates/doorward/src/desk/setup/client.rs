@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::edit::{Container, skip_space};
-use super::{claude, codex, write};
-use crate::hook::agents::Agent;
+use super::{claude, codex};
 use crate::hook::agents::claude::{ASKING, AUTO};
+use crate::machine::agent::Agent;
+use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 use crate::policy::config::{Config, Questions};
 
@@ -31,7 +32,7 @@ pub fn mode(agent: Agent, home: &str, project: Option<&str>) -> Option<ClientMod
         Agent::Claude => Some(claude_mode(home, project)),
         Agent::Codex => {
             let file = codex::directory(home).join("config.toml");
-            let text = write::text(&file).ok().flatten().unwrap_or_default();
+            let text = atomic_file::text(&file).ok().flatten().unwrap_or_default();
             let config: Option<toml_edit::DocumentMut> = text.parse().ok();
             let policy = config.as_ref().and_then(|config| config.get("approval_policy"));
             let name = policy.map(|policy| policy.as_str().unwrap_or("granular").to_owned());

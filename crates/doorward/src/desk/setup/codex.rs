@@ -7,9 +7,10 @@ use doorward_ledger::Hash;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use super::Part;
 use super::hooks::{Hooks, Placed, Shape};
-use super::{Part, write};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
+use crate::machine::atomic_file;
 
 pub const HOOKS: Hooks = Hooks {
     agent: Agent::Codex,
@@ -45,7 +46,7 @@ pub fn hooks_file(home: &str) -> PathBuf {
 pub fn parts(home: &str, program: &str) -> Result<Vec<Part>> {
     let file = hooks_file(home);
     let names = names(&file);
-    let current = write::text(&file)?.unwrap_or_default();
+    let current = atomic_file::text(&file)?.unwrap_or_default();
     let old = trusted(&names, &HOOKS.placed(&current));
     let future = HOOKS.installed(&current, program).unwrap_or_default();
     let new = trusted(&names, &HOOKS.placed(&future));

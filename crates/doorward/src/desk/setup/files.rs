@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Part;
 use super::hooks::{Hooks, Shape};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 const GEMINI: Hooks = Hooks {
     agent: Agent::Gemini,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{claude, codex, files, opencode, pi};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 /// The agents that can be set up and are there: their program is on the search path, or their settings are.
 pub fn agents(home: &str, path: &str) -> Vec<Agent> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::edit::{Container, Piece, skip_space};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 /// Seconds after which the client gives up; doorward answers long before.
 pub const TIMEOUT: u32 = 60;

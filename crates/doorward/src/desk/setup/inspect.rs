@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::hooks::{self, Hooks, Placed};
-use super::{Part, json_meaning, opencode, pi, write};
-use crate::hook::agents::Agent;
+use super::{Part, json_meaning, opencode, pi};
+use crate::machine::agent::Agent;
+use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 
 /// A file of an agent, compared with what setup would make of it.
@@ -30,7 +31,7 @@ impl Fit {
 impl Part {
     /// Whether setup would leave the file as it is.
     pub fn fit(&self) -> Fit {
-        let text = match write::text(&self.file) {
+        let text = match atomic_file::text(&self.file) {
             Ok(text) => text.unwrap_or_default(),
             Err(error) => return Fit::Problem(format!("{error:#}")),
         };
@@ -46,7 +47,7 @@ impl Part {
 /// The program that the hooks or the extension of an agent run; `None` if nothing of ours is installed.
 pub fn program_of(agent: Agent, places: &Places) -> Option<String> {
     let named = |file: PathBuf| {
-        let text = write::text(&file).ok()??;
+        let text = atomic_file::text(&file).ok()??;
         json_meaning(&text)?.get("program")?.as_str().map(str::to_owned)
     };
     if agent == Agent::Pi {
@@ -76,13 +77,13 @@ pub fn unhooked(agent: Agent, places: &Places) -> Option<&'static str> {
 
 /// OpenCode asks about what nobody has judged.
 pub fn opencode_asks(places: &Places) -> bool {
-    let text = write::text(&opencode::settings_file(places.home())).ok().flatten().unwrap_or_default();
+    let text = atomic_file::text(&opencode::settings_file(places.home())).ok().flatten().unwrap_or_default();
     json_meaning(&text).is_some_and(|settings: Value| opencode::asks_by_itself(&settings))
 }
 
 fn installed(agent: Agent, places: &Places) -> Vec<Placed> {
     let Some((hooks, file)) = super::hooks(agent, places) else { return Vec::new() };
-    let text = write::text(&file).ok().flatten().unwrap_or_default();
+    let text = atomic_file::text(&file).ok().flatten().unwrap_or_default();
     hooks.placed(&text)
 }
 

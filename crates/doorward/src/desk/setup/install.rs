@@ -9,10 +9,11 @@ use doorward_ledger::{ModeBody, PolicyBody};
 
 use super::{
     Change, OWN_AGENT, Part, backup, by_person, choice, client, configured, inspect, not_understood, offer, prove,
-    show, write, write_mode,
+    show, write_mode,
 };
-use crate::cli::SetupArguments;
-use crate::hook::agents::Agent;
+use crate::desk::setup::arguments::SetupArguments;
+use crate::machine::agent::Agent;
+use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::world::project_root;
@@ -179,7 +180,7 @@ fn may_begin(places: &Places, wanted: &Wanted) -> Result<()> {
 }
 
 fn addition(part: Part) -> Result<Change> {
-    let old = write::text(&part.file)?;
+    let old = atomic_file::text(&part.file)?;
     let new =
         (part.with)(old.as_deref().unwrap_or_default()).map_err(|problem| not_understood(&part.file, &problem))?;
     Ok(Change { new: Some(new), old, part })
@@ -193,9 +194,9 @@ fn add(change: &Change) -> Result<()> {
     // What stood there before doorward came is what uninstalling brings back.
     let is_untouched = |old: &&String| (part.without)(old).is_ok_and(|without| without == **old);
     if let Some(before) = old.as_ref().filter(is_untouched) {
-        write::replace(&backup(&part.file), before)?;
+        atomic_file::replace(&backup(&part.file), before)?;
     }
-    write::replace(&part.file, new)
+    atomic_file::replace(&part.file, new)
 }
 
 /// Begins the record and sets the mode for hooks that somebody else installs: managed settings, a plugin.

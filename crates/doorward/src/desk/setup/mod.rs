@@ -1,5 +1,6 @@
 //! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and proves it; or takes it back.
 
+mod arguments;
 mod canary;
 mod choice;
 mod claude;
@@ -16,7 +17,6 @@ mod opencode;
 mod pi;
 mod prove;
 mod remove;
-pub mod write;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,19 +25,18 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::cli::SetupArguments;
-use crate::hook::agents::Agent;
+use crate::desk::screen;
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen;
 use crate::policy::config::{Agent as Choice, Config, Questions};
 use crate::policy::trust::person;
 use hooks::Hooks;
 
+pub use arguments::{AgentName, SetupArguments, StartingMode};
 pub use client::{mode as client_mode, questions as questions_of};
 pub use files::switched_off;
 pub use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
-pub use write::replace;
 
 /// What is left to do for an agent that doorward does not know.
 const OWN_AGENT: &str = "\
@@ -163,13 +162,13 @@ fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
 /// Writes the configuration and accepts the mode in it, which is on the record by now.
 fn write_mode(places: &Places, agent: &str, choice: &Choice, config: &str) -> Result<()> {
     let directories = |text: &str| Config::parse(text).map(|config| config.programs.directories);
-    let old = write::text(&places.config_file())?;
+    let old = crate::machine::atomic_file::text(&places.config_file())?;
     let had = directories(old.as_deref().unwrap_or_default()).map_err(anyhow::Error::msg)?;
     // Directories that stood in the file before were somebody else's choice.
     let added = if had.is_empty() { directories(config).map_err(anyhow::Error::msg)? } else { Vec::new() };
     crate::policy::approved_config::accept_mode(places, agent, choice, &added)?;
     if old.as_deref() != Some(config) {
-        write::replace(&places.config_file(), config)?;
+        crate::machine::atomic_file::replace(&places.config_file(), config)?;
     }
     Ok(())
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::cli::SetupArguments;
 use crate::desk::preview;
 use crate::desk::rules;
-use crate::hook::agents::Agent;
+use crate::desk::setup::arguments::SetupArguments;
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::policy::client_rules::{self, Offer};
 use crate::policy::load;
 use crate::policy::trust::{self, person};

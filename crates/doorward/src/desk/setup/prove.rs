@@ -3,8 +3,9 @@
 use anyhow::{Result, bail};
 use doorward_engine::Mode;
 
-use super::{canary, find, hooks, opencode, pi, search_path, write};
-use crate::hook::agents::Agent;
+use super::{canary, find, hooks, opencode, pi, search_path};
+use crate::machine::agent::Agent;
+use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 
 /// What a trial call showed.
@@ -14,7 +15,7 @@ const DENIED: &str = "trial rm -rf / denied";
 pub fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<String> {
     let judges = matches!(mode, Mode::Auto | Mode::ConfirmAll);
     let Some((hooks, file)) = super::hooks(agent, places) else { return prove_other(agent, places, judges) };
-    let written = write::text(&file)?.unwrap_or_default();
+    let written = atomic_file::text(&file)?.unwrap_or_default();
     let placed = hooks.placed(&written);
     let line = hooks.deciding_command(program);
     let command = |placed: &hooks::Placed| {

@@ -7,9 +7,10 @@ use anyhow::{Context, Result, bail};
 use doorward_ledger::PolicyBody;
 use toml_edit::DocumentMut;
 
-use super::{Change, Part, backup, by_person, inspect, not_understood, pi, program, show, write};
-use crate::cli::SetupArguments;
-use crate::hook::agents::Agent;
+use super::{Change, Part, backup, by_person, inspect, not_understood, pi, program, show};
+use crate::desk::setup::arguments::SetupArguments;
+use crate::machine::agent::Agent;
+use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Entry, Ledger, Recorder};
 use crate::policy::approved_config::{self, USER};
@@ -98,10 +99,10 @@ fn planned(places: &Places, agents: &[Agent]) -> Result<Vec<(Agent, Vec<Change>)
 fn take_out(places: &Places, agent: Agent, changes: &[Change]) -> Result<()> {
     for Change { part, new, .. } in changes.iter().filter(|change| change.old != change.new) {
         match new {
-            Some(new) => write::replace(&part.file, new)?,
-            None => write::remove(&part.file)?,
+            Some(new) => atomic_file::replace(&part.file, new)?,
+            None => atomic_file::remove(&part.file)?,
         }
-        write::remove(&backup(&part.file))?;
+        atomic_file::remove(&backup(&part.file))?;
         pi::leave(&part.file);
     }
     forget(places, agent)
@@ -113,7 +114,7 @@ fn forget(places: &Places, agent: Agent) -> Result<()> {
         return Ok(());
     }
     let file = places.config_file();
-    let text = write::text(&file)?.unwrap_or_default();
+    let text = atomic_file::text(&file)?.unwrap_or_default();
     let mut document: DocumentMut = text.parse().with_context(|| format!("`{}` is not TOML", file.display()))?;
     let agents = document.get_mut("agents").and_then(toml_edit::Item::as_table_like_mut);
     if agents.and_then(|agents| agents.remove(agent.name())).is_none() {
@@ -127,7 +128,7 @@ fn forget(places: &Places, agent: Agent) -> Result<()> {
         project: None,
     };
     let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the change cannot be recorded")?;
-    write::replace(&file, &document.to_string())?;
+    atomic_file::replace(&file, &document.to_string())?;
     approved_config::accept_in(places, USER, |config| {
         config.agents.remove(agent.name());
     })
@@ -167,9 +168,9 @@ fn purge(out: &mut dyn Write, places: &Places, arguments: &SetupArguments) -> Re
 }
 
 fn removal(part: Part) -> Result<Change> {
-    let old = write::text(&part.file)?;
+    let old = atomic_file::text(&part.file)?;
     let Some(current) = old.clone() else { return Ok(Change { part, old, new: None }) };
-    let saved = write::text(&backup(&part.file))?;
+    let saved = atomic_file::text(&backup(&part.file))?;
     let new = restored(&part, &current, saved.as_deref()).map_err(|problem| not_understood(&part.file, &problem))?;
     Ok(Change { part, old, new })
 }

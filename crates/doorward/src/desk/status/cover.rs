@@ -10,7 +10,8 @@ use crate::desk::audit::Room;
 use crate::desk::preview::common_start;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::{Change, List};
-use crate::machine::screen::{self, time};
+use crate::desk::screen;
+use crate::machine::clock;
 use crate::policy::load::{self, Instead};
 
 /// So far back a rule is tried.
@@ -31,7 +32,7 @@ impl Cover {
             let Ok(change) = Change::pattern(List::Allow, &pattern) else { continue };
             let (here, instead) = (Instead::default(), change.instead(&loaded));
             let policies = replay::between(&room.places, &here, &instead);
-            let since_ms = time::now_ms().saturating_sub(MONTH_MS);
+            let since_ms = clock::now_ms().saturating_sub(MONTH_MS);
             let replayed = replay::replay(&room.log, since_ms, &policies, screen::bar())?;
             if replayed.all.laxer > 0 {
                 return Ok(Some(Cover { pattern: pattern.into(), replayed }));

@@ -9,9 +9,9 @@ use super::{Counts, Figures, Ticket, said};
 use crate::desk::offers::Offer;
 use crate::desk::setup;
 use crate::desk::tune::Overdue;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::policy::client_rules;
 use crate::policy::load::Loaded;
 

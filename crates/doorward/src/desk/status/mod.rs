@@ -17,11 +17,13 @@ use serde_json::{Value, json};
 use crate::desk::audit::{Room, list};
 use crate::desk::offers::Offer;
 use crate::desk::replay::upgrade;
+use crate::desk::screen;
 use crate::desk::setup;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen::{self, time, visible};
+use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::memory::grants::Desk;
 use crate::policy::load::{self, Loaded};
@@ -114,7 +116,7 @@ pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let recent = index.list(&blocked(RECENT))?;
     let overdue = ticket::overdue(&index)?;
     let offers = crate::desk::offers::open(&room, &index)?;
-    let reviews = crate::desk::tune::overdue(&index, time::now_ms())?;
+    let reviews = crate::desk::tune::overdue(&index, clock::now_ms())?;
     let figures = Figures::of(&index, &room.places)?;
     let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
@@ -174,7 +176,7 @@ struct Figures {
 
 impl Figures {
     fn of(index: &Index, places: &Places) -> Result<Figures> {
-        let now_ms = time::now_ms();
+        let now_ms = clock::now_ms();
         let metrics = index.metrics(now_ms.saturating_sub(MONTH_MS), now_ms)?;
         let mut overrides = metrics.users;
         overrides.retain(|user| user.overridden > 0);
@@ -269,7 +271,7 @@ fn last(room: &Room, index: &Index) -> Result<Option<DecisionBody>> {
 fn denial(room: &Room, row: &Row) -> Value {
     let reason = body(room, row.sequence).and_then(|body| body.reasons.into_iter().next());
     json!({
-        "timestamp": time::moment(row.time_ms), "tool": row.tool, "reason": reason, "summary": row.text,
+        "timestamp": clock::moment(row.time_ms), "tool": row.tool, "reason": reason, "summary": row.text,
         "kind": row.violation, "session": row.session, "decision": row.id,
     })
 }

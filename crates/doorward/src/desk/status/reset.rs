@@ -9,9 +9,9 @@ use clap::Args;
 use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
 
 use crate::desk::audit::Room;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::time;
 use crate::memory::session::Session;
 use crate::policy::trust::person;
 
@@ -31,7 +31,7 @@ pub fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
     let filter = Filter {
         kind: Some(Kind::Decision),
         session: arguments.session.clone(),
-        since_ms: Some(time::now_ms().saturating_sub(RECENT_MS)),
+        since_ms: Some(clock::now_ms().saturating_sub(RECENT_MS)),
         ..Filter::default()
     };
     let rows = room.index()?.list(&filter)?;

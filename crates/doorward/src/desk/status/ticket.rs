@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 use super::cover::Cover;
 use crate::desk::audit::Room;
 use crate::desk::offers::{self, Offer};
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::{time, visible};
+use crate::machine::visible;
 use crate::policy::trust::person;
 
 /// So many overrides of one pattern …
@@ -79,7 +80,7 @@ pub fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
 
 /// All patterns with enough overrides in the last seven days and since their last review.
 pub fn open(index: &Index) -> Result<Vec<Ticket>> {
-    let since_ms = time::now_ms().saturating_sub(WINDOW_MS);
+    let since_ms = clock::now_ms().saturating_sub(WINDOW_MS);
     let closed = closings(index)?;
     let mut by_pattern: BTreeMap<PatternId, Vec<Override>> = BTreeMap::new();
     for one in index.overrides(since_ms)? {
@@ -103,7 +104,7 @@ pub fn open(index: &Index) -> Result<Vec<Ticket>> {
 pub fn overdue(index: &Index) -> Result<Vec<Ticket>> {
     let first = Filter { kind: Some(Kind::Decision), oldest_first: true, limit: Some(1), ..Filter::default() };
     let began_ms = index.list(&first)?.first().map(|row| row.time_ms);
-    let is_young = began_ms.is_none_or(|began| time::now_ms().saturating_sub(began) < WINDOW_MS);
+    let is_young = began_ms.is_none_or(|began| clock::now_ms().saturating_sub(began) < WINDOW_MS);
     if is_young { Ok(Vec::new()) } else { open(index) }
 }
 
@@ -149,7 +150,7 @@ fn list(tickets: &[Ticket], json: bool) -> Result<()> {
             "{}  {:>3} overrides, last {}  {}",
             ticket.id,
             ticket.overrides,
-            time::moment(ticket.last_ms),
+            clock::moment(ticket.last_ms),
             visible(&ticket.pattern)
         )?;
     }
@@ -160,7 +161,7 @@ fn list(tickets: &[Ticket], json: bool) -> Result<()> {
 }
 
 fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
-    let since_ms = time::now_ms().saturating_sub(WINDOW_MS);
+    let since_ms = clock::now_ms().saturating_sub(WINDOW_MS);
     let mut overrides = index.overrides(since_ms)?;
     overrides.retain(|one| one.pattern == ticket.pattern);
     let cover = Cover::of(room, &overrides)?;
@@ -177,7 +178,7 @@ fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
     writeln!(out, "{}", visible(&ticket.pattern))?;
     for one in &overrides {
         let why = one.why.as_deref().map(|why| format!("  because: {}", visible(why))).unwrap_or_default();
-        writeln!(out, "  {}  {}{why}", time::moment(one.time_ms), visible(&one.call).replace('\n', " ⏎ "))?;
+        writeln!(out, "  {}  {}{why}", clock::moment(one.time_ms), visible(&one.call).replace('\n', " ⏎ "))?;
     }
     for offer in &offers {
         writeln!(out, "offer {}: {}", offer.id, visible(&offer.sentence()))?;
@@ -208,7 +209,7 @@ mod tests {
         let mut number = 0;
         let mut overridden = |pattern: &str, ago_ms: u64| {
             number += 1;
-            let (id, now) = (format!("d{number}"), time::now_ms() - ago_ms);
+            let (id, now) = (format!("d{number}"), clock::now_ms() - ago_ms);
             let body = DecisionBody {
                 id: id.clone().into(),
                 pattern: Some(pattern.into()),

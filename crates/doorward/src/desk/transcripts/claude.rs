@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Calls, Format, Past, moment, text};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
 pub struct Reader {

@@ -4,7 +4,8 @@ use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
 use super::{Calls, Format, Past, moment, text};
-use crate::hook::agents::{Agent, directory_before};
+use crate::hook::agents::directory_before;
+use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
 pub struct Reader {

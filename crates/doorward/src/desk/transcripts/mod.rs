@@ -17,9 +17,10 @@ use std::time::UNIX_EPOCH;
 use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
-use crate::hook::agents::{Agent, Event, Proposed};
+use crate::hook::agents::{Event, Proposed};
+use crate::machine::agent::Agent;
+use crate::machine::clock;
 use crate::machine::paths::Places;
-use crate::machine::screen::time;
 
 /// The agents whose transcripts are read.
 pub const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
@@ -209,7 +210,7 @@ fn lines(path: &Path, mut format: impl Format) -> Found {
 fn moment(line: &Value, field: &str) -> u64 {
     let text = line.get(field).and_then(Value::as_str).unwrap_or_default();
     // `2026-11-15T18:32:19.576Z`: the second is enough.
-    text.get(..19).and_then(|text| time::parse(text, 0).ok()).unwrap_or_default()
+    text.get(..19).and_then(|text| clock::parse(text, 0).ok()).unwrap_or_default()
 }
 
 fn text<'v>(value: &'v Value, field: &str) -> Option<&'v str> {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::Value;
 
 use super::{Calls, Found, Past, text};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 const TOOLS: &str = "SELECT part.rowid, part.session_id, session.directory, part.time_created, part.data FROM part
     JOIN session ON session.id = part.session_id ORDER BY part.time_created, part.rowid";

@@ -4,7 +4,7 @@ use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
 use super::{Calls, Format, Past, moment, text};
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
 pub struct Reader {

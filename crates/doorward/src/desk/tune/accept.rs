@@ -16,10 +16,12 @@ use super::quarterly::QUARTER_MS;
 use crate::desk::audit::Room;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::Change;
-use crate::desk::setup::write;
+use crate::desk::screen;
+use crate::machine::atomic_file;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::{self, time, visible};
+use crate::machine::visible;
 use crate::policy::approved_config::{self, Accepted, USER};
 use crate::policy::config::Numbers;
 use crate::policy::from_history;
@@ -151,7 +153,7 @@ impl Plan {
     fn effect(&self, room: &Room) -> Result<Replayed> {
         let (here, instead) = (Instead::default(), self.instead()?);
         let policies = replay::between(&room.places, &here, &instead);
-        replay::replay(&room.log, time::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())
+        replay::replay(&room.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())
     }
 
     fn instead(&self) -> Result<Instead> {
@@ -201,7 +203,7 @@ impl Plan {
         let _receipt = ledger.append(entry).context("the change cannot be recorded, so nothing was changed")?;
         if !self.proposal.threshold.is_empty() {
             let numbers = self.numbers()?;
-            write::replace(&places.thresholds_file(), &numbers.print())?;
+            atomic_file::replace(&places.thresholds_file(), &numbers.print())?;
             approved_config::accept_in(places, THRESHOLDS, |config| config.thresholds = numbers)?;
         }
         for RuleChange { id, to, .. } in &self.proposal.rule {

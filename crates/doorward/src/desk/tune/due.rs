@@ -5,8 +5,8 @@ use doorward_ledger::{Filter, Index, Kind, PolicyBody};
 use serde::Serialize;
 
 use super::Review;
+use crate::machine::clock;
 use crate::machine::record::{Entry, Recorder};
-use crate::machine::screen::time;
 
 /// A review that nobody made in time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,8 +19,8 @@ pub struct Overdue {
 
 impl Overdue {
     pub fn sentence(&self) -> String {
-        let last = self.last_ms.map_or("never made".to_owned(), |last| format!("last made {}", time::moment(last)));
-        let (word, since) = (self.review.word(), time::moment(self.since_ms));
+        let last = self.last_ms.map_or("never made".to_owned(), |last| format!("last made {}", clock::moment(last)));
+        let (word, since) = (self.review.word(), clock::moment(self.since_ms));
         format!("the {word} review is due since {since} ({last}); `doorward tune {word}` makes it")
     }
 }
@@ -68,7 +68,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let places = Places::at(home.path().to_str().unwrap());
         record::begin(&places).unwrap();
-        let now_ms = time::now_ms();
+        let now_ms = clock::now_ms();
         let due = || {
             let log = Log::open(&record::directory(&places)).unwrap();
             let (index, _) = Index::rebuild(&home.path().join("index"), &log).unwrap();

@@ -9,7 +9,7 @@ use doorward_vocabulary::Verdict;
 use serde::Serialize;
 
 use super::history::Past;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 
 /// At most this share of what was approved may be regretted.
 pub const REGRET: f64 = 0.01;
@@ -155,7 +155,7 @@ pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<(
         writeln!(
             out,
             "  {:<10}{let_run} of {answered} answers, others about {expected:.0}",
-            visible(&crate::machine::screen::user(user))
+            visible(&crate::desk::screen::user(user))
         )?;
     }
     Ok(())

@@ -26,9 +26,11 @@ use crate::desk::audit::Room;
 use crate::desk::offers;
 use crate::desk::outcomes;
 use crate::desk::replay;
+use crate::desk::screen;
+use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
-use crate::machine::screen::{self, time, visible};
+use crate::machine::visible;
 use crate::policy::load;
 use crate::policy::trust::person;
 
@@ -137,7 +139,7 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode> {
 fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
     let policy = in_force(&places)?;
     let room = Room::open(places)?;
-    let now_ms = time::now_ms();
+    let now_ms = clock::now_ms();
     let _found = outcomes::look(&room, now_ms.saturating_sub(review.reach_ms()))?;
     let judging = (review != Review::Weekly).then_some(&policy);
     let history = History::read(&room, now_ms.saturating_sub(review.reach_ms()), judging, screen::bar())?;
@@ -149,7 +151,7 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
         }
         Review::Quarterly => Reviewed::Quarterly(quarterly::review(&history, &policy)),
     };
-    let made = Proposal::new(review, time::moment(now_ms), &policy, history.head.clone());
+    let made = Proposal::new(review, clock::moment(now_ms), &policy, history.head.clone());
     let mut proposal = reviewed.proposal(made);
     let effect = match (&mut proposal, review) {
         (Some(proposal), Review::Quarterly) => {
@@ -166,7 +168,7 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
     }
     let mut out = anstream::stdout().lock();
     if json {
-        let shown = json!({ "review": review, "until": time::moment(now_ms), "report": reviewed.to_json()?, "leftOut": history.left_out(), "proposal": path, "effect": effect.as_ref().map(|effect| replay::to_json(effect, 0)) });
+        let shown = json!({ "review": review, "until": clock::moment(now_ms), "report": reviewed.to_json()?, "leftOut": history.left_out(), "proposal": path, "effect": effect.as_ref().map(|effect| replay::to_json(effect, 0)) });
         writeln!(out, "{shown:#}")?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -11,7 +11,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::Review;
 use crate::desk::replay::Replayed;
-use crate::desk::setup::write;
+use crate::machine::atomic_file;
 use crate::machine::checked_read;
 use crate::machine::paths::Places;
 use crate::policy::from_history;
@@ -120,7 +120,7 @@ impl Proposal {
     pub fn save(&self, places: &Places) -> Result<PathBuf> {
         let day = self.made.get(..10).unwrap_or_default();
         let path = directory(places).join(format!("{day}-{}.toml", self.review.word()));
-        write::replace(&path, &self.text(places)?)?;
+        atomic_file::replace(&path, &self.text(places)?)?;
         Ok(path)
     }
 

@@ -11,7 +11,7 @@ use super::history::History;
 use super::proposal::{KeptRule, RuleChange};
 use super::rate::Rate;
 use super::without::Without;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::policy::config::stages;
 
 pub const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;

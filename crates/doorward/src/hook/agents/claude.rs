@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Asked, Ended, Event, Proof};
+use super::{Asked, Ended, Event, Proof};
+use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false, denied: Ended::Declined };

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Proof, Reply, patch};
+use super::{Asked, Decision, Ended, Event, Proof, Reply, patch};
+use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Codex, tool, turn: "turn_id", proof, answers_requests: true, denied: Ended::Declined };

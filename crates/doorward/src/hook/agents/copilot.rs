@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 
 use super::dialect;
 use super::fields::Fields;
-use super::{
-    Agent, Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situation, Step, likeness, patch, unknown,
-};
+use super::{Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situation, Step, likeness, patch, unknown};
+use crate::machine::agent::Agent;
 
 /// Reads one payload. What happened is told by the fields that are there; whatever has a tool and no result is a call.
 pub fn translate(payload: &Value) -> Result<Event, String> {

@@ -4,7 +4,8 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Situation, Step, unknown};
+use super::{Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Situation, Step, unknown};
+use crate::machine::agent::Agent;
 
 /// Reads one payload.
 pub fn translate(payload: &Value) -> Result<Event, String> {

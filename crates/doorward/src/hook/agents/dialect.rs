@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::{
-    Agent, Asked, Decision, Ended, Event, Handed, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
+    Asked, Decision, Ended, Event, Handed, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
     unknown,
 };
+use crate::machine::agent::Agent;
 
 /// What differs from one agent to the next.
 #[derive(Clone, Copy)]

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Decision, Ended, Event, Proof, Reply, likeness, unknown};
+use super::{Decision, Ended, Event, Proof, Reply, likeness, unknown};
+use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Gemini, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };

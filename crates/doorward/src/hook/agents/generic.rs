@@ -4,9 +4,8 @@ use doorward_engine::{ToolCall, tool_from_json};
 use serde_json::{Value, json};
 
 use super::fields::Fields;
-use super::{
-    Agent, Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
-};
+use super::{Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step};
+use crate::machine::agent::Agent;
 
 /// Reads one event: `call`, `outcome`, `said` or `session`.
 pub fn translate(payload: &Value) -> Result<Event, String> {

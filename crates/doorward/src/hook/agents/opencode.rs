@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
 use super::gemini::within;
-use super::{Agent, Ended, Event, Proof, patch};
+use super::{Ended, Event, Proof, patch};
+use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Opencode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Decision, Ended, Event, Proof, Reply, Switched};
+use super::{Decision, Ended, Event, Proof, Reply, Switched};
+use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };

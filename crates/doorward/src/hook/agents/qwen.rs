@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Ended, Event, Proof, gemini};
+use super::{Ended, Event, Proof, gemini};
+use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker = Speaker {
     agent: Agent::Qwen,

@@ -7,7 +7,7 @@
 
 use doorward_engine::Shell;
 
-use super::Agent;
+use crate::machine::agent::Agent;
 
 /// Where zsh may lie.
 const ZSH: [&str; 4] = ["/bin/zsh", "/usr/bin/zsh", "/usr/local/bin/zsh", "/opt/homebrew/bin/zsh"];

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Agent, Ended, Event, Proof, claude};
+use super::{Ended, Event, Proof, claude};
+use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Vscode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };

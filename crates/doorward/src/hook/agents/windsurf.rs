@@ -6,7 +6,8 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::{Agent, Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness, unknown};
+use super::{Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness, unknown};
+use crate::machine::agent::Agent;
 
 /// Reads one payload.
 pub fn translate(payload: &Value) -> Result<Event, String> {

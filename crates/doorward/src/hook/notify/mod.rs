@@ -19,9 +19,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::desk::alerts;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
-use crate::machine::screen::{time::now_ms, visible};
+use crate::machine::visible;
 use crate::memory::grants::{Desk, Pending};
 use crate::policy::config::Notify;
 use crate::policy::load;

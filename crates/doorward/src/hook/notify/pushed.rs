@@ -19,9 +19,11 @@ use super::{SHOWN, note, spawned};
 use crate::desk::alerts;
 use crate::desk::audit::Room;
 use crate::desk::reconcile;
+use crate::machine::clock;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::machine::screen::{time, time::now_ms, visible};
+use crate::machine::visible;
 use crate::memory::grants::Desk;
 use crate::policy::config::Notify;
 use crate::policy::load;
@@ -249,7 +251,7 @@ fn worded(alert: &Alert) -> Note {
     };
     let json = json!({
         "event": "alert", "id": alert.id, "kind": kind, "about": about, "text": text,
-        "time": time::moment(alert.last_ms), "answer": answer,
+        "time": clock::moment(alert.last_ms), "answer": answer,
     });
     Note {
         title: format!("doorward alert: {kind}"),

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::machine::screen::visible;
+use crate::machine::visible;
 
 /// The tags and separators of the message; text that holds one of them was written to deceive, or is about us.
 const NAMES: &[&str] = &[

@@ -33,9 +33,9 @@ use serde::Serialize;
 
 use crate::hook::agents::Proposed;
 use crate::machine::checked_read;
+use crate::machine::clock::now_ms;
 use crate::machine::key;
 use crate::machine::paths::Places;
-use crate::machine::screen::time::now_ms;
 use crate::memory::evaluation::Considered;
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, Reasoned};

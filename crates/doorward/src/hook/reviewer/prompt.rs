@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::fence::{self, SEPARATOR};
 use super::transcript;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 
 /// Characters of one instruction file.
 const INSTRUCTIONS: usize = 4_000;

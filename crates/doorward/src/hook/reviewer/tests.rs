@@ -6,8 +6,8 @@ use doorward_ledger::{DecisionBody, Log};
 use serde_json::{Value, json};
 
 use super::server::{Does, Server, allows, declines, ok};
-use crate::hook::agents::Agent;
 use crate::hook::{Surroundings, answer};
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
 

@@ -4,7 +4,7 @@ use doorward_engine::redact;
 use serde_json::{Value, json};
 
 use super::fence::{self, shortened};
-use crate::machine::screen::visible;
+use crate::machine::visible;
 
 /// Characters of one entry.
 const ENTRY: usize = 2_000;

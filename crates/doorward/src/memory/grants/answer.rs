@@ -10,7 +10,7 @@ use super::pending::{Pending, Status};
 use super::repeat::{self, Repeat};
 use super::settle::user;
 use crate::machine::record::{Entry, Recorder};
-use crate::machine::screen::visible;
+use crate::machine::visible;
 
 /// So far apart two steps of a dual override are at least.
 pub const APART_MS: u64 = 30 * 1000;

@@ -138,7 +138,7 @@ fn approve_session(pending: &Pending, arguments: &ApproveArguments) -> Result<Ex
     let whose = if pending.subagent.is_empty() { "this session" } else { "this subagent's work" };
     writeln!(out, "for the rest of {whose}, 20 times and for an hour at most, without asking:")?;
     for class in shape.classes.iter().chain(&shape.targets) {
-        writeln!(out, "  {}", crate::machine::screen::visible(class))?;
+        writeln!(out, "  {}", crate::machine::visible(class))?;
     }
     if !person::agrees("let calls like this run?")? {
         bail!("nothing was approved");

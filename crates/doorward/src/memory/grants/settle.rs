@@ -12,7 +12,7 @@ use crate::hook::agents::Decision;
 use crate::hook::wording::{PROMPT, REFUSAL, Speech};
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Recorder};
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::memory::evaluation::Considered;
 use crate::memory::snapshots::Note;
 use crate::policy::load::Loaded;

@@ -9,8 +9,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::answer::to_type;
 use super::pending::{Edited, Pending};
 use super::queue::{Row, Stand};
+use crate::desk::screen::{Changed, differing, effect_line};
 use crate::hook::wording::sentence;
-use crate::machine::screen::{Changed, differing, effect_line, visible};
+use crate::machine::visible;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -98,7 +99,7 @@ const fn takes(needs: Clearance) -> &'static str {
 
 /// The list, each kind below its heading.
 pub fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
-    let width = crate::machine::screen::width();
+    let width = crate::desk::screen::width();
     let mut above = None;
     for row in rows {
         let heading = row.stand.heading();

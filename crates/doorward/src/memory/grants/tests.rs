@@ -16,11 +16,11 @@ use super::pending::Pending;
 use super::repeat::{LASTS_MS as SESSION_MS, USES};
 use super::settle::{Door, Found};
 use super::sweep::expire;
-use crate::hook::agents::Agent;
 use crate::hook::{Surroundings, answer as hook};
+use crate::machine::agent::Agent;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
-use crate::machine::screen::time::now_ms;
 
 /// A home with a trusted agent, and a project beside it.
 struct Room {
@@ -518,7 +518,7 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
         "tool_input": { "command": ASKED }, "tool_use_id": "t",
     });
     let surroundings =
-        Surroundings { agent: crate::hook::agents::Agent::Claude, places: room.places(), attended: true };
+        Surroundings { agent: crate::machine::agent::Agent::Claude, places: room.places(), attended: true };
     assert_eq!(hook(payload.to_string().as_bytes(), &surroundings).unwrap().stdout, "");
     assert!(room.desk().open().is_empty());
 }

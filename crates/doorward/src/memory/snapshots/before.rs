@@ -13,9 +13,9 @@ use super::store::{self, Store};
 use super::take;
 use super::undo;
 use crate::hook::agents::Decision;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::machine::screen::time::now_ms;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::machine::world::DiskWorld;
 use crate::memory::evaluation::Considered;
 

@@ -16,9 +16,9 @@ use super::show;
 use super::store::Store;
 use super::undo::{self, Undo};
 use crate::desk::audit::Room;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::time::now_ms;
 use crate::policy::load;
 use crate::policy::trust::person;
 
@@ -138,10 +138,10 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
         writeln!(out, "{:#}", json!({ "snapshots": ids, "steps": steps, "undo": undone.id, "short": undone.short }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    undone.short.iter().try_for_each(|short| writeln!(out, "{}", crate::machine::screen::visible(short)))?;
+    undone.short.iter().try_for_each(|short| writeln!(out, "{}", crate::machine::visible(short)))?;
     let git: u64 = undo.manifests.iter().map(|(manifest, _)| manifest.left_to_git).sum();
     if git > 0 {
-        let (files, them) = (crate::machine::screen::counted(git, "more file"), if git == 1 { "it" } else { "them" });
+        let (files, them) = (crate::machine::count::counted(git, "more file"), if git == 1 { "it" } else { "them" });
         writeln!(out, "`git restore` brings back {files}: git has {them}")?;
     }
     let are = if undone.paths == 1 { "path is as it was" } else { "paths are as they were" };
@@ -275,7 +275,7 @@ fn verify(out: &mut dyn Write, store: &Store, json: bool) -> Result<ExitCode> {
     if json {
         writeln!(out, "{:#}", json!({ "snapshots": all.len(), "objects": known.len(), "faults": faults }))?;
     } else {
-        faults.iter().try_for_each(|fault| writeln!(out, "{}", crate::machine::screen::visible(fault)))?;
+        faults.iter().try_for_each(|fault| writeln!(out, "{}", crate::machine::visible(fault)))?;
         writeln!(out, "{} snapshots, {} copies, {} faults", all.len(), known.len(), faults.len())?;
     }
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

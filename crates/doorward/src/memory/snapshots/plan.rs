@@ -205,7 +205,7 @@ impl Plan {
         self.bytes = self.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or(u64::MAX));
         let Limits { files, bytes, .. } = ground.limits;
         if self.files > files {
-            return Err(format!("more than {}", crate::machine::screen::counted(files, "file")));
+            return Err(format!("more than {}", crate::machine::count::counted(files, "file")));
         }
         if self.bytes > bytes {
             return Err(format!("more than {} MB", bytes / 1_000_000));

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::manifest::{Entry, Manifest, What};
 use super::restore::{Fate, Step};
 use super::store::{Kept, Store};
-use crate::machine::screen::{time, visible};
+use crate::machine::clock;
+use crate::machine::visible;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -28,7 +29,7 @@ pub fn line(out: &mut dyn Write, manifest: &Manifest, is_taken_back: bool) -> io
         out,
         "{STRONG}{}{STRONG:#}  {} UTC  {files:>5} {}  {:>9}  {}{FAINT}{state}{FAINT:#}",
         manifest.id,
-        time::moment(manifest.taken_ms),
+        clock::moment(manifest.taken_ms),
         if files == 1 { "file " } else { "files" },
         size(bytes),
         start(&manifest.call)
@@ -43,7 +44,7 @@ pub fn full(out: &mut dyn Write, manifest: &Manifest) -> io::Result<()> {
         writeln!(out, "  {}", entry_line(entry))?;
     }
     if manifest.left_to_git > 0 {
-        let files = crate::machine::screen::counted(manifest.left_to_git, "more file");
+        let files = crate::machine::count::counted(manifest.left_to_git, "more file");
         writeln!(out, "  {FAINT}{files} as git has it{FAINT:#}")?;
     }
     Ok(())
@@ -106,7 +107,7 @@ fn difference(out: &mut dyn Write, store: &Store, step: &Step) -> io::Result<()>
         None => None,
     };
     match (now, then) {
-        (Some(now), Some(then)) => crate::machine::screen::change(out, path, &now, &then),
+        (Some(now), Some(then)) => crate::desk::screen::change(out, path, &now, &then),
         (Some(_) | None, Some(_) | None) => writeln!(out, "  {FAINT}not text, or too long to show{FAINT:#}"),
     }
 }

@@ -8,7 +8,7 @@ use super::plan::{Item, Plan};
 use super::restore::{self, Fate, Step};
 use super::store::Store;
 use super::take;
-use crate::machine::screen::time::now_ms;
+use crate::machine::clock::now_ms;
 
 /// What an undo is about.
 #[derive(Debug)]

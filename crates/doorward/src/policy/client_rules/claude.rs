@@ -19,7 +19,7 @@ pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
 /// Both places count: whatever stands there only tightens.
 fn files_from(home: &str, project: Option<&str>, started: Option<&Path>) -> Vec<RuleFile> {
     let file = |name, path| RuleFile::new(name, path, Format::Claude);
-    let user = setup::directory_of(crate::hook::agents::Agent::Claude, Path::new(home)).join("settings.json");
+    let user = setup::directory_of(crate::machine::agent::Agent::Claude, Path::new(home)).join("settings.json");
     let mut found = vec![file("Claude Code, managed", PathBuf::from(MANAGED)), file("Claude Code, user", user)];
     let project = project.map(Path::new);
     let elsewhere = started.filter(|started| Some(*started) != project);

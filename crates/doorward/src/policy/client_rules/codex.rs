@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
 use crate::desk::setup;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 /// More spellings of one rule than anybody means.
 const SPELLINGS: usize = 256;

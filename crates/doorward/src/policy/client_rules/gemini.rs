@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
 use crate::desk::setup;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 
 /// What an administrator decides for the whole machine.
 const MANAGED: &str = "/etc/gemini-cli/settings.json";

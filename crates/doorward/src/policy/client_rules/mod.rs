@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use doorward_engine::{Facts, Pattern, Permissions};
 
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 use crate::machine::checked_read;
 use crate::policy::config::{Config, Note};
 

@@ -81,22 +81,22 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
     for entry in &entries {
         let text = format!("{} = {}", entry.key, entry.value);
         let also = if entry.overruled { ", overruled" } else { "" };
-        writeln!(out, "{:<1$}  # {2}{also}", crate::machine::screen::visible(&text), width + 3, entry.source)?;
+        writeln!(out, "{:<1$}  # {2}{also}", crate::machine::visible(&text), width + 3, entry.source)?;
     }
     writeln!(out)?;
     for source in &loaded.sources {
         let state = if source.is_there { "read" } else { "not there" };
         let rights = if source.rights == Rights::TightenOnly { ", may only tighten" } else { "" };
-        writeln!(out, "{}: {} ({state}{rights})", source.name, crate::machine::screen::visible(&source.place))?;
+        writeln!(out, "{}: {} ({state}{rights})", source.name, crate::machine::visible(&source.place))?;
         for note in source.notes() {
-            writeln!(out, "  note: `{}` {}", note.key, crate::machine::screen::visible(&note.text))?;
+            writeln!(out, "  note: `{}` {}", note.key, crate::machine::visible(&note.text))?;
         }
     }
     for sentence in loaded.unaccepted_sentences() {
-        writeln!(out, "without effect: {}", crate::machine::screen::visible(&sentence))?;
+        writeln!(out, "without effect: {}", crate::machine::visible(&sentence))?;
     }
     for problem in &loaded.problems {
-        writeln!(out, "problem: {}", crate::machine::screen::visible(problem))?;
+        writeln!(out, "problem: {}", crate::machine::visible(problem))?;
     }
     if !loaded.problems.is_empty() {
         writeln!(out, "until this is mended doorward is strict and asks about every call")?;

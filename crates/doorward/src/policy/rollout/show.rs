@@ -18,8 +18,9 @@ use super::state::{Rollout, Subject};
 use super::trial::{Arm, Standing, Stopping};
 use super::trigger;
 use crate::desk::audit::Room;
+use crate::machine::clock;
 use crate::machine::paths::Places;
-use crate::machine::screen::{time, visible};
+use crate::machine::visible;
 use crate::memory::grants::show::prose;
 use crate::policy::load::{self, Loaded};
 
@@ -57,7 +58,7 @@ impl Figures {
             // A trial counts from its first session to its last: leaving some out later would change the verdict.
             Subject::Thresholds => step.record,
             Subject::Agent(_) | Subject::Rule(_) => {
-                let since = time::now_ms().saturating_sub(criteria::WINDOW_MS);
+                let since = clock::now_ms().saturating_sub(criteria::WINDOW_MS);
                 evidence::first_since(&room, since)?.max(step.record)
             }
         };
@@ -155,7 +156,7 @@ fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Fi
     let Some(track) = rollout.track(subject) else { return Ok(()) };
     let now = track.now();
     writeln!(out, "{STRONG}{}{STRONG:#}: {}", visible(&subject.shown()), place(subject, track))?;
-    let since = format!("since {} UTC, entry {} of the record", time::moment(now.since_ms), now.record);
+    let since = format!("since {} UTC, entry {} of the record", clock::moment(now.since_ms), now.record);
     let how = if now.is_rollback { ", taken back to here" } else { "" };
     writeln!(out, "  {FAINT}{since}{how}{FAINT:#}")?;
     print_groups(out, &figures.groups)?;

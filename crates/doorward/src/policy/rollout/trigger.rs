@@ -12,9 +12,9 @@ use super::stage::{Stage, Step};
 use super::state::{Rollout, Subject};
 use crate::desk::alerts;
 use crate::desk::audit::Room;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::time::now_ms;
 use crate::policy::load;
 
 const HOUR_MS: u64 = 60 * 60 * 1000;

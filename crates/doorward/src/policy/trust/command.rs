@@ -116,7 +116,7 @@ pub fn reload() -> Result<ExitCode> {
         bail!("nothing was changed, and doorward stays strict until this is fixed: {problem}");
     }
     for sentence in loaded.unaccepted_sentences() {
-        writeln!(out, "{}", crate::machine::screen::visible(&sentence))?;
+        writeln!(out, "{}", crate::machine::visible(&sentence))?;
     }
     if !person::agrees("let the configuration as it is now count, in every running session too?")? {
         bail!("nothing was changed");
@@ -189,7 +189,7 @@ fn warn(change: &Change, places: &Places) -> Result<bool> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "Look at these recipes first. doorward blocks them even in a trusted project:")?;
     for line in harmful {
-        writeln!(out, "  {}", crate::machine::screen::visible(&line))?;
+        writeln!(out, "  {}", crate::machine::visible(&line))?;
     }
     Ok(true)
 }
@@ -252,11 +252,11 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
     for (root, pinned) in &trust.projects {
         let changed = pinned.changes(Path::new(root));
         let since = if changed.is_empty() { String::new() } else { format!("  changed since: {}", changed.join(", ")) };
-        writeln!(out, "project  {}{}", crate::machine::screen::visible(root), crate::machine::screen::visible(&since))?;
+        writeln!(out, "project  {}{}", crate::machine::visible(root), crate::machine::visible(&since))?;
     }
     for (path, pinned) in &trust.binaries {
         let since = if pinned.is_same(Path::new(path)) { "" } else { "  changed since" };
-        writeln!(out, "binary   {}{since}", crate::machine::screen::visible(path))?;
+        writeln!(out, "binary   {}{since}", crate::machine::visible(path))?;
     }
     if Inventory::of(&places).is_made() {
         writeln!(out, "tools    programs of tool chains, each as it was when it was listed")?;
@@ -267,7 +267,7 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
     for (server, pinned) in &trust.servers {
         let now = mcp::hash(&mcp::definitions(server, places.home(), here().as_deref()));
         let since = if now == *pinned { "" } else { "  changed since, or configured differently here" };
-        writeln!(out, "mcp      {}{since}", crate::machine::screen::visible(server))?;
+        writeln!(out, "mcp      {}{since}", crate::machine::visible(server))?;
     }
     if trust == Trust::default() {
         writeln!(out, "nothing is trusted by name yet")?;

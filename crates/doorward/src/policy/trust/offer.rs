@@ -4,9 +4,9 @@ use anyhow::Result;
 
 use super::change::Change;
 use super::recipes;
+use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
-use crate::machine::screen::time::now_ms;
 
 /// One project as it is now.
 #[derive(Debug)]

@@ -97,7 +97,7 @@ pub fn asked(question: &str) -> Result<Option<String>> {
     let mut terminal =
         OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
     forget_typed(&terminal);
-    write!(terminal, "{}", crate::machine::screen::visible(question))?;
+    write!(terminal, "{}", crate::machine::visible(question))?;
     terminal.flush()?;
     let mut line = String::new();
     let length = BufReader::new(terminal).read_line(&mut line)?;

@@ -11,10 +11,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use doorward_ledger::{Hash, PolicyBody};
 
+use crate::desk::screen;
 use crate::desk::setup;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::machine::screen::{self, visible};
+use crate::machine::visible;
 use crate::policy::trust::person;
 use proposal::{Applied, Proposal, propose};
 use questions::Question;
@@ -93,9 +94,9 @@ fn write(places: &Places, before: Option<&str>, text: &str) -> Result<()> {
         .append(Entry::new(&body)?)
         .with_context(|| format!("the change cannot be recorded, so {NOTHING}"))?;
     if let Some(before) = before {
-        setup::replace(&backup(&file), before)?;
+        crate::machine::atomic_file::replace(&backup(&file), before)?;
     }
-    setup::replace(&file, text)
+    crate::machine::atomic_file::replace(&file, text)
 }
 
 fn backup(file: &Path) -> PathBuf {

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use doorward_engine::Mode;
 use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
 
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 use crate::policy::config::profile::{AgentType, Choice, Constraint, Profile, RETAIN_DAYS, TrustContext};
 use crate::policy::config::{Config, WAIT_SECONDS};
 

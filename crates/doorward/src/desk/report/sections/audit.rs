@@ -6,7 +6,7 @@ use super::super::document::{Chart, Content, Part, Series, Shape, Text, Tone};
 use super::super::gather::{Day, Gathered, Recorded};
 use super::migration::cadence;
 use super::{METRICS, count};
-use crate::machine::screen::time;
+use crate::machine::clock;
 
 const STATS: &str = "doorward audit stats --kind decision --since DAY --until NEXT_DAY";
 
@@ -123,7 +123,7 @@ fn counts(list: &[(String, u64)]) -> Vec<Vec<Text>> {
 }
 
 fn date(day: &Day) -> String {
-    time::moment(day.start_ms).chars().take(10).collect()
+    clock::moment(day.start_ms).chars().take(10).collect()
 }
 
 fn days(days: &[Day]) -> Vec<Vec<Text>> {
@@ -207,7 +207,7 @@ fn alerts(gathered: &Gathered) -> Part {
         Text::code(alert.kind.word()).and(" about ").and(super::named(&alert.about)).and(Text::sentence(&format!(
             ": {} (last {})",
             alert.text,
-            time::moment(alert.last_ms)
+            clock::moment(alert.last_ms)
         )))
     });
     let standing: Vec<Text> = standing.collect();

@@ -4,8 +4,8 @@ use doorward_engine::Mode;
 
 use super::super::document::{Part, Text, Tone};
 use super::super::gather::Gathered;
-use crate::hook::agents::Agent;
-use crate::machine::screen::time;
+use crate::machine::agent::Agent;
+use crate::machine::clock;
 use crate::policy::rollout::{View, stated};
 
 const STATUS: &str = "doorward rollout status";
@@ -44,7 +44,7 @@ fn agent_row(gathered: &Gathered, views: &[View], agent: Agent) -> Vec<Text> {
 
 fn since(view: &View) -> Text {
     let how = if view.is_rollback { ", taken back to here" } else { "" };
-    Text::figure(time::moment(view.since_ms)).and(how)
+    Text::figure(clock::moment(view.since_ms)).and(how)
 }
 
 fn next(view: &View) -> Text {

@@ -12,7 +12,7 @@ mod profile;
 
 use super::document::{Block, Content, Document, Section, Text};
 use super::gather::{DAYS, Gathered};
-use crate::machine::screen::time;
+use crate::machine::clock;
 
 /// The command behind most figures.
 pub const METRICS: &str = "doorward metrics";
@@ -43,7 +43,7 @@ fn about(gathered: &Gathered) -> Vec<Block> {
         [
             Text::figure(env!("CARGO_PKG_VERSION")),
             Text::figure(&gathered.policy.version),
-            Text::figure(time::moment(gathered.now_ms)),
+            Text::figure(clock::moment(gathered.now_ms)),
             Text::figure(DAYS),
         ],
     );

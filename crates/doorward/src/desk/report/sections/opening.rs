@@ -5,7 +5,7 @@ use doorward_vocabulary::Verdict;
 use super::super::document::{Content, Moment, Part, Text, Tile, Tone};
 use super::super::gather::{Gathered, Latest, Recorded};
 use super::METRICS;
-use crate::machine::screen::time;
+use crate::machine::clock;
 
 /// Nothing where nothing has been recorded.
 pub fn parts(gathered: &Gathered) -> Vec<Part> {
@@ -53,7 +53,7 @@ fn moment(latest: &Latest) -> Moment {
         Verdict::Block => (Tone::Block, "blocked"),
     };
     Moment {
-        time: time::moment(latest.time_ms),
+        time: clock::moment(latest.time_ms),
         tone,
         word,
         agent: latest.agent.clone(),

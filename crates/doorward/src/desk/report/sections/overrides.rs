@@ -6,7 +6,7 @@ use doorward_ledger::Share;
 use super::super::document::{Part, Text};
 use super::super::gather::Gathered;
 use super::{METRICS, count, named, rest};
-use crate::machine::screen::time;
+use crate::machine::clock;
 
 /// More rows than a person reads.
 const ROWS: usize = 12;
@@ -53,7 +53,7 @@ fn review(gathered: &Gathered) -> Part {
                 Text::code(&ticket.id),
                 Text::code(ticket.pattern.as_str()),
                 count(ticket.overrides as u64),
-                Text::figure(time::moment(ticket.last_ms)),
+                Text::figure(clock::moment(ticket.last_ms)),
             ]
         })
         .collect();
@@ -74,7 +74,7 @@ fn review(gathered: &Gathered) -> Part {
 }
 
 fn named_users(users: &[Share]) -> Vec<Share> {
-    users.iter().map(|user| Share { name: crate::machine::screen::user(&user.name), ..user.clone() }).collect()
+    users.iter().map(|user| Share { name: crate::desk::screen::user(&user.name), ..user.clone() }).collect()
 }
 
 fn shares(list: &[Share]) -> Vec<Vec<Text>> {

@@ -7,7 +7,7 @@ use doorward_engine::knowledge::{self, tool::Risk};
 use super::super::document::{Part, Text, Tone};
 use super::super::gather::Gathered;
 use super::count;
-use crate::hook::agents::Agent;
+use crate::machine::agent::Agent;
 use crate::policy::config::WAIT_SECONDS;
 use crate::policy::config::profile::Choice;
 use crate::policy::load::MANAGED;

@@ -16,7 +16,7 @@ use crate::hook::reviewer::provider::Stage;
 use crate::hook::reviewer::reply::Decision;
 use crate::hook::reviewer::{cost, prompt::Prompt};
 use crate::machine::paths::Places;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::memory::evaluation::{self, Considered};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::REASONED_MS;

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use crate::desk::setup::write as files;
+use crate::machine::atomic_file as files;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::policy::approved_config;
 use crate::policy::load;
 use crate::policy::trust::person;

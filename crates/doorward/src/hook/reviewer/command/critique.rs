@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::hook::reviewer::lists::Lists;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::policy::config::{DEFAULTS, Note, Reviewer};
 
 /// Words that leave nothing out.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::written;
 use crate::hook::reviewer::chosen::{self, KNOWN, Reached};
 use crate::machine::paths::Places;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::policy::config::Reviewer;
 use crate::policy::load::{self, Loaded};

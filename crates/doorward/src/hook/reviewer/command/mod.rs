@@ -21,7 +21,7 @@ use super::lists::Lists;
 use super::prompt::{Matter, Prompt};
 use super::provider::Stage;
 use crate::machine::paths::Places;
-use crate::machine::screen::visible;
+use crate::machine::visible;
 use crate::memory::evaluation;
 use crate::policy::config::reviewer::REASONED_MS;
 use crate::policy::config::{DEFAULTS, Reviewer};

@@ -48,7 +48,7 @@ fn removing_what_is_old_never_takes_what_a_new_copy_needs() {
     assert_eq!(room.bash("t1", "rm a.txt").0, "allow");
     let store = room.store();
     let limits = Snapshots { keep_days: Some(0), store_megabytes: Some(0), ..Snapshots::default() }.limits();
-    let now = crate::machine::screen::time::now_ms();
+    let now = crate::machine::clock::now_ms();
     let pruned = prune(&store, limits, &Default::default(), now, Run::Real).unwrap();
     assert_eq!((pruned.snapshots.len(), pruned.objects), (0, 0), "a session of today needs it");
     let later = now + 3 * 24 * 60 * 60 * 1000;
@@ -94,7 +94,7 @@ fn no_object_goes_while_a_manifest_cannot_be_read() {
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[5] ^= 1;
     std::fs::write(&file, bytes).unwrap();
-    let later = crate::machine::screen::time::now_ms() + 400 * 24 * 60 * 60 * 1000;
+    let later = crate::machine::clock::now_ms() + 400 * 24 * 60 * 60 * 1000;
     let limits = Snapshots::default().limits();
     let pruned = prune(&store, limits, &Default::default(), later, Run::Real).unwrap();
     assert_eq!((pruned.unreadable.len(), pruned.objects), (1, 0));

@@ -11,8 +11,8 @@ use super::super::doors;
 use super::super::limits::Snapshots;
 use super::super::store::Store;
 use super::super::undo::{Undo, Undone};
-use crate::hook::agents::Agent;
 use crate::hook::{Surroundings, answer as hook};
+use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record;
 

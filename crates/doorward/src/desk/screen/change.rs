@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use super::visible;
+use crate::machine::visible;
 
 /// A line that is in one text only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

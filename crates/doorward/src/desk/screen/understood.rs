@@ -6,7 +6,7 @@ use doorward_engine::{Facts, Flow, Part};
 use doorward_shell::{Dialect, outline, parse};
 
 use super::judgement::{heading, one_line};
-use super::visible;
+use crate::machine::visible;
 
 /// More lines of one kind than a person reads.
 const LINES: usize = 200;

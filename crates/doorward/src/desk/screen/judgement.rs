@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use doorward_engine::{Effect, Judgement, Opinion, Part, Source, Verdict};
 
-use super::{understood, visible};
+use super::understood;
+use crate::machine::visible;
 use crate::memory::evaluation::Considered;
 
 const FAINT: Style = Style::new().dimmed();
