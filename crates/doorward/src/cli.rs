@@ -6,12 +6,12 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
     alerts, audit, check, demo, digest, doctor, literate, manual, metrics, model, outcomes, preview, reconcile, replay,
-    report, review, rules, setup, status, tune,
+    report, review, rollout, rules, setup, status, trust, tune,
 };
 use crate::hook::{notify, serve};
 use crate::machine::paths;
 use crate::memory::{grants, snapshots};
-use crate::policy::{config, rollout, trust};
+use crate::policy::config;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]

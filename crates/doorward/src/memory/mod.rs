@@ -7,3 +7,4 @@ pub mod grants;
 pub mod in_flight;
 pub mod session;
 pub mod snapshots;
+pub mod world;

@@ -7,5 +7,6 @@ pub mod from_history;
 pub mod load;
 pub mod rollout;
 pub mod session_policy;
+pub mod snapshot_limits;
 pub mod trust;
 pub mod user_files;

@@ -12,11 +12,11 @@ use clap::{Args, Subcommand};
 use doorward_ledger::{Alert, AlertBody, AlertKind, AlertState, AlertStep, Index};
 
 use crate::desk::audit::{Room, verified};
+use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
-use crate::policy::trust::person;
 
 #[derive(Debug, Args)]
 pub struct AlertsArguments {

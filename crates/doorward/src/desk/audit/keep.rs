@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::arguments::{CheckpointArguments, ExportArguments, FormatWord, ReindexArguments, RetainArguments};
 use super::room::Room;
+use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::policy::trust::person;
 
 pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
     let format = match arguments.format {

@@ -18,11 +18,12 @@ use crate::machine::agent::Agent;
 use crate::machine::key;
 use crate::machine::paths::Places;
 use crate::machine::private_state;
-use crate::machine::world::{DiskWorld, project_root};
+use crate::machine::world::project_root;
 use crate::memory::evaluation::{self, Considered};
 use crate::memory::grants::Door;
 use crate::memory::session::Session;
 use crate::memory::snapshots::Keeper;
+use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::{self, Loaded};
 use crate::policy::session_policy;
 

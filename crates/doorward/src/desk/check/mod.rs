@@ -31,8 +31,9 @@ use crate::hook::entry;
 use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record::{Ledger, Recorder};
-use crate::machine::world::{DiskWorld, project_root};
+use crate::machine::world::project_root;
 use crate::memory::evaluation::{self, Considered};
+use crate::memory::world::disk::DiskWorld;
 use crate::policy::load;
 
 /// Runs the command.

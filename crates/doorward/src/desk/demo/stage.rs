@@ -85,7 +85,7 @@ impl Stage {
         stage.file("home/.config/doorward/config.toml", config.as_bytes())?;
         let loaded = crate::policy::load::load(places, None, Agent::Claude.name());
         crate::policy::approved_config::accept(places, &loaded, &mut record::Ledger::of(places))?;
-        let _count = crate::policy::trust::tools(places)?;
+        let _count = crate::desk::trust::tools(places)?;
         Ok(stage)
     }
 

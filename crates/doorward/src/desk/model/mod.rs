@@ -81,14 +81,14 @@ enum Task {
         calls: PathBuf,
     },
     #[command(flatten)]
-    Reviewer(crate::hook::reviewer::command::Task),
+    Reviewer(crate::desk::reviewer::Task),
 }
 
 /// Runs the command.
 pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout();
     match &arguments.task {
-        Task::Reviewer(task) => return crate::hook::reviewer::command::run(task),
+        Task::Reviewer(task) => return crate::desk::reviewer::run(task),
         Task::Train { ledger: true, out: file, .. } => return own::train(&read(None)?, &prior()?, file.as_deref()),
         Task::Adopt { file } => return own::adopt(&read(None)?, file),
         Task::Train { facts, out: file, .. } => {

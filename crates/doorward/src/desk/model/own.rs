@@ -16,6 +16,7 @@ use super::fit;
 use super::measure::Scored;
 use super::rows::{Row, Use};
 use crate::desk::audit::Room;
+use crate::desk::person;
 use crate::desk::replay::{self, Aftermath, Past, each};
 use crate::desk::screen;
 use crate::machine::atomic_file;
@@ -24,7 +25,6 @@ use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::policy::load::Instead;
-use crate::policy::trust::person;
 
 /// Own calls that are wanted before anything is learnt from them, and among them calls that people did not want.
 const CALLS: usize = 500;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::{Offer, open};
 use crate::desk::audit::Room;
+use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history::{self, Item};
-use crate::policy::trust::person;
 
 /// What is typed to accept.
 const WORD: &str = "accept";

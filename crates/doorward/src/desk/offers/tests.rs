@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Offer, Way, open};
 use crate::desk::audit::Room;
+use crate::desk::trust::change::Change;
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
 use crate::machine::clock::{clock, now_ms};
@@ -15,7 +16,6 @@ use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history::{self, DECLINED_MS, Item, LASTS_MS};
-use crate::policy::trust::change::Change;
 
 const MINUTE_MS: u64 = 60 * 1000;
 

@@ -19,12 +19,12 @@ use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row};
 use doorward_vocabulary::Verdict;
 
 use crate::desk::audit::Room;
+use crate::desk::person;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history;
-use crate::policy::trust::person;
 
 /// Which decision, and how it turned out.
 #[derive(Debug, Args)]

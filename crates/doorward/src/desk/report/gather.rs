@@ -8,6 +8,7 @@ use doorward_ledger::{
 use doorward_vocabulary::Verdict;
 
 use crate::desk::audit::{Room, Verified, verified_watched};
+use crate::desk::rollout::view::View;
 use crate::desk::status::{Ticket, open_tickets};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
@@ -15,7 +16,6 @@ use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::memory::grants::{Desk, TRIAL};
 use crate::policy::load::{self, Loaded};
-use crate::policy::rollout::View;
 
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -133,7 +133,7 @@ impl Gathered {
             Ok(log) => Some(Recorded::new(Room { places: places.clone(), log }, now_ms)?),
         };
         let rollout = match record {
-            Some(_) => crate::policy::rollout::views(&places).map_err(|error| format!("{error:#}")),
+            Some(_) => crate::desk::rollout::view::views(&places).map_err(|error| format!("{error:#}")),
             None => Ok(Vec::new()),
         };
         Ok(Gathered { loaded, policy, now_ms, record, rollout })

@@ -6,12 +6,12 @@ use doorward_engine::Clearance;
 use crate::desk::audit::Room;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::{self, Change, List};
+use crate::desk::trust::offer::ProjectOffer;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::memory::grants::{Desk, Pending, Yes, answer, narrow};
 use crate::policy::load::{self, Instead};
-use crate::policy::trust::ProjectOffer;
 
 /// So far back a rule is tried.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;

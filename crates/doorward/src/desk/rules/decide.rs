@@ -11,6 +11,7 @@ use super::arguments::{List, Offering, Over, What};
 use super::change::Change;
 use crate::desk::audit::Room;
 use crate::desk::offers;
+use crate::desk::person;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::screen;
 use crate::machine::clock;
@@ -18,7 +19,6 @@ use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::policy::approved_config::{self, Accepted};
 use crate::policy::load::{self, Instead, Loaded};
-use crate::policy::trust::person;
 
 /// Changes that are listed before a person is asked.
 const LISTED: usize = 30;

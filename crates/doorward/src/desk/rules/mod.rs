@@ -144,6 +144,6 @@ pub fn defaults() -> Result<ExitCode> {
         "# alerts are looked for when a session ends and at least every {} decisions; [notify] says who is told",
         crate::machine::record::LOOK_EVERY
     )?;
-    crate::hook::reviewer::command::print_defaults(&mut out)?;
+    crate::desk::reviewer::print_defaults(&mut out)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use crate::desk::person;
 use crate::machine::agent::Agent as AgentKind;
 use crate::policy::config::{Agent, Questions};
-use crate::policy::trust::person;
 
 /// Asks a person how to start.
 pub fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {

@@ -215,7 +215,7 @@ pub fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> R
 
 /// Lists the programs of tool chains as they are now.
 fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
-    let listed = crate::policy::trust::tools(places)?;
+    let listed = crate::desk::trust::tools(places)?;
     if listed > 0 {
         writeln!(
             out,

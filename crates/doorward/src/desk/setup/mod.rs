@@ -25,12 +25,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::desk::person;
 use crate::desk::screen;
 use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::policy::config::{Agent as Choice, Config, Questions};
-use crate::policy::trust::person;
 use hooks::Hooks;
 
 pub use arguments::{AgentName, SetupArguments, StartingMode};

@@ -5,15 +5,16 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::desk::person;
 use crate::desk::preview;
 use crate::desk::rules;
 use crate::desk::setup::arguments::SetupArguments;
+use crate::desk::trust;
 use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::policy::client_rules::{self, Offer};
 use crate::policy::load;
-use crate::policy::trust::{self, person};
 
 /// Rules that are shown; the others are counted.
 const SHOWN: usize = 8;

@@ -8,6 +8,7 @@ use doorward_ledger::PolicyBody;
 use toml_edit::DocumentMut;
 
 use super::{Change, Part, backup, by_person, inspect, not_understood, pi, program, show};
+use crate::desk::person;
 use crate::desk::setup::arguments::SetupArguments;
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
@@ -15,7 +16,6 @@ use crate::machine::paths::Places;
 use crate::machine::record::{self, Entry, Ledger, Recorder};
 use crate::policy::approved_config::{self, USER};
 use crate::policy::load;
-use crate::policy::trust::person;
 
 /// Takes doorward out of the settings of the agents that were named, or of all that have it.
 pub fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {

@@ -9,11 +9,11 @@ use clap::Args;
 use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
 
 use crate::desk::audit::Room;
+use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::session::Session;
-use crate::policy::trust::person;
 
 /// Sessions that were silent for longer begin anew anyway.
 const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;

@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use super::cover::Cover;
 use crate::desk::audit::Room;
 use crate::desk::offers::{self, Offer};
+use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
-use crate::policy::trust::person;
 
 /// So many overrides of one pattern …
 const OVERRIDES: usize = 3;

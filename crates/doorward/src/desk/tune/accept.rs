@@ -14,6 +14,7 @@ use rustix::fs::FlockOperation;
 use super::proposal::{self, PatternChange, Proposal, RuleChange};
 use super::quarterly::QUARTER_MS;
 use crate::desk::audit::Room;
+use crate::desk::person;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::Change;
 use crate::desk::screen;
@@ -26,7 +27,6 @@ use crate::policy::approved_config::{self, Accepted, USER};
 use crate::policy::config::Numbers;
 use crate::policy::from_history;
 use crate::policy::load::{self, Instead, Loaded, THRESHOLDS};
-use crate::policy::trust::person;
 use crate::policy::user_files::Own;
 
 /// Changes that are listed before a person is asked.

@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use crate::desk::audit::Room;
 use crate::desk::offers;
 use crate::desk::outcomes;
+use crate::desk::person;
 use crate::desk::replay;
 use crate::desk::screen;
 use crate::machine::clock;
@@ -32,7 +33,6 @@ use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::policy::load;
-use crate::policy::trust::person;
 
 pub use due::{Overdue, overdue};
 use finding::Finding;

@@ -5,19 +5,18 @@
 
 mod breaker;
 mod cache;
-mod chosen;
-mod client;
-pub mod command;
+pub mod chosen;
+pub mod client;
 mod fault;
 mod fence;
-mod lists;
+pub mod lists;
 #[cfg(test)]
 mod llama_tests;
-mod prompt;
+pub mod prompt;
 #[cfg(test)]
 mod prompt_tests;
-mod provider;
-mod reply;
+pub mod provider;
+pub mod reply;
 #[cfg(test)]
 mod server;
 mod targets;
@@ -218,7 +217,7 @@ fn prepared(considered: &Considered, scene: &Scene<'_>) -> Result<Prompt, Fault>
     Prompt::new(Lists::of(scene.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
 }
 
-fn nonce() -> Option<String> {
+pub fn nonce() -> Option<String> {
     key::random().map(|bytes| bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -290,7 +289,7 @@ impl Usage {
 }
 
 /// In dollars, where the user said what tokens cost.
-fn cost(chosen: &Chosen, usage: Usage) -> Option<f64> {
+pub fn cost(chosen: &Chosen, usage: Usage) -> Option<f64> {
     let (input, output) = (chosen.provider.price_input?, chosen.provider.price_output?);
     Some((usage.tokens_read as f64 * input + usage.tokens_written as f64 * output) / 1e6)
 }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use doorward_engine::{Content, Kind, Tally, Tracking, World};
 
-use super::{DiskWorld, project_root};
+use super::project_root;
 use crate::machine::paths::Places;
+use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
 
 /// Generous beside the 20 ms of the budget: tests share their machine, and are not built for speed.

@@ -13,9 +13,9 @@ use super::desk::Desk;
 use super::pending::Pending;
 use super::queue::{Stand, queue};
 use super::show;
+use crate::desk::person;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
-use crate::policy::trust::person;
 
 /// The first of two steps was made; the call does not run yet.
 const HALF: u8 = 3;

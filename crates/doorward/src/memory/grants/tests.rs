@@ -333,7 +333,7 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
         for _ in 0..at_once {
             scope.spawn(|| {
                 let session = std::rc::Rc::new(crate::memory::session::Session::of(&places, "s"));
-                let world = crate::machine::world::DiskWorld::new(&places, &cwd, Some(cwd.clone()), &loaded)
+                let world = crate::memory::world::disk::DiskWorld::new(&places, &cwd, Some(cwd.clone()), &loaded)
                     .in_session(session);
                 let considered = crate::memory::evaluation::consider(&call, &world, &policy);
                 let (mode, key) = (Mode::Auto, [0; 16]);

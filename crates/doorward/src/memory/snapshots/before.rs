@@ -5,7 +5,6 @@ use doorward_engine::{
     Effect, Facts, Judgement, Mode, Operation, Policy, Reversibility, Scope, ToolCall, Verdict, snapshot,
 };
 
-use super::limits::Limits;
 use super::manifest::Manifest;
 use super::plan::{self, Ground, Plan, Wanted};
 use super::prune::{self, Run};
@@ -16,8 +15,9 @@ use crate::hook::agents::Decision;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::visible;
-use crate::machine::world::DiskWorld;
 use crate::memory::evaluation::Considered;
+use crate::memory::world::disk::DiskWorld;
+use crate::policy::snapshot_limits::Limits;
 
 /// Keeps copies for one call.
 #[derive(Debug)]

@@ -8,7 +8,6 @@ use clap::{Args, Subcommand};
 use doorward_ledger::{Became, OutcomeBody};
 use serde_json::json;
 
-use super::limits::Limits;
 use super::manifest::{Manifest, What};
 use super::prune::{self, Run};
 use super::restore::Fate;
@@ -16,11 +15,12 @@ use super::show;
 use super::store::Store;
 use super::undo::{self, Undo};
 use crate::desk::audit::Room;
+use crate::desk::person;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::policy::load;
-use crate::policy::trust::person;
+use crate::policy::snapshot_limits::Limits;
 
 /// Which call to take back.
 #[derive(Debug, Args)]

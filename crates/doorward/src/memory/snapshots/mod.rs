@@ -7,7 +7,6 @@ mod command;
 mod copy;
 mod doors;
 mod fault;
-mod limits;
 mod manifest;
 mod plan;
 mod prune;
@@ -23,5 +22,4 @@ pub mod tests;
 
 pub use before::{Keeper, Note, ended, ran};
 pub use command::{SnapshotsArguments, UndoArguments, snapshots, take_back, undo};
-pub use limits::Snapshots;
 pub use undoable::undoable;

@@ -10,8 +10,8 @@ use rustix::fs::{Dir, FileType, Stat};
 use rustix::io::Errno;
 
 use super::doors::Doors;
-use super::limits::Limits;
-use crate::machine::world::DiskWorld;
+use crate::memory::world::disk::DiskWorld;
+use crate::policy::snapshot_limits::Limits;
 
 /// So many paths are looked at for each file that may be copied.
 const LOOKS: u64 = 10;

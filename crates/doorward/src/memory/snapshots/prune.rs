@@ -6,11 +6,11 @@ use anyhow::Result;
 use doorward_ledger::Hash;
 use doorward_vocabulary::SessionId;
 
-use super::limits::Limits;
 use super::manifest::Manifest;
 use super::store::{Hold, Store};
 use crate::machine::paths::Places;
 use crate::memory::grants::Desk;
+use crate::policy::snapshot_limits::Limits;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 

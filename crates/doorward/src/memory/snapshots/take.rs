@@ -14,10 +14,10 @@ use rustix::fs::{FileType, Stat};
 use super::copy;
 use super::doors::{self, Doors};
 use super::fault::step;
-use super::limits::Limits;
 use super::manifest::{About, Entry, Manifest, Name, What};
 use super::plan::{Item, Plan, is_same, kind};
 use super::store::{Hold, Store};
+use crate::policy::snapshot_limits::Limits;
 
 /// Files that are open at the same time: written together, they become durable together.
 const TOGETHER: usize = 128;

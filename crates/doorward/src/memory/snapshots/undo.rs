@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::limits::Limits;
 use super::manifest::{After, Entry, Manifest, Stamp, What};
 use super::plan::{Item, Plan};
 use super::restore::{self, Fate, Step};
 use super::store::Store;
 use super::take;
 use crate::machine::clock::now_ms;
+use crate::policy::snapshot_limits::Limits;
 
 /// What an undo is about.
 #[derive(Debug)]

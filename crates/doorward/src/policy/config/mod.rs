@@ -25,7 +25,7 @@ pub use rights::Rights;
 pub use show::{ConfigArguments, built_in_limits, run, source_of_limit};
 pub use stages::Stages;
 
-use crate::memory::snapshots::Snapshots;
+use crate::policy::snapshot_limits::Snapshots;
 
 /// The content of `config.toml`; `check --jsonl` takes the same shape as `config`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

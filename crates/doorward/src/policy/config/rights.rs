@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use doorward_engine::Mode;
 
 use super::{Agent, Config, DEFAULTS, Notify, Profile, Questions, Reviewer, stages};
-use crate::memory::snapshots::Snapshots;
+use crate::policy::snapshot_limits::Snapshots;
 
 /// What a source may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

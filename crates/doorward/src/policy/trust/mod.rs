@@ -1,13 +1,8 @@
 //! What a person has trusted, with the hashes that make a later change visible.
 
-pub mod change;
-mod command;
 pub mod inventory;
 pub mod mcp;
-mod offer;
-pub mod person;
 pub mod pin;
-mod recipes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,8 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::machine::paths::Places;
 use crate::policy::config::{Config, DEFAULTS};
 
-pub use command::{TrustArguments, UntrustArguments, reload, this_project, tools, trust, untrust};
-pub use offer::ProjectOffer;
 pub use pin::{PinnedFile, PinnedProject};
 
 /// Everything trusted by name.
@@ -54,7 +47,7 @@ impl Trust {
     }
 
     /// Changes what is trusted.
-    fn update<R>(places: &Places, change: impl FnOnce(&mut Trust) -> R) -> Result<R, String> {
+    pub fn update<R>(places: &Places, change: impl FnOnce(&mut Trust) -> R) -> Result<R, String> {
         let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
         let states = States::at(&directory(places), key);
         states.update(OF, change).map_err(|error| broken(places, &error.to_string()))

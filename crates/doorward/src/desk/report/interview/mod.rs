@@ -11,12 +11,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use doorward_ledger::{Hash, PolicyBody};
 
+use crate::desk::person;
 use crate::desk::screen;
 use crate::desk::setup;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
-use crate::policy::trust::person;
 use proposal::{Applied, Proposal, propose};
 use questions::Question;
 

@@ -4,9 +4,9 @@ use doorward_engine::Mode;
 
 use super::super::document::{Part, Text, Tone};
 use super::super::gather::Gathered;
+use crate::desk::rollout::view::{View, stated};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
-use crate::policy::rollout::{View, stated};
 
 const STATUS: &str = "doorward rollout status";
 const EXPLAIN: &str = "doorward rollout status --explain";

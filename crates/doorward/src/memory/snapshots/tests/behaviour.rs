@@ -199,8 +199,8 @@ fn taking_back_can_be_taken_back() {
 
 #[test]
 fn a_whole_session_goes_back_to_its_beginning() {
-    use super::super::limits::Snapshots;
     use super::super::undo::Undo;
+    use crate::policy::snapshot_limits::Snapshots;
     let room = lived_in();
     let before = room.tree();
     for (id, command) in [("t1", "echo one > u.txt"), ("t2", "echo two > u.txt"), ("t3", "rm -rf notes u.txt")] {

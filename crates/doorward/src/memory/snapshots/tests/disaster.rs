@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use doorward_engine::{ToolCall, observe};
 
-use super::super::limits::Snapshots;
 use super::super::manifest::Manifest;
 use super::super::plan::{Ground, Plan, lost};
 use super::super::prune::{Run, prune};
 use super::super::store::Store;
 use super::super::take::take;
 use super::room::Room;
-use crate::machine::world::DiskWorld;
+use crate::memory::world::disk::DiskWorld;
+use crate::policy::snapshot_limits::Snapshots;
 
 #[test]
 fn copies_of_many_calls_at_once_do_not_disturb_each_other() {

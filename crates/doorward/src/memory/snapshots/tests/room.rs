@@ -8,13 +8,13 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::super::doors;
-use super::super::limits::Snapshots;
 use super::super::store::Store;
 use super::super::undo::{Undo, Undone};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record;
+use crate::policy::snapshot_limits::Snapshots;
 
 pub struct Room {
     base: tempfile::TempDir,

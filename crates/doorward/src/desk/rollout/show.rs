@@ -11,18 +11,21 @@ use doorward_vocabulary::Verdict;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::criteria::{self, Criterion};
-use super::evidence::{self, STAGE, Seen};
-use super::stage::{Stage, Step, Track};
-use super::state::{Rollout, Subject};
-use super::trial::{Arm, Standing, Stopping};
-use super::trigger;
 use crate::desk::audit::Room;
+use crate::desk::rollout::criteria;
+use crate::desk::rollout::criteria::Criterion;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::memory::grants::show::prose;
-use crate::policy::load::{self, Loaded};
+use crate::policy::load;
+use crate::policy::load::Loaded;
+use crate::policy::rollout::evidence;
+use crate::policy::rollout::evidence::{STAGE, Seen};
+use crate::policy::rollout::stage::{Stage, Step, Track};
+use crate::policy::rollout::state::{Rollout, Subject};
+use crate::policy::rollout::trial::{Arm, Standing, Stopping};
+use crate::policy::rollout::trigger;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

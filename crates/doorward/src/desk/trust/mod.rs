@@ -1,5 +1,9 @@
 //! `doorward trust` and `doorward untrust`: only for a person, shown before it is done, recorded.
 
+pub mod change;
+pub mod offer;
+pub mod recipes;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,13 +12,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 
-use super::change::Change;
-use super::inventory::Inventory;
-use super::{Trust, mcp, person, recipes};
+use crate::desk::person;
+use crate::desk::trust::change::Change;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::machine::world::project_root;
 use crate::policy::approved_config;
+use crate::policy::trust::inventory::Inventory;
+use crate::policy::trust::{Trust, mcp};
 
 /// What to trust; without anything: the project around this directory.
 #[derive(Debug, Args)]

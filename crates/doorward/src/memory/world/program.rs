@@ -10,8 +10,9 @@ use std::path::{Component, Path};
 
 use doorward_engine::{Identity, REBUILDABLE};
 
-use super::ownership::{self, belongs_to_system};
-use super::shelves::Shelves;
+use crate::machine::world::ownership;
+use crate::machine::world::ownership::belongs_to_system;
+use crate::machine::world::shelves::Shelves;
 use crate::policy::trust::PinnedFile;
 use crate::policy::trust::inventory::{Inventory, TOOL_CHAINS};
 

@@ -15,17 +15,20 @@ use clap::Subcommand;
 use doorward_engine::{DescribedWorld, Description, Policy, ToolCall};
 use serde_json::json;
 
-use super::chosen::{self, Chosen};
-use super::client::{self, Exchange};
-use super::lists::Lists;
-use super::prompt::{Matter, Prompt};
-use super::provider::Stage;
+use crate::hook::reviewer::chosen;
+use crate::hook::reviewer::chosen::Chosen;
+use crate::hook::reviewer::client;
+use crate::hook::reviewer::client::Exchange;
+use crate::hook::reviewer::lists::Lists;
+use crate::hook::reviewer::prompt::{Matter, Prompt};
+use crate::hook::reviewer::provider::Stage;
 use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::memory::evaluation;
 use crate::policy::config::reviewer::REASONED_MS;
 use crate::policy::config::{DEFAULTS, Reviewer};
-use crate::policy::load::{self, Loaded};
+use crate::policy::load;
+use crate::policy::load::Loaded;
 
 /// What to do with the reviewer's model.
 #[derive(Debug, Subcommand)]
@@ -158,6 +161,6 @@ fn prompt(
         transcript: &[],
         key: &key,
     };
-    let nonce = super::nonce().ok_or_else(|| anyhow!("no random number can be had"))?;
+    let nonce = crate::hook::reviewer::nonce().ok_or_else(|| anyhow!("no random number can be had"))?;
     Prompt::new(Lists::of(reviewer).policy(), matter, &nonce).map_err(anyhow::Error::msg)
 }

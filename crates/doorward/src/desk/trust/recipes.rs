@@ -6,8 +6,8 @@ use doorward_engine::{Policy, ToolCall, Verdict};
 use serde_json::Value;
 
 use crate::machine::paths::Places;
-use crate::machine::world::DiskWorld;
 use crate::memory::evaluation;
+use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
 
 /// More recipes than anybody reads; the rest is stopped when it is run.

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use crate::desk::person;
 use crate::machine::atomic_file as files;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::policy::approved_config;
 use crate::policy::load;
-use crate::policy::trust::person;
 
 /// The word for no reviewer at all.
 const NONE: &str = "none";

@@ -11,13 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::desk::check::Request;
 use crate::hook::reviewer::chosen;
-use crate::hook::reviewer::client::{self, Exchange};
+use crate::hook::reviewer::client;
+use crate::hook::reviewer::client::Exchange;
+use crate::hook::reviewer::cost;
+use crate::hook::reviewer::prompt::Prompt;
 use crate::hook::reviewer::provider::Stage;
 use crate::hook::reviewer::reply::Decision;
-use crate::hook::reviewer::{cost, prompt::Prompt};
 use crate::machine::paths::Places;
 use crate::machine::visible;
-use crate::memory::evaluation::{self, Considered};
+use crate::memory::evaluation;
+use crate::memory::evaluation::Considered;
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::REASONED_MS;
 

@@ -12,16 +12,18 @@ use doorward_engine::{
     Shell, Stats, Tally, Tracking, World,
 };
 
-use super::arrived::Arrived;
-use super::dependents::Sources;
-use super::objects::Id;
-use super::program::{self, Known, SystemDirectories};
-use super::repository::Repository;
-use super::{bounds, files, folding, mounts, session, temporary};
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
+use crate::machine::world::objects::Id;
+use crate::machine::world::repository::Repository;
+use crate::machine::world::{bounds, files, folding, mounts, session, temporary};
 use crate::memory::session::Session;
-use crate::policy::from_history::{self, FromHistory};
+use crate::memory::world::arrived::Arrived;
+use crate::memory::world::dependents::Sources;
+use crate::memory::world::program;
+use crate::memory::world::program::{Known, SystemDirectories};
+use crate::policy::from_history;
+use crate::policy::from_history::FromHistory;
 use crate::policy::load::Loaded;
 use crate::policy::trust::inventory::Inventory;
 use crate::policy::trust::{Trust, mcp};

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use doorward_engine::imports::{EVERYWHERE, HEAD, Imported, WIDELY};
 
-use super::bounds;
-use super::disk::DiskWorld;
+use crate::machine::world::bounds;
+use crate::memory::world::disk::DiskWorld;
 
 /// What files begin with, read once for a call that changes several.
 #[derive(Debug, Default)]

@@ -8,12 +8,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::written;
-use crate::hook::reviewer::chosen::{self, KNOWN, Reached};
+use crate::hook::reviewer::chosen;
+use crate::hook::reviewer::chosen::{KNOWN, Reached};
 use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::policy::config::Reviewer;
-use crate::policy::load::{self, Loaded};
+use crate::policy::load;
+use crate::policy::load::Loaded;
 
 /// What to list, and for whom.
 #[derive(Debug, Args)]

@@ -6,8 +6,9 @@ use std::process::Command;
 use doorward_engine::{Content, Kind, Tally, Tracking, World};
 use tempfile::TempDir;
 
-use super::{DiskWorld, project_root};
 use crate::machine::paths::Places;
+use crate::machine::world::project_root;
+use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
 
 struct Repository {

@@ -8,9 +8,11 @@ use std::process::{Command, Stdio};
 use doorward_engine::path::{Follow, resolve};
 use doorward_engine::{Tally, Tracking, World};
 
-use super::chance::{self, Chance, NAMES};
-use super::{DiskWorld, project_root};
 use crate::machine::paths::Places;
+use crate::machine::world::chance;
+use crate::machine::world::chance::{Chance, NAMES};
+use crate::machine::world::project_root;
+use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
 
 fn world(home: &Path, root: &Path) -> DiskWorld {

@@ -2,13 +2,14 @@
 
 use anyhow::Result;
 
-use super::criteria::{self, Criterion};
-use super::show::{Figures, is_over, named, place};
-use super::stage::Stage;
-use super::state::{Rollout, Subject};
-use super::trial::Stopping;
-use super::trigger;
+use crate::desk::rollout::criteria;
+use crate::desk::rollout::criteria::Criterion;
+use crate::desk::rollout::show::{Figures, is_over, named, place};
 use crate::machine::paths::Places;
+use crate::policy::rollout::stage::Stage;
+use crate::policy::rollout::state::{Rollout, Subject};
+use crate::policy::rollout::trial::Stopping;
+use crate::policy::rollout::trigger;
 
 /// One thing that is rolled out.
 #[derive(Debug)]

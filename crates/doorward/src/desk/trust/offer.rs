@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::change::Change;
-use super::recipes;
+use crate::desk::trust::change::Change;
+use crate::desk::trust::recipes;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;

@@ -7,13 +7,10 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use doorward_ledger::PolicyBody;
 
-use super::assign::OWN;
-use super::criteria::Criterion;
-use super::show::Figures;
-use super::stage::{Share, Stage, Step, Track};
-use super::state::{Rollout, Subject, Trial};
-use super::trial::Stopping;
-use super::{PromoteArguments, RollbackArguments, StartArguments, WhichArguments, set, trigger};
+use crate::desk::person;
+use crate::desk::rollout::criteria::Criterion;
+use crate::desk::rollout::show::Figures;
+use crate::desk::rollout::{PromoteArguments, RollbackArguments, StartArguments, WhichArguments};
 use crate::desk::setup;
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
@@ -23,7 +20,11 @@ use crate::machine::visible;
 use crate::memory::grants::show::prose;
 use crate::policy::config;
 use crate::policy::load;
-use crate::policy::trust::person;
+use crate::policy::rollout::assign::OWN;
+use crate::policy::rollout::stage::{Share, Stage, Step, Track};
+use crate::policy::rollout::state::{Rollout, Subject, Trial};
+use crate::policy::rollout::trial::Stopping;
+use crate::policy::rollout::{set, trigger};
 
 /// One change, ready to be asked about and made.
 struct Move {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use doorward_vocabulary::{Mode, Verdict};
 use serde::Serialize;
 
-use super::evidence::{Answer, Held, Seen};
-use super::stage::Stage;
-use super::state::{Subject, Trial};
-use super::trial::{Arm, Pairing, Standing, TrialResult};
+use crate::policy::rollout::evidence::{Answer, Held, Seen};
+use crate::policy::rollout::stage::Stage;
+use crate::policy::rollout::state::{Subject, Trial};
+use crate::policy::rollout::trial::{Arm, Pairing, Standing, TrialResult};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 

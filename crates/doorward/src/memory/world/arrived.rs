@@ -4,17 +4,15 @@ use std::path::Path;
 
 use doorward_engine::{Arrival, GitWrite, Rewrite, Standing};
 
-use super::DiskWorld;
-use super::index::Known;
-use super::objects::Id;
-use super::repository::Repository;
-use super::rewrites::{Standings, Writer};
 use crate::machine::checked_read;
+use crate::machine::world::index::Known;
+use crate::machine::world::objects::Id;
+use crate::machine::world::repository::Repository;
+use crate::machine::world::rewrites::{Standings, Writer};
+use crate::machine::world::versions::{FILE, below};
 use crate::memory::arrivals::Arrivals;
+use crate::memory::world::disk::DiskWorld;
 use crate::policy::trust::PinnedProject;
-
-/// Files larger than this are not hashed.
-const FILE: u64 = 8 << 20;
 
 /// How many commits are looked at to find what the project was trusted with.
 const PARTED: usize = 2_000;
@@ -221,26 +219,4 @@ impl Standings for DiskWorld {
             Standing::New
         }
     }
-}
-
-fn below(path: &str, directory: &str) -> bool {
-    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Git's names for what files of a work tree hold now.
-pub fn versions(root: &str, home: &str, paths: &[String]) -> Vec<(String, String)> {
-    let Some(repository) = Repository::at(root, home) else { return Vec::new() };
-    let version = |path: &String| {
-        let bytes = checked_read::bytes_of(Path::new(path), FILE)?;
-        Some((path.clone(), repository.blob_id(&bytes)?.to_string()))
-    };
-    paths.iter().filter(|path| below(path, root)).filter_map(version).collect()
-}
-
-/// The commit that is checked out in the work tree at `root`.
-pub fn head_of(root: &str) -> Option<String> {
-    let home = std::env::var("HOME").unwrap_or_default();
-    let repository = Repository::at(root, &home)?;
-    let head = repository.objects().ok()?.resolve("HEAD").ok()?;
-    Some(head.to_string())
 }

@@ -6,14 +6,15 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use doorward_ledger::PolicyBody;
 
-use super::inventory::{self, Inventory};
-use super::pin::{PinnedFile, PinnedProject};
-use super::{Trust, mcp};
 use crate::desk::setup;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Recorder};
 use crate::memory::session::Session;
 use crate::policy::config::Agent;
+use crate::policy::trust::inventory;
+use crate::policy::trust::inventory::Inventory;
+use crate::policy::trust::pin::{PinnedFile, PinnedProject};
+use crate::policy::trust::{Trust, mcp};
 
 /// A change, with everything looked up that it pins.
 #[derive(Debug)]

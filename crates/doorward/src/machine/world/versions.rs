@@ -1,0 +1,32 @@
+//! Which version of a file git has, as a name that does not depend on where it is kept.
+
+use std::path::Path;
+
+use super::repository::Repository;
+use crate::machine::checked_read;
+
+/// Files larger than this are not hashed.
+pub const FILE: u64 = 8 << 20;
+
+/// Git's names for what files of a work tree hold now.
+pub fn versions(root: &str, home: &str, paths: &[String]) -> Vec<(String, String)> {
+    let Some(repository) = Repository::at(root, home) else { return Vec::new() };
+    let version = |path: &String| {
+        let bytes = checked_read::bytes_of(Path::new(path), FILE)?;
+        Some((path.clone(), repository.blob_id(&bytes)?.to_string()))
+    };
+    paths.iter().filter(|path| below(path, root)).filter_map(version).collect()
+}
+
+/// The commit that is checked out in the work tree at `root`.
+pub fn head_of(root: &str) -> Option<String> {
+    let home = std::env::var("HOME").unwrap_or_default();
+    let repository = Repository::at(root, &home)?;
+    let head = repository.objects().ok()?.resolve("HEAD").ok()?;
+    Some(head.to_string())
+}
+
+/// A path is a directory or lies in it.
+pub fn below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

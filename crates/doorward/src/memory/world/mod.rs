@@ -1,0 +1,10 @@
+//! The machine as one call of a session sees it: the disk and git, what a person trusts, and what the session has done so far.
+
+#[cfg(test)]
+mod against_oracles;
+pub mod arrived;
+pub mod dependents;
+pub mod disk;
+pub mod program;
+#[cfg(test)]
+mod tests;
