@@ -1,14 +1,15 @@
 //! Every command a person can type, and where it leads.
 
+use crate::hook::notifier;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
-    alerts, audit, check, demo, digest, doctor, literate, manual, metrics, model, outcomes, preview, reconcile, replay,
-    report, review, rollout, rules, setup, status, trust, tune,
+    alerts, audit, check, demo, digest, doctor, literate, manual, metrics, model, notify, outcomes, preview, reconcile,
+    replay, report, review, rollout, rules, setup, status, trust, tune,
 };
-use crate::hook::{notify, serve};
+use crate::hook::serve;
 use crate::machine::paths;
 use crate::memory::{grants, snapshots};
 use crate::policy::config;
@@ -142,7 +143,7 @@ enum Command {
         id: Option<String>,
         /// Evaluate all alerts
         #[arg(long, value_name = "OCCASION", conflicts_with = "id")]
-        look: Option<notify::Occasion>,
+        look: Option<notifier::Occasion>,
     },
     /// Write the design document of this installation: eight sections, from the live configuration and record
     ///
@@ -232,7 +233,7 @@ pub fn command_line() -> ExitCode {
     };
     if let (false, Ok(places)) = (is_notifier, paths::Places::find()) {
         // What a person's command put on record may be an alert.
-        drop(notify::look(&places));
+        drop(notifier::look(&places));
     }
     code
 }

@@ -10,6 +10,7 @@ pub mod literate;
 pub mod manual;
 pub mod metrics;
 pub mod model;
+pub mod notify;
 pub mod offers;
 pub mod outcomes;
 pub mod person;

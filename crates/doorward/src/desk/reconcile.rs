@@ -12,8 +12,6 @@ use doorward_ledger::{Alert, AlertKind, Filter, Index, Kind};
 use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
-use crate::desk::alerts;
-use crate::desk::audit::Room;
 use crate::desk::outcomes;
 use crate::desk::transcripts::{self, Past};
 use crate::machine::agent::Agent;
@@ -21,10 +19,10 @@ use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
+use crate::memory::alerts;
+use crate::memory::call_ids::LIKENESS;
+use crate::memory::ledger_view::Room;
 use crate::policy::load;
-
-/// As much of the likeness of a call as its name on record begins with.
-pub const LIKENESS: usize = 12;
 
 #[derive(Debug, Args)]
 pub struct ReconcileArguments {

@@ -9,10 +9,10 @@ use doorward_ledger::AlertKind;
 
 use super::waiting::{self, Asking, Came};
 use super::{Surroundings, beside, deadline, entry, settle};
-use crate::desk::alerts;
 use crate::hook::agents::shells::Here;
 use crate::hook::agents::{Asked, Decision, Proposed, Reply};
 use crate::hook::reviewer::{self, Scene};
+use crate::hook::rollback;
 use crate::hook::user_message;
 use crate::machine::file_digests;
 use crate::machine::paths::Places;
@@ -20,6 +20,7 @@ use crate::machine::presence;
 use crate::machine::private_state;
 use crate::machine::record::Recorder;
 use crate::machine::world::project_root;
+use crate::memory::alerts;
 use crate::memory::evaluation::{self, Considered};
 use crate::memory::grants::{Door, Settled, is_soft};
 use crate::memory::in_flight::Course;
@@ -30,7 +31,6 @@ use crate::policy::approved_config;
 use crate::policy::client_rules;
 use crate::policy::config::Questions;
 use crate::policy::load::{self, Loaded};
-use crate::policy::rollout;
 use crate::policy::session_policy;
 
 /// One look at a call: what the record names it, and how long its agent waits for the answer.
@@ -64,7 +64,7 @@ pub fn decide(
     patience: Option<Duration>,
 ) -> Result<Reply> {
     let Surroundings { agent, places, .. } = surroundings;
-    let id = proposed.id.clone().unwrap_or_else(entry::own_name);
+    let id = proposed.id.clone().unwrap_or_else(crate::memory::call_ids::own_name);
     let look = Look { id: &id, patience };
     let mut told = settled(&mut proposed, surroundings, ledger, look)?;
     if !told.wait.is_zero() {
@@ -182,7 +182,7 @@ fn raise_alerts(session: &Session, surroundings: &Surroundings, ledger: &mut dyn
     let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
     alerts::raise(alerts, ledger);
     if is_spike {
-        rollout::on_spike(&surroundings.places, surroundings.agent.name(), ledger);
+        rollback::on_spike(&surroundings.places, surroundings.agent.name(), ledger);
     }
 }
 

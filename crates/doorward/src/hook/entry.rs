@@ -1,19 +1,19 @@
 //! What the record keeps of a call and of what became of it.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use doorward_engine::{Facts, Judgement, Mode, Policy, Reach, Reversibility, Sensitivity, Source, Stand, Verdict};
+use doorward_engine::{Facts, Mode, Policy, Reach, Reversibility, Sensitivity, Verdict};
 use doorward_ledger::{
-    AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply,
-    SessionBody, SessionStep,
+    AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer2, ModeBody, OutcomeBody, Reply, SessionBody,
+    SessionStep,
 };
 use doorward_vocabulary::PatternId;
 
 use crate::hook::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
 use crate::machine::file_digests::Seen;
 use crate::machine::record::Entry;
+use crate::memory::decisions::{layer1, score};
 use crate::memory::evaluation::Considered;
 
 /// Where a call was judged, besides the call itself.
@@ -99,45 +99,6 @@ fn lean(facts: &Facts) -> Facts {
     }
 }
 
-/// The facts of a recorded decision, whole again.
-pub fn facts(body: &DecisionBody) -> Option<Facts> {
-    let mut facts: Facts = serde_json::from_str(body.facts.as_ref()?.get()).ok()?;
-    facts.tool.clone_from(&body.tool);
-    facts.subject.clone_from(&body.call);
-    facts.pattern = body.pattern.clone().unwrap_or_default();
-    facts.agent = body.agent.clone().unwrap_or_default();
-    Some(facts)
-}
-
-/// The decision was made by this build under the policy of this name, so judging it again must give the same.
-pub fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
-    let is = |key: &str, value: &str| body.versions.get(key).is_some_and(|kept| kept == value);
-    is("policy", policy) && is("knowledge", Policy::KNOWLEDGE)
-}
-
-/// The record says of a judgement what it would say now, bit for bit.
-pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
-    let confidence = |sure: f64| sure.to_bits();
-    let is_layer1 = |kept: &Layer1| *kept == layer1(judgement) || *kept == layer1_before(judgement);
-    // Older records have no score.
-    let is_score = |kept: &Layer2| kept.score.is_empty() || bits(&kept.score).eq(bits(&score(judgement)));
-    body.verdict == judgement.verdict
-        && body.layer1.as_ref().is_some_and(is_layer1)
-        && body.layer2.as_ref().is_none_or(is_score)
-        && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
-            == judgement.confidence.map(|sure| confidence(sure.get()))
-        && body.reasons.iter().eq(judgement.reasons().map(|opinion| &opinion.because))
-}
-
-/// What the record says of a decision of another build, beside what this one says. Who could clear it is not on record.
-pub fn stand(body: &DecisionBody, now: &Stand) -> Stand {
-    if body.versions.get("knowledge").is_some_and(|build| build == Policy::KNOWLEDGE) {
-        return now.clone();
-    }
-    let rule = body.layer1.as_ref().and_then(|layer| layer.rule.clone());
-    Stand { verdict: body.verdict, rule, ..now.clone() }
-}
-
 /// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.
 pub fn yes(decision: &str) -> Result<Entry> {
     Entry::new(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Client, why: None })
@@ -157,7 +118,7 @@ pub fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
 /// The entry of a call that ran as another one than a person had said yes to.
 pub fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
     let text = format!("{path}: changed between the question and the end of the call {}", outcome.id);
-    let alert = crate::desk::alerts::raised(AlertKind::Exchanged, path, &text);
+    let alert = crate::memory::alerts::raised(AlertKind::Exchanged, path, &text);
     Entry::new(&AlertBody { session: Some(outcome.session.clone()), ..alert })
 }
 
@@ -193,42 +154,6 @@ pub fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
 pub fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
     let step = SessionStep::Boundary(limit);
     Entry::new(&SessionBody { session: session.into(), agent: Some(agent.to_owned()), step })
-}
-
-/// What layer 1 said by itself, whatever layer 2 or a reviewer made of the call: what is strictest, and its rule.
-fn layer1(judgement: &Judgement) -> Layer1 {
-    let strictest = judgement.opinions.iter().find(|opinion| !matches!(opinion.source, Source::Score | Source::Review));
-    let (outcome, rule) = match strictest {
-        Some(opinion) if opinion.verdict != Verdict::AutoApprove => (opinion.verdict.as_str(), opinion.rule.clone()),
-        // Layer 2 is asked about what layer 1 does not let pass.
-        Some(opinion) if judgement.confidence.is_none() => ("pass", opinion.rule.clone()),
-        Some(_) | None => ("unsettled", None),
-    };
-    Layer1 { outcome: outcome.to_owned(), rule }
-}
-
-/// Approve, confirm, block: the probabilities that layer 2 came to; the first is the score that it is safe.
-fn score(judgement: &Judgement) -> Vec<f64> {
-    judgement.classes.map(|classes| vec![classes.approve, classes.confirm, classes.block]).unwrap_or_default()
-}
-
-fn bits(score: &[f64]) -> impl Iterator<Item = u64> + '_ {
-    score.iter().map(|part| part.to_bits())
-}
-
-/// The same in the words of older records, which knew layer 1 only where nothing else was asked.
-fn layer1_before(judgement: &Judgement) -> Layer1 {
-    let is_settled = judgement.settled_by != Source::Score && judgement.confidence.is_none();
-    Layer1 {
-        outcome: if is_settled { judgement.verdict.as_str().to_owned() } else { "unsettled".to_owned() },
-        rule: judgement.rule.clone(),
-    }
-}
-
-/// A name for a call that the agent did not name.
-pub fn own_name() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{:x}-{:x}", since.as_nanos(), std::process::id())
 }
 
 /// Whether the entry is kept for good.

@@ -7,8 +7,9 @@ mod deadline;
 mod decide;
 mod delivery;
 pub mod entry;
-pub mod notify;
+pub mod notifier;
 pub mod reviewer;
+pub mod rollback;
 pub mod serve;
 mod settle;
 pub mod user_message;
@@ -24,9 +25,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::desk::alerts;
-use crate::desk::audit::Room;
-use crate::desk::digest;
 use crate::hook::agents::{Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
 use crate::machine::agent::Agent;
 use crate::machine::file_digests::Seen;
@@ -34,13 +32,15 @@ use crate::machine::key;
 use crate::machine::paths::Places;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
+use crate::memory::alerts;
+use crate::memory::digest;
 use crate::memory::evaluation;
 use crate::memory::grants::{self, Desk, changed_since};
+use crate::memory::ledger_view::Room;
 use crate::memory::session::Session;
 use crate::memory::snapshots;
 use crate::policy::from_history;
 use crate::policy::load;
-use crate::policy::rollout;
 
 /// The longest payload that is read.
 pub const LIMIT: u64 = 64 << 20;
@@ -76,7 +76,7 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     };
     let code = delivery::send(&reply, known);
     // The answer is out. Whatever becomes of this, it must not change the exit code, which is part of the answer.
-    let _ = catch_unwind(AssertUnwindSafe(|| Places::find().map(|places| notify::look(&places))));
+    let _ = catch_unwind(AssertUnwindSafe(|| Places::find().map(|places| notifier::look(&places))));
     code
 }
 
@@ -193,7 +193,7 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
             desk.answered(&outcome.id);
         }
         // Only a person's yes can be one too many; what fails here is found again by the next one.
-        let _ = rollout::watch(&surroundings.places);
+        let _ = rollback::watch(&surroundings.places);
     }
     let after = if has_run { session.seen(&changed) } else { Seen::new() };
     ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
@@ -206,7 +206,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
     let session = event.session.clone();
     if step == Step::Ended {
-        notify::ended();
+        notifier::ended();
     }
     if step == Step::Began {
         Session::of(places, &event.session).begin()?;
@@ -238,7 +238,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             snapshots::ended(places, || load::load(places, None, agent.name()).config.snapshots.limits());
             ledger.sign(places)?;
             // What fails here is found again with the next session, or by whoever asks.
-            let _ = rollout::watch(places);
+            let _ = rollback::watch(places);
             Ok(farewell(surroundings, &session).unwrap_or_default())
         }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),

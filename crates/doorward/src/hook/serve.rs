@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::hook::notify;
+use crate::hook::notifier;
 use crate::hook::{LIMIT, Surroundings, answer};
 use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
@@ -115,7 +115,7 @@ fn serve(stream: &UnixStream, places: &Places) {
         if send(stream, &answered(&line, &surroundings)).is_err() {
             return;
         }
-        if let Some(mut looking) = notify::look(places) {
+        if let Some(mut looking) = notifier::look(places) {
             // Somebody has to take note of its end, or it stays in the list of processes.
             let _ = std::thread::Builder::new().spawn(move || looking.wait());
         }

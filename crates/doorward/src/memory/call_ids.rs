@@ -1,9 +1,13 @@
 //! Names of calls whose agent gives them none: the end of a call is matched with the last one like it.
 
 use std::collections::VecDeque;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
+
+/// As much of the likeness of a call as its name on record begins with.
+pub const LIKENESS: usize = 12;
 
 /// Calls that are remembered; an end that comes later than so many calls is not recorded.
 const CALLS: usize = 256;
@@ -32,6 +36,12 @@ impl Names {
         let at = self.calls.iter().rposition(|(known, _)| known == likeness)?;
         self.calls.remove(at).map(|(_, id)| id)
     }
+}
+
+/// A name for a call that the agent did not name.
+pub fn own_name() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", since.as_nanos(), std::process::id())
 }
 
 #[cfg(test)]

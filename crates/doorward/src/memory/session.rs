@@ -18,11 +18,11 @@ use doorward_ledger::{
     StateKey, States,
 };
 
-use crate::desk::alerts::raised;
 use crate::machine::clock::{milliseconds, now_ms};
 use crate::machine::file_digests::{self, Seen};
 use crate::machine::paths::Places;
 use crate::machine::record;
+use crate::memory::alerts::raised;
 use crate::memory::call_ids::Names;
 use crate::memory::evaluation::Considered;
 use crate::memory::in_flight::UnderWay;
@@ -196,8 +196,8 @@ impl Session {
     /// A name for a call whose agent gives it none, kept for its end.
     pub fn name(&self, likeness: &str) -> String {
         // The name begins with the likeness, so that a transcript can be held against the record.
-        let start = likeness.get(..crate::desk::reconcile::LIKENESS).unwrap_or_default();
-        let id = format!("{start}-{}", crate::hook::entry::own_name());
+        let start = likeness.get(..crate::memory::call_ids::LIKENESS).unwrap_or_default();
+        let id = format!("{start}-{}", crate::memory::call_ids::own_name());
         if let Ok(states) = &self.states {
             // Without the note the record lacks the end of the call, and nothing else.
             let _ = states.update(&self.id, |names: &mut Names| names.add(likeness, &id));

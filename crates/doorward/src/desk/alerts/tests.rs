@@ -1,6 +1,8 @@
 //! Ledgers made up to set off one alert each, or none.
 
 use super::*;
+use crate::memory::alerts::{raised, standing};
+use doorward_ledger::Index;
 use doorward_ledger::{AnswerBody, Body, By, DecisionBody, Log, Reply, SessionBody, SessionStep};
 use doorward_vocabulary::{Mode, Verdict};
 

@@ -7,11 +7,11 @@ use doorward_ledger::{Days, Elsewhere, Filter, Format, Index, Log, Retained};
 use serde_json::json;
 
 use super::arguments::{CheckpointArguments, ExportArguments, FormatWord, ReindexArguments, RetainArguments};
-use super::room::Room;
 use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
+use crate::memory::ledger_view::Room;
 
 pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
     let format = match arguments.format {

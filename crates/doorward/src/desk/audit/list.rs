@@ -9,10 +9,10 @@ use anyhow::Result;
 use doorward_ledger::{Filter, Index, Row};
 
 use super::arguments::{ListArguments, TailArguments};
-use super::room::Room;
 use crate::machine::clock;
 use crate::machine::record;
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 
 const FAINT: Style = Style::new().dimmed();
 

@@ -8,6 +8,7 @@ mod show;
 mod stats;
 mod verify;
 
+pub use crate::memory::ledger_view::Room;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -15,8 +16,7 @@ use anyhow::Result;
 
 pub use arguments::AuditArguments;
 use arguments::AuditCommand;
-pub use room::Room;
-pub use verify::{Verified, verified, verified_watched};
+pub use verify::verified_watched;
 
 use crate::machine::paths::Places;
 

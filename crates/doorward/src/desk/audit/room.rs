@@ -1,43 +1,11 @@
 //! Opens the record for somebody who asks, and turns what was typed into a filter.
 
 use anyhow::{Context, Result};
-use doorward_ledger::{Filter, Index, Kind, Log, LogError};
+use doorward_ledger::{Filter, Kind};
 use doorward_vocabulary::Verdict;
 
 use super::arguments::{FilterArguments, KindWord, VerdictWord};
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record;
-
-/// The record of a user, and where its parts lie.
-#[derive(Debug)]
-pub struct Room {
-    pub places: Places,
-    pub log: Log,
-}
-
-impl Room {
-    pub fn open(places: Places) -> Result<Room> {
-        let opened = Log::open(&record::directory(&places));
-        let log = match opened {
-            Err(error @ LogError::Missing { .. }) => {
-                return Err(error).context("nothing has been recorded yet; `doorward setup claude` begins the record");
-            }
-            opened => opened.context("the record cannot be opened")?,
-        };
-        Ok(Room { places, log })
-    }
-
-    /// The index, up to date.
-    pub fn index(&self) -> Result<Index> {
-        let mut index = Index::open(&record::index_file(&self.places))?;
-        let fed = index.feed(&self.log)?;
-        if fed.bad > 0 {
-            super::note(&format!("{} stretches of the log cannot be read; `doorward audit verify` says more", fed.bad));
-        }
-        Ok(index)
-    }
-}
 
 impl FilterArguments {
     pub fn filter(&self) -> Result<Filter> {

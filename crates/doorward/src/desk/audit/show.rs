@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::arguments::ShowArguments;
 use super::list::{line, word_style};
-use super::room::Room;
 use crate::desk::screen::effect_line;
-use crate::hook::entry;
 use crate::machine::clock;
 use crate::machine::visible;
+use crate::memory::decisions;
+use crate::memory::ledger_view::Room;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -84,7 +84,7 @@ fn render(out: &mut dyn Write, record: &Record) -> Result<()> {
             }
             if header.kind == Kind::Decision {
                 let body = record.body.as_deref().and_then(|body| serde_json::from_slice(body).ok());
-                match (body.as_ref().and_then(entry::facts), raw) {
+                match (body.as_ref().and_then(decisions::facts), raw) {
                     (Some(facts), _) => observed(out, &facts)?,
                     // A later version may know words that this one does not.
                     (None, Some(raw)) => field(out, "facts", &raw)?,

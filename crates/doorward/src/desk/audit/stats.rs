@@ -5,8 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::arguments::StatsArguments;
-use super::room::Room;
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 
 pub fn stats(room: &Room, arguments: &StatsArguments) -> Result<()> {
     let stats = room.index()?.stats(&arguments.filter.filter()?)?;

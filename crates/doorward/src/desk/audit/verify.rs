@@ -1,29 +1,23 @@
 //! `doorward audit verify`: the record holds, or the first bad entry is named.
 
+use crate::memory::ledger_view::Verified;
+use crate::memory::ledger_view::compare;
+use crate::memory::ledger_view::kept;
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use doorward_ledger::{Anchors, Checkpoint, CheckpointKey, FileError, Hash, Progress, Report};
+use doorward_ledger::Checkpoint;
 use serde_json::{Value, json};
 
 use super::arguments::VerifyArguments;
-use super::room::Room;
 use crate::desk::screen;
 use crate::machine::paths::Places;
-use crate::machine::record;
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 
 /// Findings shown on a terminal; JSON has more.
 const SHOWN: usize = 10;
-
-/// What a verification says.
-#[derive(Debug)]
-pub struct Verified {
-    pub report: Report,
-    /// How many checkpoints it was compared with.
-    pub checkpoints: usize,
-}
 
 pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
     let mut kept = kept(&room.places)?;
@@ -40,35 +34,10 @@ pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
     Ok(if verified.report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Verifies the record of a home against what is kept beside it.
-pub fn verified(places: &Places) -> Result<Verified> {
-    let room = Room::open(places.clone())?;
-    compare(&room, &kept(places)?, |_| {})
-}
-
 /// The same, with a bar for whoever watches.
 pub fn verified_watched(places: &Places) -> Result<Verified> {
     let room = Room::open(places.clone())?;
     compare(&room, &kept(places)?, screen::bar())
-}
-
-fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
-    Ok(Checkpoint::load_all(&record::checkpoints(places))?)
-}
-
-fn compare(room: &Room, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
-    let anchors = Anchors { checkpoints: kept, key: own_key(&room.places)? };
-    let report = room.log.verify(anchors, progress)?;
-    Ok(Verified { report, checkpoints: kept.len() })
-}
-
-/// The key that signs here; none if there never was one.
-fn own_key(places: &Places) -> Result<Option<Hash>> {
-    match CheckpointKey::load(&record::checkpoint_key(places)) {
-        Ok(key) => Ok(Some(key.fingerprint())),
-        Err(FileError::Missing { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 impl Verified {

@@ -3,6 +3,7 @@
 //! The stages are those of `hook/decide.rs`, each in a form that only looks. The test `check_and_hook` holds the two against
 //! each other.
 
+use crate::memory::call_ids;
 use std::rc::Rc;
 
 use doorward_engine::{Mode, Policy, ToolCall, Verdict};
@@ -11,9 +12,9 @@ use serde_json::{Value, json};
 use super::request::Request;
 use crate::desk::check::arguments::CheckArguments;
 use crate::hook::agents::shells::Here;
+use crate::hook::beside;
 use crate::hook::reviewer;
 use crate::hook::user_message;
-use crate::hook::{beside, entry};
 use crate::machine::agent::Agent;
 use crate::machine::key;
 use crate::machine::paths::Places;
@@ -154,7 +155,7 @@ pub fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
         ..request.call.clone()
     };
     let scene = Scene { places: &places, call: &call, project, agent };
-    let new = entry::own_name();
+    let new = call_ids::own_name();
     let id = asked.session.as_deref().unwrap_or(&new);
     let loaded = scene.loaded(id);
     loaded.tell_problems();

@@ -32,6 +32,7 @@ use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
+use crate::memory::call_ids;
 use crate::memory::evaluation::{self, Considered};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load;
@@ -87,7 +88,7 @@ impl Checker {
             let proposed =
                 Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
             let placed = entry::Placed { mode, project: root.as_deref(), words: &BTreeMap::new() };
-            let entry = entry::decision(&entry::own_name(), &proposed, considered, placed)
+            let entry = entry::decision(&call_ids::own_name(), &proposed, considered, placed)
                 .map_err(|error| error.to_string())?;
             let _receipt =
                 ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;

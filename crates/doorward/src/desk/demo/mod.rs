@@ -190,7 +190,7 @@ fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
     let places = &stage.surroundings.places;
     let mut log = doorward_ledger::Log::open(&record::directory(places))?;
     record::checkpoint(places, &mut log, crate::machine::clock::now_ms())?;
-    let verified = crate::desk::audit::verified(places)?;
+    let verified = crate::memory::ledger_view::verified(places)?;
     ensure!(verified.report.holds(), "the record of the demonstration does not hold");
     let said = verified.to_string();
     let first = said.lines().next().unwrap_or_default();

@@ -6,16 +6,16 @@ use anyhow::Result;
 use doorward_ledger::{AlertKind, Index, Log, LogError};
 
 use super::{Defect, Patient, exposed};
-use crate::desk::alerts;
-use crate::desk::audit::{Room, verified};
+use crate::desk::notify;
 use crate::desk::reconcile;
 use crate::desk::replay::upgrade;
 use crate::desk::screen;
 use crate::desk::status::overdue_tickets;
-use crate::hook::notify;
 use crate::machine::clock;
 use crate::machine::private_state;
 use crate::machine::record;
+use crate::memory::alerts;
+use crate::memory::ledger_view::{Room, verified};
 use crate::policy::client_rules;
 
 /// Transcripts are looked at so far back.

@@ -11,10 +11,10 @@ use anyhow::Result;
 use clap::Args;
 use doorward_ledger::Metrics;
 
-use crate::desk::audit::Room;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::memory::grants::Desk;
+use crate::memory::ledger_view::Room;
 
 /// How often `--watch` looks.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -71,7 +71,7 @@ fn figures(room: &Room, since: &str) -> Result<Figures> {
     let now_ms = clock::now_ms();
     let since_ms = clock::parse(since, now_ms).map_err(anyhow::Error::msg)?;
     let index = room.index()?;
-    let standing = crate::desk::alerts::standing(&index, now_ms)?;
+    let standing = crate::memory::alerts::standing(&index, now_ms)?;
     let of_kind = |kind: doorward_ledger::AlertKind| {
         (kind.word(), standing.iter().filter(|alert| alert.kind == kind).count() as u64)
     };

@@ -15,7 +15,6 @@ use super::facts;
 use super::fit;
 use super::measure::Scored;
 use super::rows::{Row, Use};
-use crate::desk::audit::Room;
 use crate::desk::person;
 use crate::desk::replay::{self, Aftermath, Past, each};
 use crate::desk::screen;
@@ -24,6 +23,7 @@ use crate::machine::checked_read;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::memory::ledger_view::Room;
 use crate::policy::load::Instead;
 
 /// Own calls that are wanted before anything is learnt from them, and among them calls that people did not want.

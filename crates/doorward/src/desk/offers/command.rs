@@ -7,12 +7,12 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::{Offer, open};
-use crate::desk::audit::Room;
 use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history::{self, Item};
 

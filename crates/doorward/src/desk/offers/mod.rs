@@ -19,10 +19,10 @@ use doorward_ledger::{DecisionBody, Index, Override};
 use doorward_vocabulary::PatternId;
 use serde_json::{Value, json};
 
-use crate::desk::audit::Room;
 use crate::desk::replay::Aftermath;
-use crate::hook::entry;
 use crate::machine::clock;
+use crate::memory::decisions;
+use crate::memory::ledger_view::Room;
 use crate::policy::from_history::{FromHistory, Item, id_of};
 use crate::policy::load::{self, Instead};
 
@@ -223,7 +223,7 @@ impl Desk<'_> {
         let agent = bodies.last().and_then(|body| body.agent.clone()).unwrap_or_default();
         let policy = self.policy(&agent, None)?;
         let still_asked = |body: &DecisionBody| {
-            let facts = entry::facts(body)?;
+            let facts = decisions::facts(body)?;
             let yes = Yes { facts, agent: agent.clone() };
             (judge(&yes.facts, &policy).verdict != Verdict::AutoApprove).then_some(yes)
         };
@@ -271,7 +271,7 @@ impl Desk<'_> {
         let mut effect = Effect::default();
         for sequence in self.index.decisions_like(self.pattern, self.project, since_ms, TRIED)? {
             let Some(body) = self.body(sequence) else { continue };
-            let Some(facts) = entry::facts(&body) else { continue };
+            let Some(facts) = decisions::facts(&body) else { continue };
             effect.of += 1;
             let with = build::with_past(&facts, item);
             let is_laxer = judge(&facts, &before).verdict > Verdict::AutoApprove

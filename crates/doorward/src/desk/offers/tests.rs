@@ -7,13 +7,13 @@ use doorward_ledger::{Kind, Log, PolicyBody};
 use serde_json::{Value, json};
 
 use super::{Offer, Way, open};
-use crate::desk::audit::Room;
 use crate::desk::trust::change::Change;
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
 use crate::machine::clock::{clock, now_ms};
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
+use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history::{self, DECLINED_MS, Item, LASTS_MS};
 

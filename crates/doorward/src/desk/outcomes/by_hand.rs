@@ -12,10 +12,10 @@ use doorward_ledger::{Became, OutcomeBody};
 use doorward_vocabulary::{CallId, SessionId, Verdict};
 use serde_json::Value;
 
-use crate::desk::audit::Room;
 use crate::desk::replay::{self, Aftermath, Past};
 use crate::desk::transcripts;
 use crate::machine::agent::Agent;
+use crate::memory::ledger_view::Room;
 
 /// Longer lines hold no command that a person typed.
 const LONGEST_LINE: u64 = 1 << 16;

@@ -18,11 +18,11 @@ use clap::Args;
 use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row};
 use doorward_vocabulary::Verdict;
 
-use crate::desk::audit::Room;
 use crate::desk::person;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history;
 
@@ -61,7 +61,7 @@ pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
         let (pattern, project) = (decision.pattern.as_deref().unwrap_or_default(), decision.project.as_deref());
         from_history::regretted(&room.places, pattern, project, &mut Ledger::of(&room.places))?;
     }
-    let _taken_back = crate::policy::rollout::watch(&room.places)?;
+    let _taken_back = crate::hook::rollback::watch(&room.places)?;
     let word = match became {
         Became::Flagged => "regretted",
         Became::Friction => "a nuisance",
@@ -84,7 +84,7 @@ pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
             void_after(room, &outcome.decision, &mut ledger)?;
         }
     }
-    let _taken_back = crate::policy::rollout::watch(&room.places)?;
+    let _taken_back = crate::hook::rollback::watch(&room.places)?;
     Ok((reverted, found.len() - reverted))
 }
 

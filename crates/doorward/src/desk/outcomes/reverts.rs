@@ -8,11 +8,11 @@ use doorward_ledger::{Became, Kind, Log, OutcomeBody, StateKey};
 use doorward_vocabulary::CallId;
 
 use super::undone::{Change, Changes, SOON_MS, Undone};
-use crate::desk::audit::Room;
 use crate::desk::replay::{self, Aftermath, Past};
 use crate::machine::clock::milliseconds;
 use crate::machine::file_digests::{self, Seen};
 use crate::machine::world;
+use crate::memory::ledger_view::Room;
 
 /// What one decision changes and throws away.
 struct Deed {

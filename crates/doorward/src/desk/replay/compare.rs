@@ -10,7 +10,7 @@ use doorward_vocabulary::{CallId, PatternId};
 use super::aftermath::Aftermath;
 use super::policies::{Baseline, Policies};
 use super::stream::{self, Passed, Past};
-use crate::hook::entry;
+use crate::memory::decisions;
 
 /// More changes than these are counted and not listed.
 pub const LISTED: usize = 50_000;
@@ -246,7 +246,7 @@ fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result
         }
         Baseline::Record => {
             let after = Stand::of(&judge(facts, &pair.new));
-            (entry::stand(body, &after), after, Kept::Elsewhere)
+            (decisions::stand(body, &after), after, Kept::Elsewhere)
         }
     };
     let shift = before.shift_to(&after);
@@ -297,8 +297,8 @@ fn worth(change: &Change, aftermath: &Aftermath) -> Option<Effect> {
 
 /// Whether the record says exactly what judging again says, where it was made under the same policy.
 fn kept(body: &DecisionBody, judgement: &Judgement) -> Kept {
-    if !entry::is_of_policy(body, &judgement.policy) {
+    if !decisions::is_of_policy(body, &judgement.policy) {
         return Kept::Elsewhere;
     }
-    if entry::says_the_same(body, judgement) { Kept::Same } else { Kept::Differs(body.id.clone()) }
+    if decisions::says_the_same(body, judgement) { Kept::Same } else { Kept::Differs(body.id.clone()) }
 }

@@ -25,10 +25,10 @@ pub use policies::{Pair, Policies};
 pub use show::{print, sums, to_json};
 pub use stream::{Passed, Past, each, others};
 
-use crate::desk::audit::Room;
 use crate::desk::screen;
 use crate::machine::clock;
 use crate::machine::paths::Places;
+use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 
 /// Something gets laxer, and nobody accepted it.

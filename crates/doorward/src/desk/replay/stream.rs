@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 use doorward_engine::Facts;
 use doorward_ledger::{DecisionBody, Kind, Log, Progress, ReadError, Record};
 
-use crate::hook::entry;
+use crate::memory::decisions;
 
 /// So many entries go to a thread at once.
 const BATCH: usize = 128;
@@ -151,7 +151,7 @@ fn work_off<R>(
 /// The decision and its facts; `None` if it cannot be judged again.
 fn past(record: &Record) -> Option<Past> {
     let body: DecisionBody = serde_json::from_slice(record.body.as_deref()?).ok()?;
-    let facts = entry::facts(&body)?;
+    let facts = decisions::facts(&body)?;
     Some(Past { sequence: record.header.sequence, time_ms: record.header.time_ms, body, facts })
 }
 

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Replayed, replay};
 use super::{Policies, between};
-use crate::desk::audit::Room;
 use crate::desk::person;
 use crate::machine::atomic_file;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::{self, Accepted, BuiltIn};
 use crate::policy::load::Instead;
 

@@ -7,7 +7,7 @@ use doorward_ledger::{
 };
 use doorward_vocabulary::Verdict;
 
-use crate::desk::audit::{Room, Verified, verified_watched};
+use crate::desk::audit::verified_watched;
 use crate::desk::rollout::view::View;
 use crate::desk::status::{Ticket, open_tickets};
 use crate::machine::agent::Agent;
@@ -15,6 +15,7 @@ use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::memory::grants::{Desk, TRIAL};
+use crate::memory::ledger_view::{Room, Verified};
 use crate::policy::load::{self, Loaded};
 
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -168,7 +169,7 @@ impl Recorded {
         Ok(Recorded {
             days: days(&index, now_ms)?,
             agents: agents(&index, since_ms)?,
-            alerts: crate::desk::alerts::standing(&index, now_ms)?,
+            alerts: crate::memory::alerts::standing(&index, now_ms)?,
             tickets: open_tickets(&index)?,
             overdue: crate::desk::tune::overdue(&index, now_ms)?.iter().map(|review| review.sentence()).collect(),
             overridden_rules: index.overridden_rules(since_ms)?,

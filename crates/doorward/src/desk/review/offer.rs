@@ -3,7 +3,6 @@
 use anyhow::{Context, Result, bail};
 use doorward_engine::Clearance;
 
-use crate::desk::audit::Room;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::{self, Change, List};
 use crate::desk::trust::offer::ProjectOffer;
@@ -11,6 +10,7 @@ use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::memory::grants::{Desk, Pending, Yes, answer, narrow};
+use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 
 /// So far back a rule is tried.

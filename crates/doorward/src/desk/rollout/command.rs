@@ -12,6 +12,7 @@ use crate::desk::rollout::criteria::Criterion;
 use crate::desk::rollout::show::Figures;
 use crate::desk::rollout::{PromoteArguments, RollbackArguments, StartArguments, WhichArguments};
 use crate::desk::setup;
+use crate::hook::rollback;
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
@@ -21,10 +22,10 @@ use crate::memory::grants::show::prose;
 use crate::policy::config;
 use crate::policy::load;
 use crate::policy::rollout::assign::OWN;
+use crate::policy::rollout::set;
 use crate::policy::rollout::stage::{Share, Stage, Step, Track};
 use crate::policy::rollout::state::{Rollout, Subject, Trial};
 use crate::policy::rollout::trial::Stopping;
-use crate::policy::rollout::{set, trigger};
 
 /// One change, ready to be asked about and made.
 struct Move {
@@ -154,7 +155,7 @@ pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
     // What has to go back goes back first.
-    let taken_back = trigger::watch(&places)?;
+    let taken_back = rollback::watch(&places)?;
     let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
     let subject = chosen(&arguments.which, &rollout)?;
     if let Some((_, why)) = taken_back.iter().find(|(other, _)| *other == subject) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use doorward_vocabulary::{Mode, Verdict};
 use serde::Serialize;
 
-use crate::policy::rollout::evidence::{Answer, Held, Seen};
+use crate::memory::rollout_evidence::{Answer, Held, Seen};
 use crate::policy::rollout::stage::Stage;
 use crate::policy::rollout::state::{Subject, Trial};
 use crate::policy::rollout::trial::{Arm, Pairing, Standing, TrialResult};

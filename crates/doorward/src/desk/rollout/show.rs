@@ -11,21 +11,21 @@ use doorward_vocabulary::Verdict;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::desk::audit::Room;
 use crate::desk::rollout::criteria;
 use crate::desk::rollout::criteria::Criterion;
+use crate::hook::rollback;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::memory::grants::show::prose;
+use crate::memory::ledger_view::Room;
+use crate::memory::rollout_evidence;
+use crate::memory::rollout_evidence::{STAGE, Seen};
 use crate::policy::load;
 use crate::policy::load::Loaded;
-use crate::policy::rollout::evidence;
-use crate::policy::rollout::evidence::{STAGE, Seen};
 use crate::policy::rollout::stage::{Stage, Step, Track};
 use crate::policy::rollout::state::{Rollout, Subject};
 use crate::policy::rollout::trial::{Arm, Standing, Stopping};
-use crate::policy::rollout::trigger;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -62,10 +62,10 @@ impl Figures {
             Subject::Thresholds => step.record,
             Subject::Agent(_) | Subject::Rule(_) => {
                 let since = clock::now_ms().saturating_sub(criteria::WINDOW_MS);
-                evidence::first_since(&room, since)?.max(step.record)
+                rollout_evidence::first_since(&room, since)?.max(step.record)
             }
         };
-        let seen = evidence::read(&room.log, from, &policy)?;
+        let seen = rollout_evidence::read(&room.log, from, &policy)?;
         let criteria = match (subject, &rollout.trial) {
             (Subject::Agent(name), _) => criteria::of_agent(name, step.stage, &seen),
             (Subject::Rule(id), _) => criteria::of_rule(id, step.stage, &seen),
@@ -83,7 +83,7 @@ impl Figures {
 fn groups(subject: &Subject, seen: &[Seen]) -> BTreeMap<String, Group> {
     let side = |seen: &Seen| match subject {
         Subject::Agent(name) => seen.placed.get(STAGE).filter(|_| seen.agent == *name).cloned(),
-        Subject::Rule(id) => seen.placed.get(&evidence::rule_key(id)).cloned(),
+        Subject::Rule(id) => seen.placed.get(&rollout_evidence::rule_key(id)).cloned(),
         Subject::Thresholds => seen.arm().map(|arm| match arm {
             Arm::A => "a, in force".to_owned(),
             Arm::B => "b, on trial".to_owned(),
@@ -116,7 +116,7 @@ impl Group {
 /// Shows everything that is rolled out; takes back first what has to be.
 pub fn status(is_json: bool) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    let taken_back = trigger::watch(&places)?;
+    let taken_back = rollback::watch(&places)?;
     let loaded = load::load(&places, None, "");
     let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
     let figures = |subject: Subject| Ok((Figures::of(&places, &rollout, &subject)?, subject));
@@ -274,7 +274,7 @@ fn as_json(rollout: &Rollout, subject: &Subject, figures: &Figures) -> Value {
 pub fn explain(is_json: bool) -> Result<ExitCode> {
     let mut rows = criteria::stated();
     rows.push(("trial".to_owned(), Stopping::default().stated()));
-    rows.extend(trigger::stated().into_iter().map(|(name, text)| (format!("back: {name}"), text)));
+    rows.extend(rollback::stated().into_iter().map(|(name, text)| (format!("back: {name}"), text)));
     let mut out = anstream::stdout().lock();
     if is_json {
         let rows: serde_json::Map<String, Value> = rows.into_iter().map(|(name, text)| (name, text.into())).collect();

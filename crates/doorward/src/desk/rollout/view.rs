@@ -5,11 +5,11 @@ use anyhow::Result;
 use crate::desk::rollout::criteria;
 use crate::desk::rollout::criteria::Criterion;
 use crate::desk::rollout::show::{Figures, is_over, named, place};
+use crate::hook::rollback;
 use crate::machine::paths::Places;
 use crate::policy::rollout::stage::Stage;
 use crate::policy::rollout::state::{Rollout, Subject};
 use crate::policy::rollout::trial::Stopping;
-use crate::policy::rollout::trigger;
 
 /// One thing that is rolled out.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub fn views(places: &Places) -> Result<Vec<View>> {
 }
 
 pub fn stated() -> Stated {
-    Stated { criteria: criteria::stated(), stopping: Stopping::default().stated(), triggers: trigger::stated() }
+    Stated { criteria: criteria::stated(), stopping: Stopping::default().stated(), triggers: rollback::stated() }
 }
 
 fn view(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<View> {

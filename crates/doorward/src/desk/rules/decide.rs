@@ -9,7 +9,6 @@ use doorward_ledger::PolicyBody;
 
 use super::arguments::{List, Offering, Over, What};
 use super::change::Change;
-use crate::desk::audit::Room;
 use crate::desk::offers;
 use crate::desk::person;
 use crate::desk::replay::{self, Replayed};
@@ -17,6 +16,7 @@ use crate::desk::screen;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::{self, Accepted};
 use crate::policy::load::{self, Instead, Loaded};
 

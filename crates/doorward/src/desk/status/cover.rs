@@ -6,12 +6,12 @@ use doorward_ledger::Override;
 use doorward_vocabulary::PatternId;
 use serde_json::{Value, json};
 
-use crate::desk::audit::Room;
 use crate::desk::preview::common_start;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::{Change, List};
 use crate::desk::screen;
 use crate::machine::clock;
+use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 
 /// So far back a rule is tried.

@@ -14,7 +14,7 @@ use doorward_ledger::{Alert, DecisionBody, Filter, Index, Kind, Row, Share};
 use doorward_vocabulary::Verdict;
 use serde_json::{Value, json};
 
-use crate::desk::audit::{Room, list};
+use crate::desk::audit::list;
 use crate::desk::offers::Offer;
 use crate::desk::replay::upgrade;
 use crate::desk::screen;
@@ -26,6 +26,7 @@ use crate::machine::record;
 use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::memory::grants::Desk;
+use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Loaded};
 use glance::Glance;
 
@@ -184,8 +185,8 @@ impl Figures {
             unavailable: metrics.unavailable,
             reviews: metrics.reviews,
             overrides,
-            alerts: crate::desk::alerts::standing(index, now_ms)?,
-            undelivered: crate::hook::notify::undelivered(places),
+            alerts: crate::memory::alerts::standing(index, now_ms)?,
+            undelivered: crate::desk::notify::undelivered(places),
         })
     }
 

@@ -8,11 +8,11 @@ use anyhow::{Result, bail};
 use clap::Args;
 use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
 
-use crate::desk::audit::Room;
 use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::memory::ledger_view::Room;
 use crate::memory::session::Session;
 
 /// Sessions that were silent for longer begin anew anyway.

@@ -12,13 +12,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::cover::Cover;
-use crate::desk::audit::Room;
 use crate::desk::offers::{self, Offer};
 use crate::desk::person;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 
 /// So many overrides of one pattern …
 const OVERRIDES: usize = 3;

@@ -13,7 +13,6 @@ use rustix::fs::FlockOperation;
 
 use super::proposal::{self, PatternChange, Proposal, RuleChange};
 use super::quarterly::QUARTER_MS;
-use crate::desk::audit::Room;
 use crate::desk::person;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::Change;
@@ -23,6 +22,7 @@ use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::{self, Accepted, USER};
 use crate::policy::config::Numbers;
 use crate::policy::from_history;

@@ -9,8 +9,8 @@ use doorward_ledger::{DecisionBody, Progress, Reply};
 use doorward_vocabulary::Verdict;
 
 use super::weigh::{Scales, Weighed};
-use crate::desk::audit::Room;
 use crate::desk::replay::{Aftermath, Passed, each};
+use crate::memory::ledger_view::Room;
 
 /// One decision, and what became of it.
 #[derive(Debug)]

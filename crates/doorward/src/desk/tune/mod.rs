@@ -22,7 +22,6 @@ use doorward_engine::{Mode, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::desk::audit::Room;
 use crate::desk::offers;
 use crate::desk::outcomes;
 use crate::desk::person;
@@ -32,6 +31,7 @@ use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
+use crate::memory::ledger_view::Room;
 use crate::policy::load;
 
 pub use due::{Overdue, overdue};

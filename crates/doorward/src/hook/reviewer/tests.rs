@@ -120,7 +120,7 @@ fn a_good_answer_clears_a_soft_question_and_is_on_the_record() {
     let body = room.last();
     assert!(body.latency_us.contains_key("review") && body.reasons[0].contains("sees no harm"));
     // Judging the recorded facts again asks nobody and says the same.
-    let facts = crate::hook::entry::facts(&body).unwrap();
+    let facts = crate::memory::decisions::facts(&body).unwrap();
     let again = doorward_engine::judge(&facts, &doorward_engine::Policy::built_in());
     assert_eq!(again.verdict, doorward_engine::Verdict::AutoApprove);
     assert_eq!(server.asked(), 1);

@@ -12,10 +12,10 @@ use super::bound::Bound;
 use super::pending::{Before, Pending, Status, WAITS_MS};
 use super::repeat::Repeat;
 use super::settle::user;
-use crate::hook::notify::{Pushed, Told};
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record;
+use crate::memory::notices::{Pushed, Told};
 
 /// So long a grant is good.
 pub const LASTS_MS: u64 = 10 * 60 * 1000;

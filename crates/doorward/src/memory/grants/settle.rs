@@ -250,7 +250,7 @@ impl Door<'_> {
         pending.reasons.extend(hint.map(str::to_owned));
         let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
         if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {
-            crate::hook::notify::start(&self.loaded.config.notify, &id);
+            crate::hook::notifier::start(&self.loaded.config.notify, &id);
         }
         let is_block = considered.judgement.verdict == Verdict::Block;
         Some(if is_block { way_around(&id) } else { way_to_yes(&id) })

@@ -14,11 +14,11 @@ use super::restore::Fate;
 use super::show;
 use super::store::Store;
 use super::undo::{self, Undo};
-use crate::desk::audit::Room;
 use crate::desk::person;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::memory::ledger_view::Room;
 use crate::policy::load;
 use crate::policy::snapshot_limits::Limits;
 
@@ -157,7 +157,7 @@ fn record(places: &Places, undo: &Undo<'_>, id: &str) -> Result<()> {
         let _receipt = ledger.append(Entry::new(&body)?)?;
         crate::desk::outcomes::void_after(&Room::open(places.clone())?, &manifest.decision, &mut ledger)?;
     }
-    crate::policy::rollout::watch(places).map(|_taken_back| ())
+    crate::hook::rollback::watch(places).map(|_taken_back| ())
 }
 
 fn limits(places: &Places) -> Limits {

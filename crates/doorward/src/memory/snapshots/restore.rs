@@ -296,5 +296,5 @@ fn times(about: &About) -> Timestamps {
 }
 
 fn half_name() -> String {
-    format!(".doorward-{}", crate::hook::entry::own_name())
+    format!(".doorward-{}", crate::memory::call_ids::own_name())
 }

@@ -109,7 +109,7 @@ struct Pack {
 
 impl Copier<'_> {
     fn new(store: &Store) -> Copier<'_> {
-        let name = crate::hook::entry::own_name();
+        let name = crate::memory::call_ids::own_name();
         Copier {
             store,
             doors: Doors::default(),

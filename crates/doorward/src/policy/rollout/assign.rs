@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorward_engine::{Mode, Policy, Stage as RuleStage, Thresholds};
 
-use super::evidence::{STAGE, THRESHOLDS, rule_key};
 use super::stage::Stage;
 use super::state::{Rollout, Subject};
+use crate::memory::rollout_evidence::{STAGE, THRESHOLDS, rule_key};
 
 /// The names of rules of the user's own begin with this.
 pub const OWN: &str = doorward_engine::OWN_RULES;

@@ -1,14 +1,11 @@
 //! Agents, rules and thresholds are let go in stages: what a stage is, what is kept of it, and what a session gets.
 
 pub mod assign;
-pub mod evidence;
 pub mod set;
 pub mod stage;
 pub mod state;
 pub mod trial;
-pub mod trigger;
 
 pub use assign::Assigned;
 pub use stage::{Share, Stage};
 pub use state::Rollout;
-pub use trigger::{on_spike, watch};

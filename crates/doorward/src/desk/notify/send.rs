@@ -1,5 +1,6 @@
 //! The three ways to tell: each a child process that is given a few seconds.
 
+use crate::hook::notifier::has_desktop;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,12 +13,6 @@ const PATIENCE: Duration = Duration::from_secs(65);
 
 /// Where the programs of the system lie: a search path that an agent has set does not count.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
-
-/// Nobody switched the desktop off, and there is one.
-pub fn has_desktop(notify: &Notify) -> bool {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    notify.desktop.is_none() && (cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY"))
-}
 
 /// A way to tell somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,15 +7,16 @@ use doorward_engine::Thresholds;
 use doorward_ledger::{AlertKind, PolicyBody};
 use doorward_vocabulary::Verdict;
 
-use super::evidence::{self, Seen};
-use super::stage::{Stage, Step};
-use super::state::{Rollout, Subject};
-use crate::desk::alerts;
-use crate::desk::audit::Room;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::memory::alerts;
+use crate::memory::ledger_view::Room;
+use crate::memory::rollout_evidence;
+use crate::memory::rollout_evidence::Seen;
 use crate::policy::load;
+use crate::policy::rollout::stage::{Stage, Step};
+use crate::policy::rollout::state::{Rollout, Subject};
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
@@ -117,9 +118,9 @@ pub fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
     let (room, now) = (Room::open(places.clone())?, now_ms());
     let began = subjects.iter().filter_map(|subject| rollout.track(subject)).map(|track| track.now().record).min();
     // A regret may be about a call of an earlier day.
-    let recent = evidence::first_since(&room, now.saturating_sub(7 * WINDOW_MS))?;
+    let recent = rollout_evidence::first_since(&room, now.saturating_sub(7 * WINDOW_MS))?;
     let policy = load::load(places, None, "").policy(doorward_engine::Mode::Auto).map_err(anyhow::Error::msg)?;
-    let seen = evidence::read(&room.log, recent.max(began.unwrap_or_default()), &policy)?;
+    let seen = rollout_evidence::read(&room.log, recent.max(began.unwrap_or_default()), &policy)?;
     let mut taken_back = Vec::new();
     for subject in subjects {
         let since = rollout.track(&subject).map(|track| track.now().since_ms).unwrap_or_default();
@@ -191,5 +192,5 @@ pub const fn after(subject: &Subject) -> &'static str {
 }
 
 #[cfg(test)]
-#[path = "trigger_tests.rs"]
+#[path = "rollback_tests.rs"]
 mod tests;

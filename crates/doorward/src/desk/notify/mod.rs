@@ -9,24 +9,23 @@ mod send;
 mod turn;
 
 use std::io::Write;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use doorward_ledger::{AlertKind, State};
-use serde::{Deserialize, Serialize};
+use doorward_ledger::AlertKind;
+use serde::Serialize;
 use serde_json::json;
 
-use crate::desk::alerts;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::machine::record::{self, Ledger};
+use crate::machine::record;
+use crate::machine::record::Ledger;
 use crate::machine::visible;
+use crate::memory::alerts;
 use crate::memory::grants::{Desk, Pending};
-use crate::policy::config::Notify;
 use crate::policy::load;
-pub use pushed::{Pushed, ended, look, undelivered};
+pub use pushed::undelivered;
 use send::{Note, Way};
 pub use turn::Occasion;
 
@@ -35,18 +34,6 @@ const APART_MS: u64 = 3000;
 
 /// As much of a call as a notification shows.
 const SHOWN: usize = 200;
-
-/// When somebody was last told, and who could not be reached since.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Told {
-    told_ms: u64,
-    failing: Vec<String>,
-}
-
-impl State for Told {
-    const NAME: &'static str = "told";
-}
 
 /// What a notification about a call says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -66,21 +53,6 @@ pub struct Message {
     pub reason: String,
     /// What to do about it.
     pub answer: String,
-}
-
-/// Starts the program that tells, and leaves it alone. Nothing is said if it cannot be started: the call waits all the same.
-pub fn start(notify: &Notify, id: &str) {
-    if !notify.is_wanted() && !send::has_desktop(notify) {
-        return;
-    }
-    let _ = spawned(&["notify", id]);
-}
-
-/// This program, by itself: an agent that ends the group of its hook does not end this.
-fn spawned(arguments: &[&str]) -> std::io::Result<Child> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.process_group(0).current_dir("/").spawn()
 }
 
 /// `doorward notify`: tells about one call, or looks for alerts, in a process of its own.

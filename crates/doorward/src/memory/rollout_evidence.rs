@@ -7,10 +7,10 @@ use doorward_engine::{Policy, judge};
 use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Filter, Kind, Log, OutcomeBody, ReadError, Reply};
 use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
 
-use super::state::Subject;
-use super::trial::Arm;
-use crate::desk::audit::Room;
-use crate::hook::entry;
+use crate::memory::decisions;
+use crate::memory::ledger_view::Room;
+use crate::policy::rollout::state::Subject;
+use crate::policy::rollout::trial::Arm;
 
 /// One decision, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -184,7 +184,7 @@ impl Reading<'_> {
         if body.mode != Some(Mode::ConfirmAll) {
             return body.verdict;
         }
-        let judged = entry::facts(body).map(|facts| judge(&facts, self.policy).verdict);
+        let judged = decisions::facts(body).map(|facts| judge(&facts, self.policy).verdict);
         judged.unwrap_or_default()
     }
 

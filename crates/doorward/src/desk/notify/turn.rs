@@ -1,11 +1,11 @@
 //! When alerts are looked for, and by whom: one process looks, one more waits to look after it.
 
+pub use crate::hook::notifier::Occasion;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use clap::ValueEnum;
 use rustix::fs::FlockOperation;
 
 use crate::machine::paths::Places;
@@ -14,24 +14,6 @@ use crate::machine::paths::Places;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const LOOK: Duration = Duration::from_millis(50);
-
-/// What made somebody look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Occasion {
-    /// An alert was recorded, or enough was decided.
-    Now,
-    /// A session has ended: the whole record is verified, whatever that takes.
-    Ended,
-}
-
-impl Occasion {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Occasion::Now => "now",
-            Occasion::Ended => "ended",
-        }
-    }
-}
 
 /// Only one process at a time has it.
 #[derive(Debug)]

@@ -3,28 +3,28 @@
 //! The hook starts that process after its answer is out: when a session ends, when it recorded an alert, and at least
 //! every fifty decisions. What could not be delivered is tried again at the next look, as long as the alert stands.
 
+use crate::memory::notices::Delivery;
+use crate::memory::notices::Pushed;
 use std::collections::BTreeMap;
-use std::process::{Child, ExitCode};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use doorward_ledger::{Alert, AlertKind, AlertState, State};
-use serde::{Deserialize, Serialize};
+use doorward_ledger::{Alert, AlertKind, AlertState};
 use serde_json::json;
 
 use super::send::{Note, Way};
 use super::turn::{Occasion, Turn};
-use super::{SHOWN, note, spawned};
-use crate::desk::alerts;
-use crate::desk::audit::Room;
+use super::{SHOWN, note};
 use crate::desk::reconcile;
 use crate::machine::clock;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::machine::visible;
+use crate::memory::alerts;
 use crate::memory::grants::Desk;
+use crate::memory::ledger_view::Room;
 use crate::policy::config::Notify;
 use crate::policy::load;
 
@@ -44,54 +44,6 @@ const AGAIN: Duration = Duration::from_millis(300);
 
 /// Whatever the machine is at, it comes first.
 const NICE: i32 = 10;
-
-/// A session has ended since somebody last looked.
-static HAS_ENDED: AtomicBool = AtomicBool::new(false);
-
-/// What was told of the alerts that stand, and when the record was last verified.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Pushed {
-    alerts: BTreeMap<String, Delivery>,
-    verified_ms: u64,
-    verifying_ms: u64,
-}
-
-impl State for Pushed {
-    const NAME: &'static str = "pushed";
-}
-
-/// What became of one alert.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-struct Delivery {
-    kind: String,
-    /// The ways in which it was told.
-    told: Vec<String>,
-    /// The ways in which it could not be, and why.
-    failed: BTreeMap<String, String>,
-    /// When it last stood.
-    stood_ms: u64,
-    /// A person has seen it since it was told.
-    is_seen: bool,
-}
-
-/// Takes note that a session has ended.
-pub fn ended() {
-    HAS_ENDED.store(true, Ordering::Relaxed);
-}
-
-/// Starts a process that looks for alerts, if one is due and somebody wants to be told. Comes after the answer is out.
-pub fn look(places: &Places) -> Option<Child> {
-    let is_due = record::is_look_due();
-    let occasion = if HAS_ENDED.swap(false, Ordering::Relaxed) { Occasion::Ended } else { Occasion::Now };
-    if !is_due && occasion == Occasion::Now {
-        return None;
-    }
-    let notify = load::load(places, None, "").config.notify;
-    // Nothing is lost where it cannot be started: the next look finds the same alerts.
-    notify.is_set().then(|| spawned(&["notify", "--look", occasion.word()]).ok()).flatten()
-}
 
 /// The alerts that could not be told, one sentence for each way.
 pub fn undelivered(places: &Places) -> Vec<String> {

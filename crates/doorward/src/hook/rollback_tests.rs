@@ -1,8 +1,8 @@
 //! Ledgers made up to take a rollout back, or not to.
 
-use super::super::evidence::STAGE;
-use super::super::stage::Track;
 use super::*;
+use crate::memory::rollout_evidence::STAGE;
+use crate::policy::rollout::stage::Track;
 use doorward_ledger::{AnswerBody, Became, Body, By, DecisionBody, Filter, Index, Kind, Log, OutcomeBody, Reply};
 use doorward_vocabulary::Mode;
 use std::collections::BTreeMap;

@@ -1,0 +1,98 @@
+//! What a session did, summed up from the record.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use doorward_engine::{Facts, Operation, Target};
+use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row};
+use doorward_vocabulary::SessionId;
+
+use crate::machine::count::counted;
+use crate::machine::paths::Places;
+use crate::memory::decisions;
+use crate::memory::ledger_view::Room;
+use crate::memory::snapshots;
+
+/// What one session did.
+#[derive(Debug, Default, PartialEq)]
+pub struct Digest {
+    pub session: SessionId,
+    pub calls: u64,
+    pub asked: u64,
+    pub blocked: u64,
+    /// Hosts that calls which ran were to reach.
+    pub hosts: BTreeSet<String>,
+    /// Files that such calls were to change, and whether `doorward undo` can bring each back.
+    pub files: BTreeMap<String, bool>,
+}
+
+/// What a session did, as far as the record knows.
+pub fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
+    let filter = Filter { session: Some(session.to_owned()), kind: Some(Kind::Decision), ..Filter::default() };
+    let ran: BTreeSet<String> = outcomes(index)?;
+    let mut digest = Digest { session: session.into(), ..Digest::default() };
+    for row in index.list(&filter)? {
+        digest.calls += 1;
+        let verdict = row.verdict.as_deref().unwrap_or_default();
+        digest.asked += u64::from(verdict == "confirm");
+        digest.blocked += u64::from(verdict == "block");
+        if verdict == "approve" || row.id.as_ref().is_some_and(|id| ran.contains(id)) {
+            digest.take(facts(room, &row));
+        }
+    }
+    digest.look_at_copies(&room.places);
+    Ok(digest)
+}
+
+/// Calls that were reported to have run.
+fn outcomes(index: &Index) -> Result<BTreeSet<String>> {
+    let rows = index.list(&Filter { kind: Some(Kind::Outcome), ..Filter::default() })?;
+    Ok(rows.into_iter().filter_map(|row| row.decision).collect())
+}
+
+fn facts(room: &Room, row: &Row) -> Option<Facts> {
+    let record = room.log.record(row.sequence).ok().flatten()?;
+    let body: DecisionBody = serde_json::from_slice(&record.body?).ok()?;
+    decisions::facts(&body)
+}
+
+impl Digest {
+    fn take(&mut self, facts: Option<Facts>) {
+        for effect in facts.into_iter().flat_map(|facts| facts.effects) {
+            let changes = matches!(effect.operation, Operation::Write | Operation::Delete | Operation::Mutate);
+            match effect.target {
+                Target::Host(host) => {
+                    self.hosts.insert(host);
+                }
+                Target::Path(path) if changes => {
+                    self.files.insert(path, false);
+                }
+                Target::Path(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => {}
+            }
+        }
+    }
+
+    /// Only what was copied can be undone here; git may have more, but that is not ours to promise.
+    fn look_at_copies(&mut self, places: &Places) {
+        if self.files.is_empty() {
+            return;
+        }
+        let copied = snapshots::undoable(places, &self.session);
+        for (file, can_be_undone) in &mut self.files {
+            *can_be_undone = copied.iter().any(|copy| copy.starts_with(file));
+        }
+    }
+
+    /// The whole in one line.
+    pub fn line(&self) -> String {
+        let undone = self.files.values().filter(|can| **can).count();
+        format!(
+            "doorward: {}, {} asked about, {} blocked; {} changed, `doorward undo` can bring back {undone}; {}",
+            counted(self.calls, "call"),
+            self.asked,
+            self.blocked,
+            counted(self.files.len() as u64, "file"),
+            counted(self.hosts.len() as u64, "host")
+        )
+    }
+}

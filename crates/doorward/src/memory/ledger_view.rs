@@ -1,0 +1,79 @@
+//! The record, opened for whoever asks: its log, its index and whether it holds.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use doorward_ledger::{Anchors, Checkpoint, CheckpointKey, FileError, Hash, Index, Log, LogError, Progress, Report};
+
+use crate::machine::paths::Places;
+use crate::machine::record;
+
+/// The record of a user, and where its parts lie.
+#[derive(Debug)]
+pub struct Room {
+    pub places: Places,
+    pub log: Log,
+}
+
+impl Room {
+    pub fn open(places: Places) -> Result<Room> {
+        let opened = Log::open(&record::directory(&places));
+        let log = match opened {
+            Err(error @ LogError::Missing { .. }) => {
+                return Err(error).context("nothing has been recorded yet; `doorward setup claude` begins the record");
+            }
+            opened => opened.context("the record cannot be opened")?,
+        };
+        Ok(Room { places, log })
+    }
+
+    /// The index, up to date.
+    pub fn index(&self) -> Result<Index> {
+        let mut index = Index::open(&record::index_file(&self.places))?;
+        let fed = index.feed(&self.log)?;
+        if fed.bad > 0 {
+            // There is nobody left to tell if standard error is gone.
+            let _ = writeln!(
+                anstream::stderr(),
+                "note: {} stretches of the log cannot be read; `doorward audit verify` says more",
+                fed.bad
+            );
+        }
+        Ok(index)
+    }
+}
+
+/// What a verification says.
+#[derive(Debug)]
+pub struct Verified {
+    pub report: Report,
+    /// How many checkpoints it was compared with.
+    pub checkpoints: usize,
+}
+
+/// Verifies the record of a home against what is kept beside it.
+pub fn verified(places: &Places) -> Result<Verified> {
+    let room = Room::open(places.clone())?;
+    compare(&room, &kept(places)?, |_| {})
+}
+
+/// The checkpoints that are kept beside the record.
+pub fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
+    Ok(Checkpoint::load_all(&record::checkpoints(places))?)
+}
+
+/// Compares the record with checkpoints.
+pub fn compare(room: &Room, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
+    let anchors = Anchors { checkpoints: kept, key: own_key(&room.places)? };
+    let report = room.log.verify(anchors, progress)?;
+    Ok(Verified { report, checkpoints: kept.len() })
+}
+
+/// The key that signs here; none if there never was one.
+fn own_key(places: &Places) -> Result<Option<Hash>> {
+    match CheckpointKey::load(&record::checkpoint_key(places)) {
+        Ok(key) => Ok(Some(key.fingerprint())),
+        Err(FileError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
