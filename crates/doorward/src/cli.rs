@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
-    alerts, audit, check, demo, digest, doctor, literate, manual, metrics, model, notify, outcomes, preview, reconcile,
-    replay, report, review, rollout, rules, setup, status, trust, tune,
+    alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
+    reconcile, replay, report, review, rollout, rules, setup, status, trust, tune,
 };
 use crate::hook::serve;
 use crate::machine::paths;
-use crate::memory::{grants, snapshots};
+use crate::memory::snapshots;
 use crate::policy::config;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
@@ -200,7 +200,7 @@ pub fn command_line() -> ExitCode {
         Command::Trust(arguments) => trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reload => trust::reload().unwrap_or_else(|error| failure(1, &error)),
-        Command::Pending(arguments) => grants::list_pending(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Pending(arguments) => grants::pending(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Approve(arguments) => grants::approve(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Refuse(arguments) => grants::refuse(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Status(arguments) => status::status(&arguments).unwrap_or_else(|error| failure(1, &error)),

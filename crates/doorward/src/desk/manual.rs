@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Command};
 
+use crate::desk::grants::show::prose;
 use crate::machine::paths::Places;
-use crate::memory::grants::show::prose;
 
 /// The commands as a person looks for them. A command that is named nowhere is listed last.
 const GROUPS: &[(&str, &[&str])] = &[

@@ -6,6 +6,7 @@ pub mod check;
 pub mod demo;
 pub mod digest;
 pub mod doctor;
+pub mod grants;
 pub mod literate;
 pub mod manual;
 pub mod metrics;

@@ -11,6 +11,7 @@ use super::waiting::{self, Asking, Came};
 use super::{Surroundings, beside, deadline, entry, settle};
 use crate::hook::agents::shells::Here;
 use crate::hook::agents::{Asked, Decision, Proposed, Reply};
+use crate::hook::grant_check::{Door, Settled, is_soft};
 use crate::hook::reviewer::{self, Scene};
 use crate::hook::rollback;
 use crate::hook::user_message;
@@ -22,7 +23,6 @@ use crate::machine::record::Recorder;
 use crate::machine::world::project_root;
 use crate::memory::alerts;
 use crate::memory::evaluation::{self, Considered};
-use crate::memory::grants::{Door, Settled, is_soft};
 use crate::memory::in_flight::Course;
 use crate::memory::session::{self, Session};
 use crate::memory::snapshots::Keeper;
@@ -101,7 +101,7 @@ fn settled(
     }
     session_policy::hold(places, &proposed.call.session, &mut loaded);
     let session = Rc::new(Session::of(places, &proposed.call.session));
-    loaded.assign(agent.name(), &session);
+    loaded.assign(agent.name(), (session.id(), session.began_ms()));
     let mode = loaded.mode(agent.name());
     if mode == Mode::Off {
         return Ok(Told::at_once(Decision::Silent));

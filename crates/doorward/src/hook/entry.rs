@@ -43,7 +43,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         facts: Some(serde_json::value::to_raw_value(&lean(facts))?),
         layer1: Some(layer1(judgement)),
         layer2: judgement.confidence.map(|confidence| Layer2 { score: score(judgement), confidence: confidence.get() }),
-        review: considered.review.as_ref().map(serde_json::value::to_raw_value).transpose()?,
+        review: considered.review.as_ref().map(|review| review.said.clone()),
         verdict: judgement.verdict,
         reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),

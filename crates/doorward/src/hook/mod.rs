@@ -7,6 +7,7 @@ mod deadline;
 mod decide;
 mod delivery;
 pub mod entry;
+pub mod grant_check;
 pub mod notifier;
 pub mod reviewer;
 pub mod rollback;
@@ -14,7 +15,6 @@ pub mod serve;
 mod settle;
 pub mod user_message;
 mod waiting;
-pub mod wording;
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -35,7 +35,9 @@ use crate::machine::world::project_root;
 use crate::memory::alerts;
 use crate::memory::digest;
 use crate::memory::evaluation;
-use crate::memory::grants::{self, Desk, changed_since};
+use crate::memory::grants::drift::changed_since;
+use crate::memory::grants::store::Desk;
+use crate::memory::grants::{self};
 use crate::memory::ledger_view::Room;
 use crate::memory::session::Session;
 use crate::memory::snapshots;
@@ -220,7 +222,8 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     match step {
         Step::Began => {
             let mut loaded = load::load(places, project_root(&cwd).as_deref(), agent.name());
-            loaded.assign(agent.name(), &Session::of(places, &session));
+            let session = Session::of(places, &session);
+            loaded.assign(agent.name(), (session.id(), session.began_ms()));
             Ok(match loaded.mode(agent.name()) {
                 Mode::Auto | Mode::ConfirmAll => agent.context(GUIDANCE),
                 Mode::Shadow | Mode::Off => Reply::default(),

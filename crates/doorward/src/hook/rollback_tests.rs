@@ -1,7 +1,7 @@
 //! Ledgers made up to take a rollout back, or not to.
 
 use super::*;
-use crate::memory::rollout_evidence::STAGE;
+use crate::policy::rollout::assign::STAGE;
 use crate::policy::rollout::stage::Track;
 use doorward_ledger::{AnswerBody, Became, Body, By, DecisionBody, Filter, Index, Kind, Log, OutcomeBody, Reply};
 use doorward_vocabulary::Mode;

@@ -4,9 +4,9 @@ use doorward_engine::{Facts, Judgement, Mode, Verdict};
 
 use super::waiting::{self, Asking};
 use crate::hook::agents::Decision;
-use crate::hook::wording::{Telling, tell};
+use crate::hook::grant_check::Settled;
 use crate::machine::visible;
-use crate::memory::grants::Settled;
+use crate::memory::wording::{Telling, tell};
 
 /// How a call is settled besides the judgement.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ fn decided(judgement: &Judgement, terms: Terms<'_>, say: impl Fn(&str) -> String
     };
     match (verdict, terms.asking) {
         (Verdict::AutoApprove, _) => Decision::Allow(say("doorward approves:")),
-        (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::memory::grants::is_for_one_key(judgement) => {
+        (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::hook::grant_check::is_for_one_key(judgement) => {
             Decision::Deny(say("doorward needs more than a key because"))
         }
         (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Decision::Silent,

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use super::deadline;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::memory::grants::{Desk, Status};
+use crate::memory::grants::Status;
+use crate::memory::grants::store::Desk;
 use crate::policy::config::WAIT_SECONDS;
 
 /// Between two looks at what waits.
@@ -80,10 +81,11 @@ pub fn wait(places: &Places, decision: &str, time: Duration) -> Came {
 mod tests {
     use super::super::{Surroundings, answer, answer_within};
     use super::*;
+    use crate::desk::grants::answer::Yes;
+    use crate::desk::grants::answer::{approve as say_yes, refuse as say_no};
     use crate::hook::agents::Reply;
     use crate::machine::agent::Agent;
     use crate::machine::record::Ledger;
-    use crate::memory::grants::{Yes, say_no, say_yes};
 
     const MINUTE: Option<Duration> = Some(Duration::from_secs(60));
 

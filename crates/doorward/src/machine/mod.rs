@@ -1,6 +1,7 @@
 //! The machine as it is: directories, clock, checked reads, the disk and git, and the log file. The lowest floor.
 
 pub mod agent;
+pub mod agent_home;
 pub mod atomic_file;
 pub mod checked_read;
 pub mod clock;

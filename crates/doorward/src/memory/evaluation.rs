@@ -9,6 +9,7 @@ use doorward_engine::{
 };
 use doorward_ledger::SnapshotTaken;
 use doorward_vocabulary::PatternId;
+use serde_json::value::RawValue;
 
 use crate::machine::file_digests::Seen;
 
@@ -35,7 +36,14 @@ pub struct Considered {
     /// The verdict if everything that it loses were copied first, where somebody asked for it.
     pub if_copied: Option<Verdict>,
     /// What a reviewer said, where one was asked.
-    pub review: Option<crate::hook::reviewer::Reviewed>,
+    pub review: Option<RecordedReview>,
+}
+
+/// What a reviewer said, as the record keeps it.
+#[derive(Debug)]
+pub struct RecordedReview {
+    pub said: Box<RawValue>,
+    pub took_ms: u64,
 }
 
 impl Considered {

@@ -13,4 +13,5 @@ pub mod notices;
 pub mod rollout_evidence;
 pub mod session;
 pub mod snapshots;
+pub mod wording;
 pub mod world;

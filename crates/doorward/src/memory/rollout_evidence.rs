@@ -1,5 +1,8 @@
 //! What the record says about a rollout: decisions, what people answered, what was regretted.
 
+use crate::policy::rollout::assign::STAGE;
+use crate::policy::rollout::assign::THRESHOLDS;
+pub use crate::policy::rollout::assign::rule_key;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -104,14 +107,6 @@ impl Seen {
             (Verdict::Confirm, _) | (Verdict::AutoApprove | Verdict::Block, None) => None,
         }
     }
-}
-
-/// The keys of a decision's versions that say where its session stood.
-pub const STAGE: &str = "stage";
-pub const THRESHOLDS: &str = "thresholds";
-
-pub fn rule_key(id: &str) -> String {
-    format!("rule {id}")
 }
 
 /// Everything from an entry of the log on. Where a mode asks about everything, the facts are judged again as `auto` would.

@@ -328,7 +328,7 @@ impl Session {
     /// Only a denial can be one too many, so only then is anything looked at.
     fn look_at_denials(&self, state: &mut SessionState) {
         // A trial call of `doorward setup` is denied because that is to be seen.
-        if self.id.starts_with(crate::memory::grants::TRIAL) {
+        if self.id.starts_with(crate::hook::grant_check::TRIAL) {
             return;
         }
         let (row, all, limits) = (state.denials_in_a_row(), state.denials(), Thresholds::default());

@@ -8,7 +8,6 @@ use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::memory::session::Session;
 use crate::policy::approved_config::{Accepted, USER};
 use crate::policy::client_rules::{self, RuleFile};
 use crate::policy::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
@@ -138,9 +137,9 @@ impl Loaded {
     }
 
     /// Gives a session its part of what is rolled out.
-    pub fn assign(&mut self, agent: &str, session: &Session) {
+    pub fn assign(&mut self, agent: &str, (session, began_ms): (&str, Option<u64>)) {
         if self.rollout.is_some() {
-            self.assigned = self.assigned_to(agent, session.id(), session.began_ms());
+            self.assigned = self.assigned_to(agent, session, began_ms);
         }
     }
 

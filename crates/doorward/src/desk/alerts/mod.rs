@@ -136,7 +136,7 @@ fn explain(json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for kind in AlertKind::ALL {
-        let definition = crate::memory::grants::show::prose(&kind.definition(), 88);
+        let definition = crate::desk::grants::show::prose(&kind.definition(), 88);
         for (line, text) in definition.iter().enumerate() {
             let name = if line == 0 { kind.word() } else { "" };
             writeln!(out, "{name:<10} {}", text)?;

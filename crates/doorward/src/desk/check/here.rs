@@ -13,6 +13,7 @@ use super::request::Request;
 use crate::desk::check::arguments::CheckArguments;
 use crate::hook::agents::shells::Here;
 use crate::hook::beside;
+use crate::hook::grant_check::Door;
 use crate::hook::reviewer;
 use crate::hook::user_message;
 use crate::machine::agent::Agent;
@@ -21,7 +22,6 @@ use crate::machine::paths::Places;
 use crate::machine::private_state;
 use crate::machine::world::project_root;
 use crate::memory::evaluation::{self, Considered};
-use crate::memory::grants::Door;
 use crate::memory::session::Session;
 use crate::memory::snapshots::Keeper;
 use crate::memory::world::disk::DiskWorld;
@@ -210,7 +210,8 @@ impl Scene<'_> {
     fn loaded(&self, session: &str) -> Loaded {
         let mut loaded = load::load(self.places, self.project.as_deref(), self.name());
         session_policy::look(self.places, session, &mut loaded);
-        loaded.assign(self.name(), &Session::looked_at(self.places, session));
+        let session = Session::looked_at(self.places, session);
+        loaded.assign(self.name(), (session.id(), session.began_ms()));
         loaded
     }
 

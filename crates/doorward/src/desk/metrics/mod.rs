@@ -13,7 +13,7 @@ use doorward_ledger::Metrics;
 
 use crate::machine::clock;
 use crate::machine::paths::Places;
-use crate::memory::grants::Desk;
+use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
 
 /// How often `--watch` looks.

@@ -23,7 +23,7 @@ use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::machine::visible;
 use crate::memory::alerts;
-use crate::memory::grants::Desk;
+use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
 use crate::policy::config::Notify;
 use crate::policy::load;

@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 
 use super::compare::Verdicts;
 use super::*;
+use crate::desk::grants::answer::approve as say_yes;
+use crate::desk::grants::answer::{Step, Yes, to_type};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
 use crate::machine::record::{self, Ledger};
-use crate::memory::grants::{Desk, Step, Yes, say_yes, to_type};
+use crate::memory::grants::store::Desk;
 use crate::policy::config::Config;
 
 /// A home with agents in three modes, and a project beside it.

@@ -10,11 +10,12 @@ use doorward_vocabulary::Verdict;
 use crate::desk::audit::verified_watched;
 use crate::desk::rollout::view::View;
 use crate::desk::status::{Ticket, open_tickets};
+use crate::hook::grant_check::TRIAL;
 use crate::machine::agent::Agent;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
-use crate::memory::grants::{Desk, TRIAL};
+use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::{Room, Verified};
 use crate::policy::load::{self, Loaded};
 

@@ -9,9 +9,11 @@ use unicode_width::UnicodeWidthStr;
 use super::keys;
 use super::model::{Line, Model, Sight, Typing};
 use super::offer::{Offer, Wish};
+use crate::desk::grants::answer::to_type;
+use crate::desk::grants::show;
+use crate::desk::grants::show::{Depth, Tone};
 use crate::machine::visible;
-use crate::memory::grants::show::{self, Depth, Tone};
-use crate::memory::grants::{Pending, Stand, to_type};
+use crate::memory::grants::{Pending, Stand};
 
 /// Less than this shows nothing that could be judged.
 const LEAST: (u16, u16) = (24, 8);

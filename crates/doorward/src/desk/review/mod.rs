@@ -15,12 +15,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::desk::grants::answer;
+use crate::desk::grants::answer::{Step, Yes};
 use crate::desk::person;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::presence;
 use crate::machine::record::Ledger;
-use crate::memory::grants::{self, Desk, Row, Step, Yes, answer};
+use crate::memory::grants::store::Desk;
+use crate::memory::grants::{self, Row};
 use model::{Deed, Model};
 use terminal::{Input, Screen};
 

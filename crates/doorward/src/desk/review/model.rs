@@ -6,7 +6,8 @@
 use doorward_engine::Clearance;
 
 use super::offer::{Offer, Wish};
-use crate::memory::grants::{APART_MS, Pending, Row, to_type};
+use crate::desk::grants::answer::{APART_MS, to_type};
+use crate::memory::grants::{Pending, Row};
 
 /// So long a call must be on the screen before a key counts for it.
 pub const SHOWN_MS: u64 = 300;

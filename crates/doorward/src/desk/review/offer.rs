@@ -3,13 +3,17 @@
 use anyhow::{Context, Result, bail};
 use doorward_engine::Clearance;
 
+use crate::desk::grants::answer;
+use crate::desk::grants::answer::Yes;
+use crate::desk::grants::narrow;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::{self, Change, List};
 use crate::desk::trust::offer::ProjectOffer;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
-use crate::memory::grants::{Desk, Pending, Yes, answer, narrow};
+use crate::memory::grants::Pending;
+use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 

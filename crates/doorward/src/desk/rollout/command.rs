@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Mode;
 use doorward_ledger::PolicyBody;
 
+use crate::desk::grants::show::prose;
 use crate::desk::person;
 use crate::desk::rollout::criteria::Criterion;
 use crate::desk::rollout::show::Figures;
@@ -18,7 +19,6 @@ use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
-use crate::memory::grants::show::prose;
 use crate::policy::config;
 use crate::policy::load;
 use crate::policy::rollout::assign::OWN;

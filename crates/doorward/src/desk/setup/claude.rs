@@ -1,6 +1,7 @@
 //! What is changed for Claude Code.
 
-use std::path::{Path, PathBuf};
+use crate::machine::agent_home::directory_of;
+use std::path::PathBuf;
 
 use super::hooks::{Hooks, Shape};
 use super::{Part, client};
@@ -27,12 +28,7 @@ pub const HOOKS: Hooks = Hooks {
 
 /// Where the user's settings lie.
 pub fn settings_file(home: &str) -> PathBuf {
-    directory(home).join("settings.json")
-}
-
-pub fn directory(home: &str) -> PathBuf {
-    let named = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| Path::new(home).join(".claude"))
+    directory_of(Agent::Claude, home).join("settings.json")
 }
 
 /// Where the user wants to be asked in its own prompt, its mode is one that asks; taking that back brings the old one back.

@@ -1,11 +1,12 @@
 //! The agent's own mode: whether a question of doorward's reaches whoever sits before it.
 
+use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::claude;
 use super::edit::{Container, skip_space};
-use super::{claude, codex};
 use crate::hook::agents::claude::{ASKING, AUTO};
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
@@ -31,7 +32,7 @@ pub fn mode(agent: Agent, home: &str, project: Option<&str>) -> Option<ClientMod
     match agent {
         Agent::Claude => Some(claude_mode(home, project)),
         Agent::Codex => {
-            let file = codex::directory(home).join("config.toml");
+            let file = directory_of(Agent::Codex, home).join("config.toml");
             let text = atomic_file::text(&file).ok().flatten().unwrap_or_default();
             let config: Option<toml_edit::DocumentMut> = text.parse().ok();
             let policy = config.as_ref().and_then(|config| config.get("approval_policy"));

@@ -1,5 +1,6 @@
 //! What is changed for Codex: its hooks, and that it trusts them. Hooks that are not trusted it leaves out without a word.
 
+use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -34,13 +35,8 @@ struct Trusted {
     hash: String,
 }
 
-pub fn directory(home: &str) -> PathBuf {
-    let named = std::env::var_os("CODEX_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| Path::new(home).join(".codex"))
-}
-
 pub fn hooks_file(home: &str) -> PathBuf {
-    directory(home).join("hooks.json")
+    directory_of(Agent::Codex, home).join("hooks.json")
 }
 
 pub fn parts(home: &str, program: &str) -> Result<Vec<Part>> {
@@ -59,7 +55,7 @@ pub fn parts(home: &str, program: &str) -> Result<Vec<Part>> {
             meaning: super::json_meaning,
         },
         Part {
-            file: directory(home).join("config.toml"),
+            file: directory_of(Agent::Codex, home).join("config.toml"),
             with: Box::new(move |config| trusting(config, &before, &new)),
             without: Box::new(move |config| trusting(config, &old, &[])),
             meaning: toml_meaning,

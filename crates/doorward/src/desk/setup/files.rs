@@ -1,6 +1,7 @@
 //! What is changed for agents that keep their hooks in one JSON file of the user's.
 
-use std::path::{Path, PathBuf};
+use crate::machine::agent_home::directory_of;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -63,22 +64,9 @@ pub fn hooks(agent: Agent) -> Option<Hooks> {
     }
 }
 
-/// Where an agent keeps what belongs to the user.
-pub fn directory(agent: Agent, home: &str) -> PathBuf {
-    let name = match agent {
-        Agent::Qwen => ".qwen",
-        Agent::Copilot | Agent::Vscode => ".copilot",
-        Agent::Cursor => ".cursor",
-        Agent::Windsurf => ".codeium/windsurf",
-        Agent::Gemini => ".gemini",
-        Agent::Claude | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::Generic => "",
-    };
-    Path::new(home).join(name)
-}
-
 /// Where the hooks of an agent lie.
 pub fn settings_file(agent: Agent, home: &str) -> PathBuf {
-    directory(agent, home).join(match agent {
+    directory_of(agent, home).join(match agent {
         Agent::Copilot => "hooks/doorward.json",
         Agent::Vscode => "hooks/doorward-vscode.json",
         Agent::Cursor | Agent::Windsurf => "hooks.json",

@@ -1,8 +1,8 @@
 //! Which agents are on this machine.
 
+use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
-use super::{claude, codex, files, opencode, pi};
 use crate::machine::agent::Agent;
 
 /// The agents that can be set up and are there: their program is on the search path, or their settings are.
@@ -11,16 +11,13 @@ pub fn agents(home: &str, path: &str) -> Vec<Agent> {
 }
 
 fn is_there(agent: Agent, home: &str, path: &str) -> bool {
-    let directory = match agent {
-        Agent::Claude => claude::directory(home),
-        Agent::Codex => codex::directory(home),
-        Agent::Pi => pi::directory(home),
-        Agent::Opencode => opencode::directory(home),
-        Agent::Gemini | Agent::Qwen | Agent::Copilot => files::directory(agent, home),
+    match agent {
+        Agent::Claude | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::Gemini | Agent::Qwen | Agent::Copilot => {
+            directory_of(agent, home).is_dir() || program(agent.name(), path).is_some()
+        }
         // Known from their documentation alone: they are set up if somebody names them.
-        Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => return false,
-    };
-    directory.is_dir() || program(agent.name(), path).is_some()
+        Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => false,
+    }
 }
 
 /// The first program of this name on the search path.

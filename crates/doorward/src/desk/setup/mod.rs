@@ -122,21 +122,6 @@ pub fn parts(agent: Agent, places: &Places, program: &str, questions: Option<Que
     }
 }
 
-/// Where an agent keeps what belongs to the user.
-pub fn directory_of(agent: Agent, home: &Path) -> PathBuf {
-    let home = home.to_str().unwrap_or_default();
-    match agent {
-        Agent::Claude => claude::directory(home),
-        Agent::Codex => codex::directory(home),
-        Agent::Pi => pi::directory(home),
-        Agent::Opencode => opencode::directory(home),
-        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
-            files::directory(agent, home)
-        }
-        Agent::Generic => PathBuf::new(),
-    }
-}
-
 /// The hooks of an agent, and the file that they stand in.
 fn hooks(agent: Agent, places: &Places) -> Option<(Hooks, PathBuf)> {
     match agent {

@@ -1,6 +1,8 @@
 //! What is installed for OpenCode: a plugin, where this program is, and that OpenCode itself asks if the plugin is gone.
 
-use std::path::{Path, PathBuf};
+use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -10,20 +12,14 @@ use super::pi::part;
 
 const PLUGIN: &str = include_str!("../../../../../extensions/opencode/doorward.js");
 
-/// Where OpenCode keeps what belongs to the user.
-pub fn directory(home: &str) -> PathBuf {
-    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| Path::new(home).join(".config")).join("opencode")
-}
-
 /// The file that OpenCode loads.
 pub fn plugin(home: &str) -> PathBuf {
-    directory(home).join("plugin/doorward.js")
+    directory_of(Agent::Opencode, home).join("plugin/doorward.js")
 }
 
 /// The settings in which OpenCode looks up what it may do unasked.
 pub fn settings_file(home: &str) -> PathBuf {
-    directory(home).join("opencode.json")
+    directory_of(Agent::Opencode, home).join("opencode.json")
 }
 
 /// The plugin comes after what it needs.
@@ -36,7 +32,7 @@ pub fn parts(home: &str, program: &str) -> Vec<Part> {
             without: Box::new(without_asking),
             meaning: super::json_meaning,
         },
-        part(directory(home).join("plugin/doorward.json"), named),
+        part(directory_of(Agent::Opencode, home).join("plugin/doorward.json"), named),
         part(plugin(home), PLUGIN.to_owned()),
     ]
 }

@@ -1,5 +1,7 @@
 //! What is installed for Pi: an extension of a few files, and where this program is.
 
+use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -20,12 +22,6 @@ const FILES: [(&str, &str); 8] = [
 
 /// Says which program the extension runs.
 const PROGRAM: &str = "program.json";
-
-/// Where Pi keeps what belongs to the user.
-pub fn directory(home: &str) -> PathBuf {
-    let named = std::env::var_os("PI_CODING_AGENT_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| Path::new(home).join(".pi/agent"))
-}
 
 /// The file that Pi loads.
 pub fn extension(home: &str) -> PathBuf {
@@ -49,7 +45,7 @@ pub fn leave(file: &Path) {
 }
 
 fn folder(home: &str) -> PathBuf {
-    directory(home).join("extensions/doorward")
+    directory_of(Agent::Pi, home).join("extensions/doorward")
 }
 
 /// A file that is ours alone.

@@ -25,7 +25,7 @@ use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::machine::visible;
 use crate::machine::world::project_root;
-use crate::memory::grants::Desk;
+use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Loaded};
 use glance::Glance;

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::hook::agents::{Event, Proposed};
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 
@@ -152,11 +153,11 @@ impl Calls {
 
 /// Where an agent keeps its transcripts, and how their names end.
 fn place(agent: Agent, home: &str) -> (PathBuf, &'static str) {
-    let home = Path::new(home);
+    let (folder, home) = (directory_of(agent, home), Path::new(home));
     match agent {
-        Agent::Claude => (crate::desk::setup::directory_of(agent, home).join("projects"), ".jsonl"),
-        Agent::Codex => (crate::desk::setup::directory_of(agent, home).join("sessions"), ".jsonl"),
-        Agent::Pi => (crate::desk::setup::directory_of(agent, home).join("sessions"), ".jsonl"),
+        Agent::Claude => (folder.join("projects"), ".jsonl"),
+        Agent::Codex => (folder.join("sessions"), ".jsonl"),
+        Agent::Pi => (folder.join("sessions"), ".jsonl"),
         Agent::Gemini => (home.join(".gemini/tmp"), ".jsonl"),
         Agent::Opencode => (home.join(".local/share/opencode"), ".db"),
         Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => {

@@ -35,7 +35,7 @@ use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
 use crate::machine::key;
 use crate::machine::paths::Places;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::{Considered, RecordedReview};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, Reasoned};
 use cache::Cache;
@@ -97,6 +97,13 @@ pub struct Reviewed {
     targets: Vec<reply::Named>,
 }
 
+impl Reviewed {
+    /// What the record keeps of it.
+    fn to_record(&self) -> RecordedReview {
+        RecordedReview { said: serde_json::value::to_raw_value(self).unwrap_or_default(), took_ms: self.took_ms }
+    }
+}
+
 /// Asks the reviewer about a call that it may decide. INVARIANT: only what `is_for_it` names comes here.
 pub fn consult(mut considered: Considered, scene: &Scene<'_>, policy: &Policy, world: &dyn World) -> Considered {
     let mut reviewed = asked(&considered, scene);
@@ -107,7 +114,7 @@ pub fn consult(mut considered: Considered, scene: &Scene<'_>, policy: &Policy, w
     }
     considered.facts.review = Some(reviewed.fact());
     considered.judge_again(policy);
-    considered.review = Some(reviewed);
+    considered.review = Some(reviewed.to_record());
     considered
 }
 

@@ -8,8 +8,8 @@ use doorward_ledger::State;
 use doorward_vocabulary::{CallId, PatternId, SessionId};
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, Subject};
 use super::repeat::Shape;
+use crate::memory::grants::binding::{Bound, Subject};
 
 /// So long a call waits for an answer.
 pub const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
@@ -147,7 +147,7 @@ impl Pending {
             changes,
             verdict: Some(judgement.verdict),
             needs: Some(needed(judgement)),
-            told: crate::hook::wording::tell(judgement, facts).reason,
+            told: crate::memory::wording::tell(judgement, facts).reason,
             reasons: reasons(judgement),
             effects: facts.effects.clone(),
             not_understood: not_understood(&facts.coverage),

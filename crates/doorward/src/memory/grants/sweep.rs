@@ -3,11 +3,11 @@
 use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, GrantStep};
 
-use super::desk::{Desk, Grant, LASTS_MS};
 use super::repeat;
-use super::settle::user;
+use crate::hook::grant_check::user;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
 /// Takes away what has expired and records that it has. What fails here leaves a grant that does not count anyway.
 pub fn sweep(places: &Places) {

@@ -10,17 +10,17 @@ use doorward_engine::{Clearance, Mode};
 use doorward_ledger::{GrantBody, GrantStep, Kind, Log};
 use serde_json::json;
 
-use super::answer::{APART_MS, HARD, HARD_MS, Step, Yes, approve, approve_session, refuse, to_type};
-use super::desk::{Desk, Grant, LASTS_MS};
 use super::pending::Pending;
 use super::repeat::{LASTS_MS as SESSION_MS, USES};
-use super::settle::{Door, Found};
 use super::sweep::expire;
+use crate::desk::grants::answer::{APART_MS, HARD, HARD_MS, Step, Yes, approve, approve_session, refuse, to_type};
+use crate::hook::grant_check::{Door, Found};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
+use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
 /// A home with a trusted agent, and a project beside it.
 struct Room {
@@ -295,7 +295,10 @@ fn a_grant_put_back_after_its_use_or_unknown_to_the_record_does_not_count() {
     put_back();
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
     assert!(said == "ask" && why.contains("it was used before"), "{said} {why}");
-    let policy = |bound: &super::bound::Bound| super::bound::Bound { policy: "0".repeat(64), ..bound.clone() };
+    let policy = |bound: &crate::memory::grants::binding::Bound| crate::memory::grants::binding::Bound {
+        policy: "0".repeat(64),
+        ..bound.clone()
+    };
     assert_eq!(
         pending.bound.difference(&policy(&pending.bound)).unwrap(),
         "rules, configuration, trust or mode have changed",
@@ -589,8 +592,10 @@ fn a_yes_inside_the_sandbox_is_none_outside_it() {
     let shown =
         room.desk().open().into_iter().find(|pending| pending.reasons.iter().any(|why| why.contains("sandbox")));
     let shown = shown.unwrap();
-    let page: Vec<String> =
-        super::show::lines(&shown, 90, super::show::Depth::Usual).into_iter().map(|line| line.text).collect();
+    let page: Vec<String> = crate::desk::grants::show::lines(&shown, 90, crate::desk::grants::show::Depth::Usual)
+        .into_iter()
+        .map(|line| line.text)
+        .collect();
     assert!(page.iter().any(|line| line.contains("the agent's sandbox")), "{page:?}");
     assert_eq!(said_to(&room, "s", "", inside()), "allow", "the yes is still there");
     room.approve(&shown);

@@ -9,7 +9,7 @@ use doorward_vocabulary::SessionId;
 use super::manifest::Manifest;
 use super::store::{Hold, Store};
 use crate::machine::paths::Places;
-use crate::memory::grants::Desk;
+use crate::memory::grants::store::Desk;
 use crate::policy::snapshot_limits::Limits;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;

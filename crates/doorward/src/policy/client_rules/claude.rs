@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Format, RuleFile, Rules, UNCLOSED, beginning_with, offered};
-use crate::desk::setup;
+use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 
 /// What an administrator decides for the whole machine.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
@@ -19,7 +20,7 @@ pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
 /// Both places count: whatever stands there only tightens.
 fn files_from(home: &str, project: Option<&str>, started: Option<&Path>) -> Vec<RuleFile> {
     let file = |name, path| RuleFile::new(name, path, Format::Claude);
-    let user = setup::directory_of(crate::machine::agent::Agent::Claude, Path::new(home)).join("settings.json");
+    let user = directory_of(Agent::Claude, home).join("settings.json");
     let mut found = vec![file("Claude Code, managed", PathBuf::from(MANAGED)), file("Claude Code, user", user)];
     let project = project.map(Path::new);
     let elsewhere = started.filter(|started| Some(*started) != project);

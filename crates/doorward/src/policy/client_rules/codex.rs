@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
-use crate::desk::setup;
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 
 /// More spellings of one rule than anybody means.
 const SPELLINGS: usize = 256;
 
 pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let file = |name: &'static str| move |path| RuleFile::new(name, path, Format::Codex);
-    let user = setup::directory_of(Agent::Codex, Path::new(home)).join("rules");
+    let user = directory_of(Agent::Codex, home).join("rules");
     let mut found: Vec<RuleFile> = listed(&user, "rules").into_iter().map(file("Codex, user")).collect();
     if let Some(project) = project.filter(|project| *project != home).map(Path::new) {
         let brought = listed(&project.join(".codex/rules"), "rules").into_iter();

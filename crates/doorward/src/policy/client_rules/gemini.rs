@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
-use crate::desk::setup;
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 
 /// What an administrator decides for the whole machine.
 const MANAGED: &str = "/etc/gemini-cli/settings.json";
 
 pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
-    let folder = setup::directory_of(Agent::Gemini, Path::new(home));
+    let folder = directory_of(Agent::Gemini, home);
     let settings = |name, path| RuleFile::new(name, path, Format::GeminiSettings);
     let mut found = vec![
         settings("Gemini CLI, managed", PathBuf::from(MANAGED)),

@@ -6,7 +6,14 @@ use doorward_engine::{Mode, Policy, Stage as RuleStage, Thresholds};
 
 use super::stage::Stage;
 use super::state::{Rollout, Subject};
-use crate::memory::rollout_evidence::{STAGE, THRESHOLDS, rule_key};
+
+/// The keys of a decision's versions that say where its session stood.
+pub const STAGE: &str = "stage";
+pub const THRESHOLDS: &str = "thresholds";
+
+pub fn rule_key(id: &str) -> String {
+    format!("rule {id}")
+}
 
 /// The names of rules of the user's own begin with this.
 pub const OWN: &str = doorward_engine::OWN_RULES;

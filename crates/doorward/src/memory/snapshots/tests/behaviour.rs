@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use super::room::Room;
+use crate::desk::grants::answer::approve as say_yes;
 
 /// A room with committed, changed, ignored and new files.
 fn lived_in() -> Room {
@@ -89,7 +90,8 @@ fn what_was_only_staged_comes_back_too() {
 
 #[test]
 fn a_grant_of_a_person_copies_first_and_says_so() {
-    use crate::memory::grants::{Desk, Yes, say_yes};
+    use crate::desk::grants::answer::Yes;
+    use crate::memory::grants::store::Desk;
     let room = lived_in();
     let command = "rm -rf notes && git push origin main";
     let (word, why) = room.bash("t1", command);

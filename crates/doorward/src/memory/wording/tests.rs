@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{PROMPT, REFUSAL, Speech, Telling, tell};
 use crate::hook::agents::Decision;
-use crate::memory::grants::{way_around, way_to_yes};
+use crate::hook::grant_check::{way_around, way_to_yes};
 use crate::memory::snapshots::Note;
 
 /// One call per line: a shell command, or a tool and its input as JSON.

@@ -8,14 +8,15 @@ use clap::Args;
 use doorward_engine::Clearance;
 use serde_json::{Value, json};
 
-use super::answer::{self, Step, Yes};
-use super::desk::Desk;
-use super::pending::Pending;
-use super::queue::{Stand, queue};
-use super::show;
+use crate::desk::grants::answer;
+use crate::desk::grants::answer::{Step, Yes};
+use crate::desk::grants::show;
 use crate::desk::person;
 use crate::machine::paths::Places;
 use crate::machine::record::Ledger;
+use crate::memory::grants::pending::Pending;
+use crate::memory::grants::queue::{Stand, queue};
+use crate::memory::grants::store::Desk;
 
 /// The first of two steps was made; the call does not run yet.
 const HALF: u8 = 3;
@@ -173,7 +174,7 @@ pub fn refuse(arguments: &RefuseArguments) -> Result<ExitCode> {
 
 fn desk() -> Result<Desk> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    super::sweep(&places);
+    crate::memory::grants::sweep(&places);
     Desk::of(&places)
 }
 

@@ -2,7 +2,7 @@
 
 use doorward_engine::{Clearance, Pattern};
 
-use super::pending::Pending;
+use crate::memory::grants::pending::Pending;
 
 /// The rule, for exactly this call; `None` if no rule may clear it, or none says exactly this.
 pub fn rule(pending: &Pending) -> Option<String> {

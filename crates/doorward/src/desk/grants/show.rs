@@ -6,12 +6,12 @@ use anstyle::{AnsiColor, Style};
 use doorward_engine::{Clearance, Effect};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::answer::to_type;
-use super::pending::{Edited, Pending};
-use super::queue::{Row, Stand};
+use crate::desk::grants::answer::to_type;
 use crate::desk::screen::{Changed, differing, effect_line};
-use crate::hook::wording::sentence;
 use crate::machine::visible;
+use crate::memory::grants::pending::{Edited, Pending};
+use crate::memory::grants::queue::{Row, Stand};
+use crate::memory::wording::sentence;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();

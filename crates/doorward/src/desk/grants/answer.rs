@@ -4,13 +4,14 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Clearance;
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Grants, Reply};
 
-use super::desk::{Desk, Grant, LASTS_MS};
-use super::operands;
-use super::pending::{Pending, Status};
-use super::repeat::{self, Repeat};
-use super::settle::user;
+use crate::hook::grant_check::user;
 use crate::machine::record::{Entry, Recorder};
 use crate::machine::visible;
+use crate::memory::grants::operands;
+use crate::memory::grants::pending::{Pending, Status};
+use crate::memory::grants::repeat;
+use crate::memory::grants::repeat::Repeat;
+use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
 /// So far apart two steps of a dual override are at least.
 pub const APART_MS: u64 = 30 * 1000;

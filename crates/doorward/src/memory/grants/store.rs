@@ -8,13 +8,13 @@ use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, Grants, Log, StateKey, States, Trail};
 use serde::{Deserialize, Serialize};
 
-use super::bound::Bound;
-use super::pending::{Before, Pending, Status, WAITS_MS};
-use super::repeat::Repeat;
-use super::settle::user;
+use crate::hook::grant_check::user;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record;
+use crate::memory::grants::binding::Bound;
+use crate::memory::grants::pending::{Before, Pending, Status, WAITS_MS};
+use crate::memory::grants::repeat::Repeat;
 use crate::memory::notices::{Pushed, Told};
 
 /// So long a grant is good.

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use doorward_engine::{Effect, Mark, Operation, Target};
 
-use super::desk::Desk;
-use super::operands::{self, Depth};
-use super::pending::Pending;
+use crate::memory::grants::operands;
+use crate::memory::grants::operands::Depth;
+use crate::memory::grants::pending::Pending;
+use crate::memory::grants::store::Desk;
 
 /// Files that the call of a decision names or runs, does not itself change, and that are others than when it was asked
 /// about. The agent ran the call on a person's yes to something else.

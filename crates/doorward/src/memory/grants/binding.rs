@@ -7,8 +7,8 @@ use doorward_engine::{Effect, Facts, Mode, Operation, Target, Tool, ToolCall};
 use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
-use super::operands::{Depth, Print, prints};
 use crate::memory::evaluation::Considered;
+use crate::memory::grants::operands::{Depth, Print, prints};
 use crate::policy::load::Loaded;
 use crate::policy::trust::pin;
 

@@ -4,17 +4,17 @@ use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
 
-use super::bound::{Bound, Subject, exact_call, policy};
-use super::desk::{Desk, Grant, LASTS_MS};
-use super::pending::{Pending, Status, needed};
-use super::repeat::{Repeat, Shape, USES};
 use crate::hook::agents::Decision;
-use crate::hook::wording::{PROMPT, REFUSAL, Speech};
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Recorder};
 use crate::machine::visible;
 use crate::memory::evaluation::Considered;
+use crate::memory::grants::binding::{Bound, Subject, exact_call, policy};
+use crate::memory::grants::pending::{Pending, Status, needed};
+use crate::memory::grants::repeat::{Repeat, Shape, USES};
+use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 use crate::memory::snapshots::Note;
+use crate::memory::wording::{PROMPT, REFUSAL, Speech};
 use crate::policy::load::Loaded;
 
 /// The session of the call by which `setup` proves the hook: nobody is to answer it.
@@ -222,7 +222,7 @@ impl Door<'_> {
                 of: used.pattern.into(),
                 decision: Some(decision.into()),
                 session: Some(used.session),
-                expires_ms: Some(used.stored_ms.saturating_add(super::repeat::LASTS_MS)),
+                expires_ms: Some(used.stored_ms.saturating_add(crate::memory::grants::repeat::LASTS_MS)),
                 user: user(),
                 why: used.why.clone(),
                 clears: Some(Clearance::Soft.to_string()),

@@ -1,0 +1,8 @@
+//! Questions that wait, answered by a person at a terminal.
+
+pub mod answer;
+pub mod command;
+pub mod narrow;
+pub mod show;
+
+pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending, refuse};
