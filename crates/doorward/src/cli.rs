@@ -7,11 +7,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
     alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, setup, status, trust, tune,
+    reconcile, replay, report, review, rollout, rules, setup, snapshots, status, trust, tune,
 };
 use crate::hook::serve;
 use crate::machine::paths;
-use crate::memory::snapshots;
+
 use crate::policy::config;
 
 /// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.

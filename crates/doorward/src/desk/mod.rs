@@ -25,6 +25,7 @@ pub mod rollout;
 pub mod rules;
 pub mod screen;
 pub mod setup;
+pub mod snapshots;
 pub mod status;
 pub mod transcripts;
 pub mod trust;

@@ -35,7 +35,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         agent: Some(call.agent.clone()).filter(|agent| !agent.is_empty()),
         session: Some(call.session.clone()).filter(|session| !session.is_empty()),
         turn: proposed.turn.clone(),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: project.map(str::to_owned),
         cwd: Some(call.cwd.clone()),
         tool: facts.tool.clone(),
@@ -134,7 +134,7 @@ fn no(decision: String, by: By, why: Option<&str>) -> Result<Entry> {
 /// The entry of a person's switch for one session.
 pub fn switched(switched: Switched) -> Result<Entry> {
     let mode = if switched.is_on { "on" } else { "off" }.to_owned();
-    let user = Some(rustix::process::geteuid().as_raw().to_string());
+    let user = crate::machine::user();
     Entry::new(&ModeBody { mode, before: None, session: Some(switched.session), user })
 }
 

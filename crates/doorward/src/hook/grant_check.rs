@@ -1,5 +1,6 @@
 //! After a call was judged: a grant that fits exactly clears what it may, once; what stays open is put down for a person.
 
+use crate::memory::session::TRIAL;
 use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
@@ -16,9 +17,6 @@ use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 use crate::memory::snapshots::Note;
 use crate::memory::wording::{PROMPT, REFUSAL, Speech};
 use crate::policy::load::Loaded;
-
-/// The session of the call by which `setup` proves the hook: nobody is to answer it.
-pub const TRIAL: &str = "doorward-setup";
 
 /// The door that a judged call stands before.
 #[derive(Debug)]
@@ -98,7 +96,7 @@ impl Door<'_> {
         if decision == Decision::Silent {
             return decision;
         }
-        let hint = crate::desk::offers::hint(self.places, self.loaded, (considered, self.mode), self.project);
+        let hint = crate::hook::offer_hint::hint(self.places, self.loaded, (considered, self.mode), self.project);
         let way = self.put_down(considered, (id, matches!(decision, Decision::Ask(_))), hint.as_deref());
         let why = match found {
             Found::Nothing(why) => why.clone(),
@@ -223,7 +221,7 @@ impl Door<'_> {
                 decision: Some(decision.into()),
                 session: Some(used.session),
                 expires_ms: Some(used.stored_ms.saturating_add(crate::memory::grants::repeat::LASTS_MS)),
-                user: user(),
+                user: crate::machine::user(),
                 why: used.why.clone(),
                 clears: Some(Clearance::Soft.to_string()),
             },
@@ -275,9 +273,23 @@ impl Door<'_> {
             decision: Some(decision.into()),
             session: Some(self.call.session.clone()),
             expires_ms: Some(grant.stored_ms.saturating_add(LASTS_MS)),
-            user: user(),
+            user: crate::machine::user(),
             why: grant.why.clone(),
             clears: Some(grant.clears.to_string()),
+        }
+    }
+}
+
+impl Note {
+    /// What is said behind this answer. Only a yes over `doorward approve` copies first.
+    pub fn words(self, decision: &Decision) -> Option<String> {
+        const GONE: &str = "what it deletes or overwrites cannot be brought back";
+        const COPIED: &str = "what it deletes is then copied first, if it fits";
+        match (self, decision) {
+            (Note::Nothing, _) | (Note::Loses, Decision::Allow(_) | Decision::Silent) => None,
+            (Note::Loses, Decision::Deny(_)) => Some(COPIED.to_owned()),
+            (Note::Loses, Decision::Ask(_)) => Some(GONE.to_owned()),
+            (Note::Says(note), _) => Some(visible(&note).into_owned()),
         }
     }
 }
@@ -320,9 +332,4 @@ fn fits(desk: &Desk, grant: &Grant, considered: &Considered, bound: &Bound) -> R
 
 fn answer(decision: &str, why: Option<&str>) -> AnswerBody {
     AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Person, why: why.map(str::to_owned) }
-}
-
-/// The user of the machine, as the record names them.
-pub fn user() -> Option<String> {
-    Some(rustix::process::geteuid().as_raw().to_string())
 }

@@ -9,6 +9,7 @@ mod delivery;
 pub mod entry;
 pub mod grant_check;
 pub mod notifier;
+pub mod offer_hint;
 pub mod reviewer;
 pub mod rollback;
 pub mod serve;

@@ -7,7 +7,7 @@ const DAY: u64 = 24 * 60 * 60;
 /// Milliseconds since 1970.
 pub fn now_ms() -> u64 {
     #[cfg(test)]
-    if let Some(pretended) = clock::NOW_MS.get() {
+    if let Some(pretended) = pretended::NOW_MS.get() {
         return pretended;
     }
     milliseconds(SystemTime::now())
@@ -15,7 +15,7 @@ pub fn now_ms() -> u64 {
 
 /// A clock that a test sets, for its own thread. Builds for users have no such door.
 #[cfg(test)]
-pub mod clock {
+pub mod pretended {
     use std::cell::Cell;
 
     thread_local! {

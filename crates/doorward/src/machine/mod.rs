@@ -13,6 +13,8 @@ pub mod paths;
 pub mod presence;
 pub mod private_state;
 pub mod record;
+mod user;
 mod visible;
 pub mod world;
+pub use user::user;
 pub use visible::visible;

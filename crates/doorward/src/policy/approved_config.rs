@@ -158,7 +158,7 @@ pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Re
         what,
         before: Some(before.fingerprint()),
         after: Some(after.fingerprint()),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     let receipt = ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;

@@ -227,7 +227,7 @@ fn said(ledger: &mut dyn Recorder, how: &str, item: &Item) -> Result<u64> {
         what: format!("out of history {}, {how}: {}", item.id, item.what()),
         before: Some(item.pattern.clone().into()),
         after: item.calls.as_ref().map(|calls| format!("questions: {}", calls.questions.join(", "))),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: item.project.clone(),
     };
     let receipt = ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
 
 mod blank;
+mod floors;
 
 use std::path::{Path, PathBuf};
 

@@ -88,7 +88,7 @@ fn asked(room: &Room, id: &str, question: &str) -> Result<Alert> {
 }
 
 fn answer(ledger: &mut dyn Recorder, alert: &Alert, step: AlertStep, text: String) -> Result<()> {
-    let user = Some(rustix::process::geteuid().as_raw().to_string());
+    let user = crate::machine::user();
     let name = alert.kind.word().to_owned();
     let body = AlertBody { name, text, step, id: Some(alert.id.clone()), user, session: None };
     ledger.append(Entry::new(&body)?).map(|_receipt| ())

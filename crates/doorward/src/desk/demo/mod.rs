@@ -19,9 +19,9 @@ use doorward_engine::Verdict;
 use serde_json::json;
 
 use crate::desk::screen::verdict_style;
+use crate::desk::snapshots;
 use crate::machine::record;
 use crate::machine::visible;
-use crate::memory::snapshots;
 use stage::{Played, Stage, UNCOMMITTED};
 
 /// One call per line: the tool, its input, what the agent is up to, and whether a person who is asked says yes.

@@ -4,8 +4,8 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Clearance;
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Grants, Reply};
 
-use crate::hook::grant_check::user;
 use crate::machine::record::{Entry, Recorder};
+use crate::machine::user;
 use crate::machine::visible;
 use crate::memory::grants::operands;
 use crate::memory::grants::pending::{Pending, Status};

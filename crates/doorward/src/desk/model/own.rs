@@ -125,7 +125,7 @@ pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
         what: format!("the scorer `{file}` was adopted"),
         before: atomic_file::text(&target)?.map(|text| hash(&text)),
         after: text.as_deref().map(hash),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     let entry = Entry::new(&body)?;

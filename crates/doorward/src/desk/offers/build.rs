@@ -1,10 +1,11 @@
 //! Makes the narrowest rule out of calls that a person let run: their very words, or with one plain word left open.
 
+use crate::hook::offer_hint::may_be_offered;
 use std::collections::BTreeSet;
 
 use doorward_engine::{
-    AcceptedHistory, Clearance, Effect, Facts, Intent, Judgement, Mark, Operation, Policy, Reversibility, Scope,
-    Source, Verdict, is_plain_word, judge, kind, question, texts_of,
+    AcceptedHistory, Clearance, Effect, Facts, Intent, Mark, Operation, Policy, Reversibility, Scope, Source, Verdict,
+    is_plain_word, judge, kind, question, texts_of,
 };
 
 use super::{Way, Yes};
@@ -16,20 +17,6 @@ const TEXTS: usize = 12;
 
 /// Words of a command that name what it does and never vary: the program and its subcommand.
 const FIXED: usize = 2;
-
-/// The questions that a rule out of history may answer. The others are about something that is new each time though the words
-/// are the same (what a file brings that is loaded or run elsewhere, what a manifest has come to declare), or about a guard that
-/// is switched off. A rule that is added later is not offered until somebody thinks about it.
-const OFFERED: &[&str] = &[
-    "push",
-    "manifest",
-    "unlisted-host",
-    "external-write",
-    "unseen-change",
-    Source::Matrix.as_str(),
-    Source::Score.as_str(),
-    Source::Coverage.as_str(),
-];
 
 /// Why there is nothing to accept, if there is nothing.
 pub fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
@@ -126,14 +113,6 @@ impl Asked {
             is_mild: facts.tool == "bash" && effects.iter().all(|effect| is_mild(effect)),
         })
     }
-}
-
-/// Everything that is asked about the call is soft, and may be answered by a rule out of history.
-pub fn may_be_offered(judgement: &Judgement) -> bool {
-    let mut asking = judgement.opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove);
-    judgement.verdict == Verdict::Confirm
-        && asking
-            .all(|opinion| opinion.cleared_by == Some(Clearance::Soft) && OFFERED.contains(&question(opinion).as_str()))
 }
 
 /// Another operand would be as harmless: nothing is lost, nothing unknown runs, nothing is chosen from outside.

@@ -5,12 +5,13 @@
 
 mod build;
 mod command;
-mod hint;
 #[cfg(test)]
 mod simulated_person;
 #[cfg(test)]
 mod tests;
 
+use crate::hook::offer_hint::DAYS;
+use crate::hook::offer_hint::OVERRIDES;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -27,13 +28,6 @@ use crate::policy::from_history::{FromHistory, Item, id_of};
 use crate::policy::load::{self, Instead};
 
 pub use command::{accept, accepted, decline, offered, withdraw};
-pub use hint::hint;
-
-/// So many overrides of one pattern in a project …
-pub const OVERRIDES: usize = 3;
-
-/// … within so many days make an offer.
-pub const DAYS: u64 = 7;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 

@@ -10,7 +10,7 @@ use super::{Offer, Way, open};
 use crate::desk::trust::change::Change;
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
-use crate::machine::clock::{clock, now_ms};
+use crate::machine::clock::{now_ms, pretended};
 use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
 use crate::memory::ledger_view::Room;
@@ -28,7 +28,7 @@ pub(super) struct House {
 impl House {
     pub(super) fn new(mode: &str) -> House {
         let house = House { base: tempfile::tempdir().unwrap(), calls: std::cell::Cell::new(0) };
-        clock::set(now_ms());
+        pretended::set(now_ms());
         for (name, text) in [
             ("package.json", "{\"name\": \"app\", \"version\": \"1.0.0\"}\n"),
             ("package-lock.json", "{}\n"),
@@ -78,7 +78,7 @@ impl House {
     }
 
     pub(super) fn pass(&self, ms: u64) {
-        clock::set(now_ms() + ms);
+        pretended::set(now_ms() + ms);
     }
 
     fn tell(&self, payload: &Value) -> Value {

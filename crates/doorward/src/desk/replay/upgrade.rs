@@ -102,7 +102,7 @@ fn accept(places: &Places, waiting: &Waiting) -> Result<()> {
         ),
         before: Some(waiting.from.clone()),
         after: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     let _receipt = Ledger::of(places)

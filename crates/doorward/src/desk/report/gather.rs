@@ -10,13 +10,13 @@ use doorward_vocabulary::Verdict;
 use crate::desk::audit::verified_watched;
 use crate::desk::rollout::view::View;
 use crate::desk::status::{Ticket, open_tickets};
-use crate::hook::grant_check::TRIAL;
 use crate::machine::agent::Agent;
 use crate::machine::clock;
 use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::{Room, Verified};
+use crate::memory::session::TRIAL;
 use crate::policy::load::{self, Loaded};
 
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;

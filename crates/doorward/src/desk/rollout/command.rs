@@ -274,7 +274,7 @@ impl Move {
             what,
             before: self.from.map(|stage| stage.to_string()),
             after: Some(self.step.stage.to_string()),
-            user: Some(rustix::process::geteuid().as_raw().to_string()),
+            user: crate::machine::user(),
             project: None,
         }
     }

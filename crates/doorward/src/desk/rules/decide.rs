@@ -74,7 +74,7 @@ pub fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()
             what: change.what(),
             before: None,
             after: Some(format!("taken over from the settings of {whose}")),
-            user: Some(rustix::process::geteuid().as_raw().to_string()),
+            user: crate::machine::user(),
             project: None,
         };
         let _receipt = Ledger::of(places)
@@ -130,7 +130,7 @@ pub fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut 
         ),
         before: Some(format!("ruleset {}", shown(before))),
         after: Some(format!("ruleset {}", shown(after))),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     let _receipt =

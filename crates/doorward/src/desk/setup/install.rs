@@ -235,7 +235,7 @@ fn settle(places: &Places, wanted: &Wanted, arguments: &SetupArguments) -> Resul
     let choice = Choice { questions: *questions, ..choice };
     let config = configured(places, agent.name(), &choice)?;
     crate::machine::record::begin(places)?;
-    let (was, user) = (loaded.mode(agent.name()), Some(rustix::process::geteuid().as_raw().to_string()));
+    let (was, user) = (loaded.mode(agent.name()), crate::machine::user());
     if was != *mode || !places.config_file().exists() {
         let body =
             ModeBody { mode: mode.to_string(), before: Some(was.to_string()), session: None, user: user.clone() };

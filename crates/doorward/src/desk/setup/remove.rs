@@ -124,7 +124,7 @@ fn forget(places: &Places, agent: Agent) -> Result<()> {
         what: format!("agent `{}` is no longer set up", agent.name()),
         before: None,
         after: None,
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the change cannot be recorded")?;

@@ -121,7 +121,7 @@ fn close(ledger: &mut dyn Recorder, ticket: &Ticket, why: &str) -> Result<()> {
         what: format!("review ticket {} closed", ticket.id),
         before: Some(ticket.pattern.clone().into()),
         after: Some(why.to_owned()),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     ledger.append(Entry::new(&body)?).map(|_receipt| ())

@@ -128,7 +128,7 @@ impl Change {
             | Change::Agent { .. }
             | Change::Tools { .. } => None,
         };
-        let user = Some(rustix::process::geteuid().as_raw().to_string());
+        let user = crate::machine::user();
         PolicyBody { what: format!("{what} is {verb}"), before: None, after, user, project }
     }
 

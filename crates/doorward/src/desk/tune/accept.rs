@@ -196,7 +196,7 @@ impl Plan {
             what: format!("{what}: {} laxer, {} stricter of {} replayed", sums.laxer, sums.stricter, sums.judged),
             before: Some(shown(before)),
             after: Some(format!("{}: {}", shown(after), self.sentence())),
-            user: Some(rustix::process::geteuid().as_raw().to_string()),
+            user: crate::machine::user(),
             project: None,
         };
         let entry = Entry::new(&body)?;

@@ -46,7 +46,7 @@ pub fn done(ledger: &mut dyn Recorder, review: Review, findings: usize) -> Resul
         what: said(review),
         before: None,
         after: Some(format!("{findings} findings")),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     ledger.append(Entry::new(&body)?).map(|_receipt| ())

@@ -7,8 +7,6 @@ pub mod files;
 pub mod folding;
 mod git_config;
 mod glob;
-#[cfg(test)]
-mod hostile;
 mod ignore;
 pub mod index;
 pub mod mounts;

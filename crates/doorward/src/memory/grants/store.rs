@@ -8,10 +8,10 @@ use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, Grants, Log, StateKey, States, Trail};
 use serde::{Deserialize, Serialize};
 
-use crate::hook::grant_check::user;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record;
+use crate::machine::user;
 use crate::memory::grants::binding::Bound;
 use crate::memory::grants::pending::{Before, Pending, Status, WAITS_MS};
 use crate::memory::grants::repeat::Repeat;

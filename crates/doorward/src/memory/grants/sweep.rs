@@ -4,9 +4,9 @@ use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, GrantStep};
 
 use super::repeat;
-use crate::hook::grant_check::user;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::user;
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
 /// Takes away what has expired and records that it has. What fails here leaves a grant that does not count anyway.

@@ -11,10 +11,8 @@ use super::prune::{self, Run};
 use super::store::{self, Store};
 use super::take;
 use super::undo;
-use crate::hook::agents::Decision;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::machine::visible;
 use crate::memory::evaluation::Considered;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::snapshot_limits::Limits;
@@ -172,20 +170,6 @@ fn brings_back(manifest: &Manifest) -> Note {
         1 => format!("1 file was copied first: {undo} brings it back"),
         files => format!("{files} files were copied first: {undo} brings them back"),
     })
-}
-
-impl Note {
-    /// What is said behind this answer. Only a yes over `doorward approve` copies first.
-    pub fn words(self, decision: &Decision) -> Option<String> {
-        const GONE: &str = "what it deletes or overwrites cannot be brought back";
-        const COPIED: &str = "what it deletes is then copied first, if it fits";
-        match (self, decision) {
-            (Note::Nothing, _) | (Note::Loses, Decision::Allow(_) | Decision::Silent) => None,
-            (Note::Loses, Decision::Deny(_)) => Some(COPIED.to_owned()),
-            (Note::Loses, Decision::Ask(_)) => Some(GONE.to_owned()),
-            (Note::Says(note), _) => Some(visible(&note).into_owned()),
-        }
-    }
 }
 
 /// A call has run: how it left the paths of its snapshot is kept, so that later changes are noticed.

@@ -3,23 +3,20 @@
 //! `before.rs` stands in the hook; `plan.rs` says what has to be copied, `take.rs` copies it, `undo.rs` brings it back.
 
 mod before;
-mod command;
 mod copy;
 mod doors;
 mod fault;
-mod manifest;
+pub mod manifest;
 mod plan;
-mod prune;
-mod restore;
-mod show;
-mod store;
+pub mod prune;
+pub mod restore;
+pub mod store;
 mod take;
-mod undo;
+pub mod undo;
 mod undoable;
 
 #[cfg(test)]
 pub mod tests;
 
 pub use before::{Keeper, Note, ended, ran};
-pub use command::{SnapshotsArguments, UndoArguments, snapshots, take_back, undo};
 pub use undoable::undoable;

@@ -5,6 +5,8 @@ mod against_oracles;
 pub mod arrived;
 pub mod dependents;
 pub mod disk;
+#[cfg(test)]
+mod hostile;
 pub mod program;
 #[cfg(test)]
 mod tests;

@@ -87,7 +87,7 @@ fn write(places: &Places, before: Option<&str>, text: &str) -> Result<()> {
         what: "the answers of `report --new` and what was proposed for them went into the configuration".to_owned(),
         before: before.map(hash),
         after: Some(hash(text)),
-        user: Some(rustix::process::geteuid().as_raw().to_string()),
+        user: crate::machine::user(),
         project: None,
     };
     let _receipt = Ledger::of(places)

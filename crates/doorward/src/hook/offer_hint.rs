@@ -1,15 +1,33 @@
 //! The sentence at the end of a reason that tells a person of an offer; it costs one small file, and only where doorward asks.
 
-use doorward_engine::{Clearance, Mode, Verdict};
+use doorward_engine::{Clearance, Judgement, Mode, Source, Verdict, question};
 
-use super::build::may_be_offered;
-use super::{DAYS, OVERRIDES};
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::memory::evaluation::Considered;
 use crate::memory::session::Session;
 use crate::policy::from_history::id_of;
 use crate::policy::load::Loaded;
+
+/// So many overrides of one pattern in a project …
+pub const OVERRIDES: usize = 3;
+
+/// … within so many days make an offer.
+pub const DAYS: u64 = 7;
+
+/// The questions that a rule out of history may answer. The others are about something that is new each time though the words
+/// are the same (what a file brings that is loaded or run elsewhere, what a manifest has come to declare), or about a guard that
+/// is switched off. A rule that is added later is not offered until somebody thinks about it.
+const OFFERED: &[&str] = &[
+    "push",
+    "manifest",
+    "unlisted-host",
+    "external-write",
+    "unseen-change",
+    Source::Matrix.as_str(),
+    Source::Score.as_str(),
+    Source::Coverage.as_str(),
+];
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -44,4 +62,12 @@ pub fn hint(
     } else {
         format!("{so_often}: `doorward trust` here would stop most of these questions")
     })
+}
+
+/// Everything that is asked about the call is soft, and may be answered by a rule out of history.
+pub fn may_be_offered(judgement: &Judgement) -> bool {
+    let mut asking = judgement.opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove);
+    judgement.verdict == Verdict::Confirm
+        && asking
+            .all(|opinion| opinion.cleared_by == Some(Clearance::Soft) && OFFERED.contains(&question(opinion).as_str()))
 }

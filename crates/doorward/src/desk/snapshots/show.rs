@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
-use super::manifest::{Entry, Manifest, What};
-use super::restore::{Fate, Step};
-use super::store::{Kept, Store};
 use crate::machine::clock;
 use crate::machine::visible;
+use crate::memory::snapshots::manifest::{Entry, Manifest, What};
+use crate::memory::snapshots::restore::{Fate, Step};
+use crate::memory::snapshots::store::{Kept, Store};
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();

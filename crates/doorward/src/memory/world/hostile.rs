@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use doorward_engine::{Content, Kind, Tally, Tracking, World};
 
-use super::project_root;
 use crate::machine::paths::Places;
+use crate::machine::world::project_root;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
 

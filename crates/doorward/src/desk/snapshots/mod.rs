@@ -1,5 +1,7 @@
 //! `doorward undo` and `doorward snapshots`.
 
+pub mod show;
+
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -8,17 +10,18 @@ use clap::{Args, Subcommand};
 use doorward_ledger::{Became, OutcomeBody};
 use serde_json::json;
 
-use super::manifest::{Manifest, What};
-use super::prune::{self, Run};
-use super::restore::Fate;
-use super::show;
-use super::store::Store;
-use super::undo::{self, Undo};
 use crate::desk::person;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::ledger_view::Room;
+use crate::memory::snapshots::manifest::{Manifest, What};
+use crate::memory::snapshots::prune;
+use crate::memory::snapshots::prune::Run;
+use crate::memory::snapshots::restore::Fate;
+use crate::memory::snapshots::store::Store;
+use crate::memory::snapshots::undo;
+use crate::memory::snapshots::undo::Undo;
 use crate::policy::load;
 use crate::policy::snapshot_limits::Limits;
 
