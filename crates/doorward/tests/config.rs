@@ -226,10 +226,110 @@ fn a_denied_place_is_denied_as_part_of_a_directory_too() {
         assert!(is_denied("bash", json!({ "command": command })), "{command}");
     }
     assert!(is_denied("search", json!({ "path": "private", "pattern": "x" })));
-    for command in ["cat public/*", "grep -r x public", "ls", "cat privates/notes", "grep -rn x ."] {
+    for command in ["cat public/*", "grep -r x public", "ls", "cat privates/notes", "grep -rn needle ."] {
         assert!(!is_denied("bash", json!({ "command": command })), "{command}");
     }
     assert!(!is_denied("search", json!({ "path": "public", "pattern": "x" })));
+}
+
+#[test]
+fn a_denied_place_is_denied_as_part_of_the_whole_project_too() {
+    let is_denied = |command: &str| {
+        let line = json!({
+            "id": 1, "tool": "bash", "input": { "command": command }, "cwd": "/home/dev/project",
+            "world": { "home": "/home/dev", "project": "/home/dev/project",
+                       "git": { "root": "/home/dev/project", "ignored": [".env"] },
+                       "files": { "private/notes": { "content": "x" }, "public/notes": { "content": "x" },
+                                  ".env": { "content": "KEY=1", "tracked": false }, "n": { "content": "x" } },
+                       "hardlinks": { "n": "private/notes" } },
+            "config": { "permissions": { "deny": ["read(private/**)", "read(.env)"] } },
+        });
+        let answer = Home::new().run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json();
+        answer["verdict"] == "block" && answer["settled_by"] == "permission"
+    };
+    for command in [
+        "git log -p",
+        "git log -p -- .",
+        "git whatchanged -p",
+        "git show",
+        "git show --stat -p",
+        "git show HEAD -- .",
+        "git diff HEAD~3",
+        "git diff main...HEAD",
+        "git diff HEAD~1 -- . ':!src'",
+        "git diff main private",
+        "git grep x",
+        "git grep -n x -- .",
+        "git archive HEAD",
+        "git format-patch -1",
+        "git stash show -p",
+        "git cat-file -p abc1234",
+        "grep -rn x .",
+        "rg x",
+        "tar cf - .",
+        "zip -r x.zip .",
+        "cp -r . /tmp/x",
+        "cp -al . /tmp/x",
+        "rsync -a . /tmp/x",
+        "find . -type f -exec cat {} +",
+        "find . -type f | xargs cat",
+        "ln private/notes m && cat m",
+        "cat n",
+    ] {
+        assert!(is_denied(command), "{command}");
+    }
+    for command in [
+        "ls -R",
+        "find . -type f",
+        "du -sh .",
+        "tree",
+        "git status",
+        "git ls-files",
+        "git log",
+        "git log --stat",
+        "git log -p -- public",
+        "git log -p -- . ':!private'",
+        "git show --stat",
+        "git show HEAD -- public",
+        "git show HEAD:public/notes",
+        "git diff",
+        "git diff --name-only HEAD~1",
+        "git grep x -- public",
+        "git grep needle",
+        "git archive HEAD public",
+        "git cat-file -t abc1234",
+        "git cat-file -p HEAD",
+        "git add .",
+        "git commit -m x",
+        "tar cf - public",
+        "tar cf - --exclude=private --exclude=.env --exclude=n .",
+        "grep -rn x . --exclude-dir=private",
+        "find . -type f -exec wc -l {} +",
+        "cat public/notes",
+    ] {
+        assert!(!is_denied(command), "{command}");
+    }
+}
+
+#[test]
+fn a_denied_file_that_git_does_not_track_is_in_no_difference() {
+    let verdict = |command: &str| {
+        let line = json!({
+            "id": 1, "tool": "bash", "input": { "command": command }, "cwd": "/home/dev/project",
+            "world": { "home": "/home/dev", "project": "/home/dev/project",
+                       "git": { "root": "/home/dev/project", "ignored": [".env", "secrets"] },
+                       "files": { ".env": { "content": "KEY=1", "tracked": false }, "src/a.js": { "content": "x" } } },
+            "config": { "permissions": { "deny": ["read(.env)", "read(.env.*)", "read(secrets/**)"] } },
+        });
+        let answer = Home::new().run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json();
+        answer["verdict"].as_str().unwrap_or_default().to_owned()
+    };
+    for command in
+        ["git diff", "git show", "git log -p -3", "git diff main...HEAD", "git grep KEY", "grep -rn useState ."]
+    {
+        assert_eq!(verdict(command), "approve", "{command}");
+    }
+    assert_eq!(verdict("grep -rn KEY ."), "block");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Long and deep commands: the answer never gets laxer with the length, and what is too deep to follow asks.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
-use doorward_engine::{Degree, Facts, Policy, ToolCall, Verdict, example, judge, observe};
+use doorward_engine::{Degree, DescribedWorld, Facts, Policy, ToolCall, Verdict, example, judge, observe};
 
 fn judged(command: String) -> (Facts, Verdict) {
     let facts = observe(&ToolCall::bash(command, example::CWD), &example::world());
@@ -49,5 +49,56 @@ fn what_is_too_deep_or_too_long_to_follow_asks() {
         let (facts, verdict) = judged(command);
         assert_eq!(verdict, Verdict::Confirm, "{name}: {:?}", facts.coverage);
         assert_eq!(facts.coverage.degree, Degree::Opaque, "{name}: {:?}", facts.coverage);
+    }
+}
+
+/// A project of thousands of files in `lib`, a few in `a`, and links.
+fn large_project(links: &[(&str, &str)]) -> DescribedWorld {
+    let project = "/home/dev/project";
+    let many = (0..60).flat_map(|module| (0..60).map(move |file| format!("{project}/lib/m{module}/f{file}.js")));
+    let few = ["a/b/c/f.txt", "src/x.js"].map(|file| format!("{project}/{file}"));
+    let outside = ["/home/dev/.aws/credentials".to_owned()];
+    let files: serde_json::Map<String, serde_json::Value> =
+        many.chain(few).chain(outside).map(|file| (file, serde_json::json!({ "exists": true }))).collect();
+    let symlinks: serde_json::Map<String, serde_json::Value> =
+        links.iter().map(|(link, to)| (format!("{project}/{link}"), (*to).into())).collect();
+    let description = serde_json::json!({
+        "home": "/home/dev", "project": project, "git": { "root": project }, "files": files, "symlinks": symlinks,
+    });
+    DescribedWorld::new(serde_json::from_value(description).unwrap(), project)
+}
+
+#[test]
+fn in_a_large_project_loops_ask_only_where_a_link_may_lead_out() {
+    let verdict = |command: &str, world: &DescribedWorld| {
+        judge(&observe(&ToolCall::bash(command, "/home/dev/project"), world), &Policy::built_in()).verdict
+    };
+    let (leading_out, inside) =
+        (large_project(&[("a/b/c/l", "/home/dev/.aws")]), large_project(&[("zz/in", "/home/dev/project/src")]));
+    for command in [
+        "for d in a/*; do for e in $d/*; do cat \"$e\"/*; done; done",
+        "for d in a/*; do for e in $d/*; do for f in $e/*/*; do cat $f; done; done; done",
+        "for d in a/*; do grep x $d/*/*/*; done",
+        "for d in a/*; do for e in $d/*; do grep -r x $e/*; done; done",
+        "for d in a/*; do for e in $d/*; do for f in $e/*; do grep -r x $f; done; done; done",
+        "for d in a/*; do (cd $d && cat c/l/*); done",
+        "for d in a/*; do (cd $d; for e in *; do (cd $e; cat l/*); done); done",
+        "for d in a/*; do head $d/*/l/*; done",
+    ] {
+        assert!(verdict(command, &leading_out) > Verdict::AutoApprove, "{command}");
+    }
+    for command in [
+        "for f in src/*.js; do cat $f; done",
+        "for f in x y; do cat src/$f.js; done",
+        "for d in lib/*; do ls $d; done",
+        "for d in lib/*; do for e in $d/*; do cat $e; done; done",
+        "for d in lib/*; do grep foo $d/f1.js; done",
+        "for d in lib/*; do grep foo $d/*.js; done",
+        "for d in lib/*; do (cd $d && cat f1.js); done",
+        "find . -type f | xargs grep foo",
+        "grep -rn foo .",
+    ] {
+        assert_eq!(verdict(command, &leading_out), Verdict::AutoApprove, "{command}");
+        assert_eq!(verdict(command, &inside), Verdict::AutoApprove, "{command}");
     }
 }

@@ -37,6 +37,16 @@ impl Observer<'_> {
         }
     }
 
+    /// What an absolute path with wildcards stands for, as far as that is known and each part of it is one directory.
+    pub fn expanded_names(&self, absolute: &str) -> Vec<String> {
+        let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
+        let fixed = absolute.get(..at).and_then(|fixed| fixed.rsplit_once('/')).map_or("", |(fixed, _)| fixed);
+        let pattern = absolute.get(fixed.len()..).unwrap_or_default().trim_start_matches('/');
+        let is_deep = pattern.contains("**");
+        let found = if is_deep { None } else { self.expanded(&path::lexical(fixed), pattern) };
+        found.unwrap_or_default()
+    }
+
     /// Every path that the pattern matches; `None` if that is not known.
     fn expanded(&self, directory: &str, pattern: &str) -> Option<Vec<String>> {
         if pattern.contains(['(', '{', '\\', '#', '~', '<', '|']) {
@@ -140,7 +150,7 @@ fn bracket(pattern: &[char], letter: char) -> Option<usize> {
 }
 
 /// A path as rules may spell it: whole, below the home, below the project.
-fn spellings(path: &str, home: Option<&str>, project: Option<&str>) -> Vec<String> {
+pub(super) fn spellings(path: &str, home: Option<&str>, project: Option<&str>) -> Vec<String> {
     let below = |root: Option<&str>| path.strip_prefix(root?)?.strip_prefix('/').map(str::to_owned);
     let mut all = vec![path.to_owned()];
     all.extend(below(home).map(|rest| format!("~/{rest}")));

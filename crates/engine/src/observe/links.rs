@@ -1,11 +1,12 @@
 //! Links that nobody names: a pattern matches them, or a walk through a tree meets them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
 use super::observer::{By, Observer};
 use super::program::Invocation;
+use super::shell::field::{Field, UNKNOWN};
 use super::stream::Shape;
 use super::touch::Touch;
 use super::wild;
@@ -18,6 +19,12 @@ const ENTRIES: usize = 2_000;
 
 /// Patterns and directories whose names are kept; with more, any name may be meant.
 const MOST: usize = 64;
+
+/// Parts of a pattern that nested loops may add up to.
+const DEPTH: usize = 8;
+
+/// Entries below directories that a loop names, all of them together.
+const NAMED: usize = 40_000;
 
 /// More keys than anybody keeps in one directory.
 const KEYS: usize = 64;
@@ -68,10 +75,14 @@ struct Walk {
     is_whole: bool,
 }
 
-/// Links that a pattern stands for, and how many entries were looked at.
-struct Matches {
+/// What a pattern stands for, and how many entries were looked at.
+struct Places {
     found: Vec<String>,
     looked: usize,
+    /// Nothing was left out, and every directory could be listed.
+    is_whole: bool,
+    /// There are more than were asked for.
+    is_cut: bool,
 }
 
 impl Observer<'_> {
@@ -110,27 +121,75 @@ impl Observer<'_> {
     }
 
     /// Links among the names that this call lists; where that may be any file of the directory, among all of them.
-    pub fn links_listed(&mut self, touch: Touch, base: &str, by: &By, shape: Shape) -> bool {
+    pub fn links_listed(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
         /// Programs that print names which nobody keeps book of.
         const PRINTING: &[&str] = &["git", "rg", "fd", "fdfind", "echo", "printf", "grep", "cat", "tree", "sort", "jq"];
         let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
         // What a pattern matched was printed by nobody; but a walk goes on below it.
-        let is_matched = shape == Shape::Matched && self.listed.len() < MOST;
+        let is_matched = field.shape == Shape::Matched && self.listed.len() < MOST;
         let is_anything = self.listed.is_empty() || self.commands.iter().any(prints);
         let mut sensitive = false;
         if is_anything && !(is_matched && touch == Touch::Read) {
-            sensitive |= self.links_met(touch, base, by);
+            sensitive |= self.links_reached(touch, base, by, field);
         }
         if is_anything && !is_matched {
             return sensitive;
         }
-        for (directory, pattern) in self.listed.clone() {
+        let is_followed = field.prefix().is_empty() && field.text != UNKNOWN.to_string();
+        let patterns = if is_followed { self.patterns_of(field) } else { self.listed.clone() };
+        if patterns.is_empty() {
+            return sensitive | self.links_reached(touch, base, by, field);
+        }
+        for (directory, pattern) in patterns {
             sensitive |= match pattern.is_empty() {
                 true => self.links_met(touch, &directory, by),
                 false => self.links_matched(touch, &directory, &pattern, by),
             };
         }
         sensitive
+    }
+
+    /// Links below a directory that names of a list may lead through. Where the tree is too large for a walk, a search that goes
+    /// on behind a listed name must know every place that it can stand for; one that reads the listed files only finds less.
+    fn links_reached(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
+        if !opens(touch) {
+            return false;
+        }
+        let walk = self.walk_links(base);
+        let goes_on = field.text.strip_prefix(UNKNOWN).is_some_and(|rest| !rest.is_empty());
+        let finds_less = || SEARCHING.contains(&by.name.as_str()) && (!goes_on || self.stays_inside(field));
+        if !walk.is_whole && !finds_less() {
+            self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
+        }
+        self.touch_links(touch, &walk.found, by)
+    }
+
+    /// The name begins with a loop variable, and no file that it can stand for lies behind a link out of the project.
+    fn stays_inside(&self, field: &Field) -> bool {
+        let is_inside = |(directory, pattern): &(String, String)| {
+            let places = self.places_of(directory, pattern, NAMED);
+            places.is_whole && self.leading_out(&places.found).is_empty()
+        };
+        let patterns = self.patterns_of(field);
+        !self.prints_lists && !patterns.is_empty() && patterns.len() < MOST && patterns.iter().all(is_inside)
+    }
+
+    /// `$d/*` for every pattern that `$d` can stand for.
+    fn patterns_of(&self, field: &Field) -> Vec<(String, String)> {
+        let Some(rest) = field.text.strip_prefix(UNKNOWN).filter(|rest| !rest.contains(UNKNOWN)) else {
+            return Vec::new();
+        };
+        // A directory that was listed stands for whatever lies in it.
+        let behind = |pattern: &str| if pattern.is_empty() { String::new() } else { format!("{pattern}{rest}") };
+        self.listed.iter().map(|(directory, pattern)| (directory.clone(), behind(pattern))).collect()
+    }
+
+    /// The same for a loop over what such a name matches.
+    pub fn note_listed_below(&mut self, field: &Field) {
+        let mut patterns = self.patterns_of(field);
+        patterns.retain(|listed| listed.1.matches('/').count() < DEPTH && !self.listed.contains(listed));
+        patterns.truncate(MOST.saturating_sub(self.listed.len()));
+        self.listed.extend(patterns);
     }
 
     fn touch_links(&mut self, touch: Touch, links: &[String], by: &By) -> bool {
@@ -145,50 +204,97 @@ impl Observer<'_> {
 
     /// The files that a pattern stands for, as far as a link leads from them out of the project.
     fn matching_links(&mut self, base: &str, pattern: &str) -> Vec<String> {
-        let links = self.matches_of(base, pattern, self.looks_left());
-        self.looked += links.looked;
-        links.found
+        let places = self.places_of(base, pattern, NAMED.saturating_sub(self.matched));
+        self.matched += places.looked;
+        if places.is_cut {
+            self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
+        }
+        self.leading_out(&places.found)
     }
 
-    /// The same, without going over a number of entries.
-    fn matches_of(&self, base: &str, pattern: &str, most: usize) -> Matches {
-        let mut places = vec![base.to_owned()];
-        let mut looked = 0;
+    /// Those of the places that are links out of the project, or lie behind one. Each directory is followed only once.
+    fn leading_out(&self, places: &[String]) -> Vec<String> {
+        let mut behind: BTreeMap<&str, bool> = BTreeMap::new();
+        let mut found = Vec::new();
+        for place in places {
+            let directory = path::parent(place);
+            let is_behind = *behind.entry(directory).or_insert_with(|| self.leads_out(directory));
+            if is_behind || (self.world.look(place).kind == Kind::Link && self.leads_out(place)) {
+                found.push(place.clone());
+            }
+        }
+        found
+    }
+
+    /// Every path that a pattern stands for, without going over a number of entries.
+    fn places_of(&self, base: &str, pattern: &str, most: usize) -> Places {
+        let mut places =
+            Places { found: vec![base.to_owned()], looked: 0, is_whole: !pattern.contains("**"), is_cut: false };
         for component in pattern.split('/').filter(|component| !component.is_empty()) {
             let mut next = Vec::new();
-            for place in &places {
+            for place in &places.found {
                 if !component.contains(['*', '?', '[', '(', '{']) {
                     next.push(path::join(place, component));
                     continue;
                 }
-                let names = self.world.entries(place).unwrap_or_default();
+                let through = || self.world.entries(&path::resolve(place, self.world, Follow::Last).real);
+                let names = self.world.entries(place).or_else(through);
+                places.is_whole &= names.is_some() || self.world.look(place).kind != Kind::Directory;
                 // Hidden names count as well: the shell may be set to match them.
                 let hits = |name: &&String| {
                     component.contains(['(', '{']) || wild::matches(component, name.trim_start_matches('.'))
                 };
-                next.extend(names.iter().filter(hits).map(|name| path::join(place, name)));
+                next.extend(names.iter().flatten().filter(hits).map(|name| path::join(place, name)));
             }
-            next.truncate(most.saturating_sub(looked));
-            looked += next.len();
-            places = next;
+            let left = most.saturating_sub(places.looked);
+            places.is_cut |= next.len() > left;
+            places.is_whole &= !places.is_cut;
+            next.truncate(left);
+            places.looked += next.len();
+            places.found = next;
         }
-        let is_deep = pattern.contains('/');
-        places.retain(|place| (is_deep || self.world.look(place).kind == Kind::Link) && self.leads_out(place));
-        Matches { found: places, looked }
+        places
     }
 
-    /// A directory that is named by what was listed at or below the base may lie behind a link that leads out of the project. In a
-    /// tree of too many files only the patterns themselves say so.
+    /// A directory that is named by what was listed at or below the base may lie behind a link that leads out of the project, or
+    /// have such a link somewhere in it. In a tree of too many files only the named directories are walked through.
     pub fn may_lead_out(&mut self, base: &str, shape: Shape) -> bool {
         let walk = self.walk_links(base);
-        if walk.found.iter().any(|link| self.shows_more(link)) {
-            return true;
+        if walk.is_whole || walk.found.iter().any(|link| self.shows_more(link)) {
+            return walk.found.iter().any(|link| self.shows_more(link));
         }
         let is_known = shape == Shape::Matched && (1..MOST).contains(&self.listed.len());
-        let leads = |(directory, pattern): &(String, String)| {
-            self.matches_of(directory, pattern, ENTRIES).found.iter().any(|link| self.shows_more(link))
+        let places: Vec<Places> =
+            self.listed.iter().map(|(directory, pattern)| self.places_of(directory, pattern, ENTRIES)).collect();
+        let is_whole = places.iter().all(|places| places.is_whole);
+        let roots: Vec<String> = places.into_iter().flat_map(|places| places.found).collect();
+        !is_known || !is_whole || self.may_lead_out_below(&roots)
+    }
+
+    /// Some link at or below these places leads out of the project, or to a directory that is none of theirs.
+    fn may_lead_out_below(&self, roots: &[String]) -> bool {
+        let mut left = NAMED;
+        let leads = |link: &String| {
+            let real = path::resolve(link, self.world, Follow::Last).real;
+            let is_walked = roots.iter().any(|root| path::under(&real, root));
+            let is_directory = self.world.look(&real).kind != Kind::File;
+            (self.leads_out(link) && self.shows_more(link)) || (is_directory && !is_walked)
         };
-        !walk.is_whole && (!is_known || self.listed.iter().any(leads))
+        for root in roots {
+            match self.world.look(root).kind {
+                Kind::Link if leads(root) => return true,
+                Kind::Directory => {
+                    let Some(below) = self.world.below(root).filter(|below| below.len() <= left) else { return true };
+                    left -= below.len();
+                    if below.iter().any(|(place, kind)| *kind == Kind::Link && leads(place)) {
+                        return true;
+                    }
+                }
+                Kind::Link | Kind::File | Kind::Missing | Kind::Special => {}
+                Kind::Unlisted | Kind::Unreadable => return true,
+            }
+        }
+        false
     }
 
     /// The link leads to a directory or to something sensitive; one to a plain file, such as the interpreter of a virtual

@@ -17,6 +17,7 @@ mod names;
 mod observer;
 mod program;
 mod redact;
+mod required;
 mod reversible;
 mod shell;
 mod skills;
@@ -27,6 +28,7 @@ mod through;
 mod tools;
 mod touch;
 mod tracked;
+mod trees;
 mod wild;
 
 use crate::call::{Tool, ToolCall};

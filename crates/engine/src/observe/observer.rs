@@ -43,8 +43,18 @@ pub struct Observer<'w> {
     pub follows: bool,
     /// Directories and patterns whose names this call lists.
     pub listed: Vec<(String, String)>,
+    /// Searches whose hits other commands of this call may read.
+    pub searches: Vec<super::trees::Search>,
+    /// Trees that were looked through, with what is secret or ruled in them.
+    pub told: Vec<(String, Rc<[super::trees::Told]>)>,
+    /// Secrets and files of rules in trees that this call copies.
+    pub copied: Vec<super::trees::Told>,
+    /// Some command prints a list of files that another one may read.
+    pub prints_lists: bool,
     /// How many entries of directories were looked at for links.
     pub looked: usize,
+    /// How many files patterns were expanded to for the same reason.
+    pub matched: usize,
     budget: u32,
     /// Work units that are left for recipes of a trusted project.
     allowance: u32,
@@ -106,7 +116,12 @@ impl<'w> Observer<'w> {
             arrivals: Vec::new(),
             follows: false,
             listed: Vec::new(),
+            searches: Vec::new(),
+            told: Vec::new(),
+            copied: Vec::new(),
+            prints_lists: false,
             looked: 0,
+            matched: 0,
             budget: BUDGET,
             allowance: RECIPES,
             block_rules: None,

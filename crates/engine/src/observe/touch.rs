@@ -199,7 +199,7 @@ impl Observer<'_> {
         match base {
             Some(base) => {
                 let mut touched = self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown));
-                touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by, field.shape);
+                touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by, field);
                 touched
             }
             None => {
@@ -404,6 +404,7 @@ impl Observer<'_> {
             effect.sensitivity = Sensitivity::None;
         }
         self.effect(effect);
+        self.touch_other_name(touch, &real, by);
         let met = self.follows && matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
         let sensitive = sensitive | (met && self.links_met(touch, &real, by));
         Touched { path: Some(real), sensitive }

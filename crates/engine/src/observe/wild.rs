@@ -314,7 +314,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// The same where a leading dot is a character like others.
-fn matches_any(pattern: &str, name: &str) -> bool {
+pub fn matches_any(pattern: &str, name: &str) -> bool {
     if pattern.matches('*').count() > STARS {
         return true;
     }

@@ -181,6 +181,34 @@ impl Pattern {
         self.argument.as_deref().is_some_and(is_meant) || self.names_below(&self.tool, spelling)
     }
 
+    /// The pattern is about reading exactly this path.
+    pub(crate) fn forbids_reading(&self, spelling: &str) -> bool {
+        ["read", "search"].iter().any(|tool| self.tool == "*" || self.tool == *tool)
+            && self.argument.as_deref().is_some_and(|argument| wildcard(argument.trim_start_matches("./"), spelling))
+    }
+
+    /// The directory or file below which everything lies that the pattern is about.
+    pub(crate) fn start(&self, home: Option<&str>, project: Option<&str>) -> Option<String> {
+        let argument = self.argument.as_deref()?.trim_start_matches("./");
+        let fixed = match argument.split_once('*') {
+            Some((fixed, _)) => {
+                fixed.rsplit_once('/').map_or("", |(fixed, _)| if fixed.is_empty() { "/" } else { fixed })
+            }
+            None => argument,
+        };
+        let whole = match fixed.strip_prefix('~') {
+            Some(rest) => crate::path::join(home?, rest.trim_start_matches('/')),
+            None if argument.starts_with('/') => fixed.to_owned(),
+            None => crate::path::join(project?, fixed),
+        };
+        Some(crate::path::lexical(&whole))
+    }
+
+    /// The pattern leaves open what exactly it is about.
+    pub(crate) fn is_open(&self) -> bool {
+        self.argument.as_deref().is_none_or(|argument| argument.contains('*'))
+    }
+
     /// The pattern has no wildcard and is this call.
     pub(super) fn is_exactly(&self, tool: &str, argument: &str) -> bool {
         self.tool == tool && self.argument.as_deref() == Some(argument) && !argument.contains('*')

@@ -1,5 +1,7 @@
 //! Who is run: which file a name stands for, and what its identity alone settles.
 
+use std::borrow::Cow;
+
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
 
 use super::WRAPPERS;
@@ -58,7 +60,7 @@ impl Runner<'_, '_> {
         };
         // The keys of subcommands hold spaces; a program's name that does is another program.
         match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| self.out.knowledge.entry(name)) {
-            Some(entry) => self.invoke(entry, words, state, input, By { name: known, part }),
+            Some(entry) => self.invoke(entry, &written_out(&known, words), state, input, By { name: known, part }),
             None => {
                 self.out.lower(Degree::Unknown, format!("the program `{known}`"));
                 let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
@@ -153,4 +155,13 @@ impl Runner<'_, '_> {
             }
         }
     }
+}
+
+/// A name that stands for a program with a flag: `rgrep` is `grep -r`.
+fn written_out<'w>(name: &str, words: &'w [Field]) -> Cow<'w, [Field]> {
+    if name != "rgrep" {
+        return Cow::Borrowed(words);
+    }
+    let recursive = Field::literal("-r", doorward_shell::Span::default());
+    Cow::Owned([&[recursive], words].concat())
 }

@@ -27,6 +27,7 @@ pub mod roles;
 mod sinks;
 #[cfg(test)]
 mod spellings;
+pub mod sweeps;
 mod switches;
 pub mod tasks;
 mod tokens;
@@ -454,6 +455,7 @@ impl Runner<'_, '_> {
         for field in &invocation.args.operands {
             output.origin = output.origin.and(field.origin);
         }
+        self.out.prints_lists |= matches!(output.shape, Shape::ProjectPaths | Shape::ProjectNames);
         output
     }
 }

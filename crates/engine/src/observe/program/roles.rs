@@ -198,7 +198,8 @@ impl Runner<'_, '_> {
             return self.url(field, Exchange::Fetch, invocation);
         }
         let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
-        let stream = self.file_stream(touched.path.as_deref(), touched.sensitive || field.origin.secret, state);
+        let is_sensitive = touched.sensitive | self.sweep(touch, field, touched.path.as_deref(), invocation);
+        let stream = self.file_stream(touched.path.as_deref(), is_sensitive || field.origin.secret, state);
         invocation.output.origin = invocation.output.origin.and(stream.origin);
         invocation.output.origin.endless |= matches!(field.text.as_str(), "/dev/zero" | "/dev/urandom" | "/dev/random");
         if touch == Touch::Read && super::patches::prints_files(invocation) {

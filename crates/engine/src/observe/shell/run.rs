@@ -358,8 +358,10 @@ impl<'o, 'w> Runner<'o, 'w> {
                 self.forget_assigned(&body.body, state);
                 let value = self.loop_value(words.as_deref(), origin, state.cwd.as_deref());
                 for field in words.iter().flatten().filter(|field| field.glob) {
-                    if let (Some(text), Some(cwd)) = (field.known(), state.cwd.as_deref()) {
-                        self.out.note_listed(&crate::path::join(cwd, text));
+                    match (field.known(), state.cwd.as_deref()) {
+                        (Some(text), Some(cwd)) => self.out.note_listed(&crate::path::join(cwd, text)),
+                        (None, _) => self.out.note_listed_below(field),
+                        (Some(_), None) => {}
                     }
                 }
                 self.assign(&body.name, value, state);

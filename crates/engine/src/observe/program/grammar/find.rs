@@ -53,6 +53,7 @@ impl Runner<'_, '_> {
             self.out.touch(Touch::List, start, invocation.cwd.as_deref(), &invocation.by);
             self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Recursive));
         }
+        self.note_search(&expression, invocation);
         for field in &expression.reads {
             self.reads(Touch::List, field, invocation, state);
         }

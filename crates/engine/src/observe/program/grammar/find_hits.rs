@@ -67,8 +67,22 @@ pub(super) struct Hits {
     pub is_exact: bool,
 }
 
+/// What lies below a start, with its kind.
+pub(super) type Entries<'e> = dyn Fn(&str) -> Option<Vec<(String, Kind)>> + 'e;
+
 /// Every path that an action of the expression may reach; `None` if that cannot be told.
 pub(super) fn hits(words: &[Field], starts: &[Field], cwd: &str, world: &dyn World) -> Option<Hits> {
+    hits_among(words, starts, cwd, world, &|root| world.below(root))
+}
+
+/// The same for entries that are given for each start.
+pub(super) fn hits_among(
+    words: &[Field],
+    starts: &[Field],
+    cwd: &str,
+    world: &dyn World,
+    entries: &Entries<'_>,
+) -> Option<Hits> {
     let words: Vec<&str> = words.iter().map(Field::exact).collect::<Option<_>>()?;
     let mut parser = Parser { words: &words, at: 0, limits: Limits::default(), cwd, world };
     let node = parser.list()?;
@@ -87,7 +101,7 @@ pub(super) fn hits(words: &[Field], starts: &[Field], cwd: &str, world: &dyn Wor
             Kind::File | Kind::Directory => {}
             Kind::Link | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
         }
-        let below = if kind == Kind::Directory { world.below(&root)? } else { Vec::new() };
+        let below = if kind == Kind::Directory { entries(&root)? } else { Vec::new() };
         let full = if asks_empty { full(&below, world) } else { BTreeSet::new() };
         let mut consider = |absolute: &str, inner: &str, kind: Kind| {
             let depth = if inner.is_empty() { 0 } else { inner.split('/').count() };

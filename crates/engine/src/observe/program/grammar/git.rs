@@ -117,6 +117,7 @@ impl Runner<'_, '_> {
         for given in invocation.args.given.iter_mut().filter(|given| sub == "grep" && given.role == Role::Execute) {
             given.role = Role::CodeSh;
         }
+        self.git_contents(&sub, git.as_ref(), invocation);
         self.git_operands(&sub, git.as_ref(), invocation, state);
         self.git_remote(&sub, git.as_ref(), invocation, state);
         self.git_losses(&sub, git.as_ref(), &written, invocation);

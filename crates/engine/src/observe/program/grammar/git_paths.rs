@@ -222,7 +222,7 @@ fn set_role(invocation: &mut Invocation, at: usize, role: Role) {
 }
 
 /// `HEAD:src/x` and `:src/x`, but not `:(magic)x`.
-fn path_in_commit(text: &str) -> Option<&str> {
+pub(super) fn path_in_commit(text: &str) -> Option<&str> {
     let (commit, inner) = text.split_once(':')?;
     let magic = commit.is_empty() && inner.starts_with(['(', '!', '^', '/']);
     (!magic && !inner.is_empty() && !text.contains("://")).then_some(inner)
@@ -245,7 +245,7 @@ pub fn pathspec(field: &Field) -> Option<Field> {
 }
 
 /// The word names a commit for certain.
-fn is_ref(field: &Field, git: Option<&Git>) -> bool {
+pub(super) fn is_ref(field: &Field, git: Option<&Git>) -> bool {
     let Some(text) = field.known() else { return field.shape == Shape::Token };
     let name = text.trim_start_matches('^').split(['~', '^']).next().unwrap_or(text);
     let hash = (7..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());

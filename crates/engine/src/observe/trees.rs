@@ -1,0 +1,260 @@
+//! Trees that are read as a whole: which files in them are secrets, or files that a rule of the user's is about.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use doorward_vocabulary::{Marks, Sensitivity};
+
+use super::expanded::spellings;
+use super::observer::{By, Observer};
+use super::program::sweeps::Sweep;
+use super::shell::field::Field;
+use super::touch::Touch;
+use crate::path;
+use crate::permissions::Pattern;
+use crate::place;
+use crate::world::{Kind, REBUILDABLE};
+
+/// Entries that are looked at below one directory. Breadth first, so that what lies near the top is always seen.
+const ENTRIES: usize = 4_000;
+
+/// More files are not written down: a few say what the call shows.
+const TOLD: usize = 8;
+
+/// More than a file of settings or a key has.
+const CONTENT: usize = 64 * 1024;
+
+/// Endings of names that no secret has, so that most files of a project need no closer look.
+const SOURCES: &[&str] = &[
+    "rs", "go", "py", "js", "jsx", "ts", "tsx", "mjs", "cjs", "java", "kt", "rb", "c", "h", "cc", "cpp", "hpp", "cs",
+    "swift", "md", "html", "css", "scss", "svg", "png", "jpg", "gif", "vue", "snap", "map",
+];
+
+/// A file in a tree that must not be shown unasked.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub path: String,
+    pub kind: Kind,
+    is_secret: bool,
+    /// A rule that denies or asks is about it.
+    is_ruled: bool,
+}
+
+/// A search by `find` whose hits other commands read.
+#[derive(Clone, Debug)]
+pub struct Search {
+    pub starts: Vec<Field>,
+    pub tests: Vec<Field>,
+    pub cwd: String,
+}
+
+/// What a walk met.
+struct Walk {
+    files: Vec<(String, Kind)>,
+    is_whole: bool,
+}
+
+impl Observer<'_> {
+    /// Reads by their own names those files below a directory which the sweep would show; yields whether a secret is among them.
+    pub fn touch_told_below(&mut self, root: &str, sweep: &Sweep, by: &By) -> bool {
+        let told = self.told_below(root);
+        let shown: Vec<Told> = told.iter().filter(|told| sweep.reaches(root, &told.path)).cloned().collect();
+        if sweep.copies() {
+            self.copied.extend(shown.iter().cloned());
+            return self.touch_told(&shown, sweep, by);
+        }
+        // What this call copied before lies where the world does not know it yet.
+        let copied = self.copied.iter().filter(|told| sweep.reaches(path::parent(&told.path), &told.path));
+        let shown: Vec<Told> = copied.cloned().chain(shown).collect();
+        self.touch_told(&shown, sweep, by)
+    }
+
+    /// The same for files that are known already.
+    pub fn touch_told(&mut self, told: &[Told], sweep: &Sweep, by: &By) -> bool {
+        let shown: Vec<Told> = told.iter().filter(|told| self.is_shown(told, sweep)).take(TOLD).cloned().collect();
+        let outer = std::mem::replace(&mut self.follows, false);
+        let mut is_sensitive = false;
+        for Told { path, kind, .. } in &shown {
+            let touch = if *kind == Kind::Directory { Touch::ReadTree } else { Touch::Read };
+            is_sensitive |= self.touch_path(touch, path, by, Marks::default()).sensitive;
+        }
+        self.follows = outer;
+        is_sensitive
+    }
+
+    /// Secrets and files of rules at and below a directory.
+    pub fn told_below(&mut self, root: &str) -> Rc<[Told]> {
+        if let Some((_, told)) = self.told.iter().find(|(known, _)| known == root) {
+            return told.clone();
+        }
+        let told: Rc<[Told]> = if self.is_walked(root) { self.look_through(root).into() } else { Rc::new([]) };
+        self.told.push((root.to_owned(), told.clone()));
+        told
+    }
+
+    /// Files that a rule is about and that git tracks in this work tree.
+    pub fn ruled_in_index(&self, root: &str, cwd: &str) -> Vec<Told> {
+        let mut found = BTreeMap::new();
+        for rule in &self.world.settings().file_patterns {
+            let Some(start) = rule.start(self.world.home(), self.world.project()) else { continue };
+            let below = if path::under(&start, root) { start.as_str() } else { root };
+            if below == root && !path::under(root, &start) {
+                continue;
+            }
+            match self.world.tracked_files(cwd, below) {
+                Some(files) => {
+                    let ruled = files.into_iter().filter(|file| self.is_ruled(file));
+                    found.extend(ruled.map(|file| (file, Kind::File)));
+                }
+                None if below != root => {
+                    found.insert(start, Kind::Directory);
+                }
+                None => {}
+            }
+        }
+        found.into_iter().map(|(path, kind)| Told { path, kind, is_secret: false, is_ruled: true }).collect()
+    }
+
+    /// Home and system directories as a whole are sensitive by themselves; nobody walks through them.
+    fn is_walked(&self, root: &str) -> bool {
+        let roots = [self.world.project(), self.world.home()];
+        let is_below = roots.iter().flatten().any(|above| path::under(root, above));
+        let is_temporary =
+            self.world.temporary().iter().chain(self.world.scratch()).any(|above| path::under(root, above));
+        let is_home = self.world.home() == Some(root);
+        (is_below || is_temporary) && !is_home && matches!(self.world.look(root).kind, Kind::Directory | Kind::Unlisted)
+    }
+
+    fn look_through(&self, root: &str) -> Vec<Told> {
+        let mut found: BTreeMap<String, Kind> = self.walk(root).files.into_iter().collect();
+        for rule in &self.world.settings().file_patterns {
+            let start = rule.start(self.world.home(), self.world.project());
+            if let Some(start) = start.filter(|start| start != root && path::under(start, root)) {
+                found.extend(self.walk_ruled(&start, rule));
+            }
+        }
+        let mut plain = BTreeMap::new();
+        let told = |(path, kind): (String, Kind)| {
+            let is_secret = kind != Kind::Directory && self.is_secret_file(&path, &mut plain);
+            let is_ruled = kind == Kind::Directory || self.is_ruled(&path);
+            (is_secret || is_ruled).then_some(Told { path, kind, is_secret, is_ruled })
+        };
+        found.into_iter().filter_map(told).collect()
+    }
+
+    /// What lies where a rule begins, in whatever tree that is. A place of too many files counts as a whole.
+    fn walk_ruled(&self, start: &str, rule: &Pattern) -> Vec<(String, Kind)> {
+        let kind = self.world.look(start).kind;
+        match kind {
+            Kind::Missing => Vec::new(),
+            Kind::Directory if !self.is_ruled(start) => {
+                let walk = self.walk(start);
+                if walk.is_whole { walk.files } else { vec![(start.to_owned(), Kind::Directory)] }
+            }
+            Kind::Unlisted if rule.is_open() => Vec::new(),
+            Kind::Directory | Kind::Unlisted | Kind::File | Kind::Link | Kind::Special | Kind::Unreadable => {
+                vec![(start.to_owned(), kind)]
+            }
+        }
+    }
+
+    /// Every file below, except in directories that are made again by builds or kept by git.
+    fn walk(&self, root: &str) -> Walk {
+        let mut files = Vec::new();
+        let (mut waiting, mut looked) = (VecDeque::from([root.to_owned()]), 0);
+        while let Some(directory) = waiting.pop_front() {
+            for name in self.world.entries(&directory).unwrap_or_default() {
+                if looked == ENTRIES {
+                    return Walk { files, is_whole: false };
+                }
+                looked += 1;
+                let place = path::join(&directory, &name);
+                match self.world.look(&place).kind {
+                    Kind::Directory if name == ".git" || REBUILDABLE.contains(&name.as_str()) => {}
+                    Kind::Directory => waiting.push_back(place),
+                    Kind::File => files.push((place, Kind::File)),
+                    Kind::Link | Kind::Special | Kind::Missing | Kind::Unlisted | Kind::Unreadable => {}
+                }
+            }
+        }
+        Walk { files, is_whole: true }
+    }
+
+    /// `plain` keeps for each directory whether only names make a secret of what lies in it.
+    fn is_secret_file(&self, file: &str, plain: &mut BTreeMap<String, bool>) -> bool {
+        let is_sensitive = |path: &str| place::classify(path, self.world).sensitivity > Sensitivity::None;
+        if is_source(path::name(file)) {
+            let directory = path::parent(file);
+            let is_plain =
+                *plain.entry(directory.to_owned()).or_insert_with(|| !is_sensitive(&path::join(directory, "x.rs")));
+            if is_plain {
+                return false;
+            }
+        }
+        is_sensitive(file)
+    }
+
+    /// Another name of a file that a rule is about is that file.
+    pub fn touch_other_name(&mut self, touch: Touch, real: &str, by: &By) {
+        let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
+        if !is_read || self.world.settings().file_patterns.is_empty() {
+            return;
+        }
+        let look = self.world.look(real);
+        let Some(project) = self.world.project().filter(|_| look.kind == Kind::File && look.hard_links > 1) else {
+            return;
+        };
+        if self.is_ruled(real) {
+            return;
+        }
+        let told = self.told_below(project);
+        let other = told.iter().find(|told| told.is_ruled && self.world.is_same_file(real, &told.path));
+        if let Some(other) = other {
+            self.touch_path(touch, &other.path, by, Marks::default());
+        }
+    }
+
+    fn is_ruled(&self, file: &str) -> bool {
+        let spellings = spellings(file, self.world.home(), self.world.project());
+        let rules = &self.world.settings().file_patterns;
+        rules.iter().any(|rule| spellings.iter().any(|spelling| rule.forbids_reading(spelling)))
+    }
+
+    /// What the file holds comes out, and matters.
+    fn is_shown(&self, told: &Told, sweep: &Sweep) -> bool {
+        let matters = told.is_ruled || (told.is_secret && sweep.shows_secrets());
+        matters
+            && !(sweep.is_ignoring() && sweep.is_ignored(self.world.tracking(&told.path)))
+            && (told.kind == Kind::Directory || sweep.finds(&self.world.content(&told.path, CONTENT)))
+    }
+}
+
+/// Hidden names and those that begin like the keys of SSH are secrets with any ending.
+fn is_source(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let is_odd = name.starts_with('.') || name.to_ascii_lowercase().starts_with("id_");
+    name.is_ascii() && !is_odd && ending.is_some_and(|ending| SOURCES.contains(&ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_of_a_project_has_the_name_of_source_text() {
+        let description = crate::description::Description {
+            home: Some("/home/dev".into()),
+            project: Some("/home/dev/project".into()),
+            ..Default::default()
+        };
+        let world = crate::described::DescribedWorld::new(description, "/home/dev/project");
+        for ending in SOURCES {
+            for stem in ["token", "secrets", "credentials", "server.key", "password", "prod.env", "a"] {
+                let name = format!("{stem}.{ending}");
+                let place = place::classify(&format!("/home/dev/project/{name}"), &world);
+                assert_eq!(place.sensitivity, Sensitivity::None, "{name}");
+            }
+        }
+        assert!(!is_source(".mongorc.js") && !is_source("id_rsa.rs") && !is_source("key.pem") && is_source("a.js"));
+    }
+}
