@@ -26,6 +26,23 @@ pub struct Directory {
     pub path: Option<String>,
 }
 
+/// A file that something which outlives its call runs, and the command that runs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LeftRun {
+    /// Empty if any script may be the one that is run.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub command: String,
+    /// `None` if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// It is read later, or again and again.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_reread: bool,
+}
+
 /// What the user's own words say about this call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -111,6 +128,12 @@ pub struct Facts {
     /// Files and directories of the project that the call fills with content nobody has read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<String>,
+    /// Something that the call starts goes on after its end.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub lingers: bool,
+    /// What that runs, also by way of other files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftRun>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taint: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -63,7 +63,7 @@ pub use doorward_vocabulary::{
     Verdict,
 };
 pub use effect::{Amount, Effect, Part, Target};
-pub use facts::{AcceptedHistory, Counts, Directory, Facts, Flow, Intent};
+pub use facts::{AcceptedHistory, Counts, Directory, Facts, Flow, Intent, LeftRun};
 pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 pub use intent::boundaries;
 pub use judge::{demanded_by, judge, judge_timed, verdict_without_retired};
@@ -71,7 +71,7 @@ pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use limits::{restorable, size};
 pub use matrix::{Floor, described, floor};
-pub use observe::observe;
+pub use observe::{observe, observe_before};
 pub use pattern::of as pattern_of;
 pub use permissions::{AcceptedCall, Pattern, Permissions, is_plain_word, kind, question, texts_of};
 pub use place::loads_by_itself;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use doorward_engine::{Policy, Tool, ToolCall};
+use doorward_engine::{LeftRun, Policy, Tool, ToolCall, Verdict, World};
 
 use crate::memory::evaluation::{self, Considered};
 use crate::memory::in_flight::Course;
@@ -23,6 +23,26 @@ pub fn others(
         }
         None => considered,
     }
+}
+
+/// The call again, judged with what earlier calls left running, if it changes what that runs: nobody judges that later.
+pub fn left(
+    considered: Considered,
+    policy: &Policy,
+    (call, world): (&ToolCall, &dyn World),
+    left: &[LeftRun],
+) -> Considered {
+    let changed: Vec<LeftRun> = left.iter().filter(|run| run.is_changed_by(&considered.facts)).cloned().collect();
+    let Some(first) = changed.first() else { return considered };
+    let Some((facts, judgement)) = evaluation::with_runs(call, world, policy, &changed) else {
+        return evaluation::doubted(considered, policy, "what the commands still running in the background do then");
+    };
+    if judgement.verdict == Verdict::AutoApprove {
+        return considered;
+    }
+    let file = if first.is_unknown() { "scripts".to_owned() } else { format!("`{}`", first.file) };
+    let doubt = format!("what this does to a command still running in the background, which runs {file}");
+    evaluation::doubted(Considered { facts, ..considered }, policy, &doubt)
 }
 
 /// The agent reports the end of such a call as soon as it has started.

@@ -119,7 +119,7 @@ fn settled(
     let keeper = Keeper { places, world: &world, call, project: project.as_deref(), limits, id };
     let mut note = keeper.make_undoable(&mut considered, &policy);
     if mode == Mode::Auto && considered.judgement.verdict == Verdict::AutoApprove {
-        considered = beside_others(considered, &session, &policy, (id, project.as_deref(), call));
+        considered = beside_others(considered, &session, &policy, (id, &world, call));
     }
     let door = Door { places, call, mode, loaded: &loaded, project: project.as_deref(), key: world.redaction_key() };
     let grant = door.redeem(&considered, id);
@@ -131,7 +131,7 @@ fn settled(
         let scene = scene(places, &loaded, (proposed, project.as_deref()), patience);
         considered = reviewer::consult(considered, &scene, &policy, &world);
         if considered.judgement.verdict == Verdict::AutoApprove {
-            considered = beside_others(considered, &session, &policy, (id, project.as_deref(), call));
+            considered = beside_others(considered, &session, &policy, (id, &world, call));
         }
     }
     if session::may_run(&considered, mode) {
@@ -201,7 +201,7 @@ fn note_question(
     if terms.mode == Mode::Auto && considered.judgement.verdict == Verdict::Confirm && is_open {
         Course::asked(id, &considered.facts, considered.granted)
             .into_iter()
-            .for_each(|course| session.may_begin(course.in_background(beside::is_background(call))));
+            .for_each(|course| session.may_begin(course.started_apart(beside::is_background(call))));
     }
 }
 
@@ -234,10 +234,14 @@ fn beside_others(
     considered: Considered,
     session: &Session,
     policy: &Policy,
-    (id, project, call): (&str, Option<&str>, &ToolCall),
+    (id, world, call): (&str, &DiskWorld, &ToolCall),
 ) -> Considered {
-    let is_background = beside::is_background(call);
-    beside::others(considered, policy, (id, project), |course| session.crosses(course.in_background(is_background)))
+    let considered = beside::left(considered, policy, (call, world), &session.left());
+    if considered.judgement.verdict > Verdict::AutoApprove {
+        return considered;
+    }
+    let is_apart = beside::is_background(call);
+    beside::others(considered, policy, (id, world.project()), |course| session.crosses(course.started_apart(is_apart)))
 }
 
 /// What the agent is told, and a note of who answers a question that it does not put to anybody.

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use doorward_engine::{
-    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, Mode, Opinion, Policy, Source, ToolCall, Verdict,
-    World, contacts, demanded_by, judge_timed, observe, snapshot,
+    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, LeftRun, Mode, Opinion, Policy, Source, ToolCall,
+    Verdict, World, contacts, demanded_by, judge_timed, observe, observe_before, snapshot,
 };
 use doorward_ledger::SnapshotTaken;
 use doorward_vocabulary::PatternId;
@@ -105,6 +105,16 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
     }
 }
 
+/// Judges a call together with commands that run again after it; `None` if doorward met a fault of its own.
+pub fn with_runs(call: &ToolCall, world: &dyn World, policy: &Policy, runs: &[LeftRun]) -> Option<(Facts, Judgement)> {
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        let facts = observe_before(call, world, runs);
+        let judgement = timed(&facts, policy).0;
+        (facts, judgement)
+    }));
+    judged.ok()
+}
+
 /// The call again, with a doubt that only the edge can have: something about it is not known.
 pub fn doubted(mut considered: Considered, policy: &Policy, doubt: &str) -> Considered {
     considered.facts.coverage.lower(Degree::Opaque, doubt);
@@ -165,6 +175,8 @@ pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         effects: Vec::new(),
         flows: Vec::new(),
         arrivals: Vec::new(),
+        lingers: false,
+        left: Vec::new(),
         coverage,
         taint: Vec::new(),
         intent: Intent::default(),

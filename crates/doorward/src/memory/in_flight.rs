@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use doorward_engine::{Effect, Facts, Operation, Target};
+use doorward_engine::{Effect, Facts, LeftRun, Operation, Target};
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,9 @@ const CALLS: usize = 256;
 
 /// Files of one call; more count as everything.
 const PATHS: usize = 64;
+
+/// Files that are run by what calls left running; of more the oldest are forgotten.
+const LEFT: usize = 1024;
 
 /// Calls whose files are looked at when they end.
 const WATCHED: usize = 64;
@@ -37,6 +40,16 @@ pub struct UnderWay {
     reports: bool,
     /// Calls, with the files to look at when they have ended.
     watched: VecDeque<(String, Vec<String>)>,
+    /// What calls left running runs.
+    left: VecDeque<Left>,
+}
+
+/// A file that is run by what a call left running.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Left {
+    id: String,
+    since_ms: u64,
+    run: LeftRun,
 }
 
 /// What one call writes and runs.
@@ -48,6 +61,9 @@ pub struct Course {
     /// What decides what runs in its project; whoever has started has read it.
     #[serde(default)]
     recipes: Vec<String>,
+    /// What it runs and goes on running: a later change of it is judged by what it then does.
+    #[serde(default)]
+    left: Vec<String>,
     since_ms: u64,
     /// A person has been asked about it and has not answered yet.
     #[serde(default)]
@@ -55,6 +71,9 @@ pub struct Course {
     /// It goes on after its agent has reported its end.
     #[serde(default)]
     is_background: bool,
+    /// It changes files, beyond what a server that a command leaves running prints into them.
+    #[serde(default)]
+    stirs: bool,
 }
 
 impl State for UnderWay {
@@ -65,45 +84,55 @@ impl Course {
     /// The course of a call; `recipes` decide what runs in its project. `None` if nobody can come in its way.
     pub fn of(id: &str, facts: &Facts, recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
         let effects = &facts.effects;
-        let runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
+        let mut runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
+        let left: Vec<String> = facts.left.iter().map(|run| run.file.clone()).collect();
+        runs.retain(|run| !left.contains(run));
         let writes = paths(effects, changes);
         let is_run = effects.iter().any(|effect| effect.operation == Operation::Execute);
         let recipes = if is_run { recipes() } else { Vec::new() };
-        let has_any = !writes.is_empty() || !runs.is_empty() || !recipes.is_empty();
-        has_any.then(|| Course { id: id.to_owned(), writes, runs, recipes, ..Course::default() })
+        let has_any = [&writes, &runs, &recipes, &left].iter().any(|paths| !paths.is_empty());
+        let (id, is_background, stirs) = (id.to_owned(), facts.lingers, stirs(effects));
+        let rest = Course { is_background, stirs, ..Course::default() };
+        has_any.then_some(Course { id, writes, runs, recipes, left, ..rest })
     }
 
     /// The course of a call that a person is asked about: it runs after that, but what it writes may come in between.
     /// One that was answered with yes already runs.
     pub fn asked(id: &str, facts: &Facts, is_answered: bool) -> Option<Course> {
         let writes = paths(&facts.effects, changes);
-        let is_asked = !is_answered;
-        (!writes.is_empty()).then(|| Course { id: id.to_owned(), writes, is_asked, ..Course::default() })
+        let (is_asked, is_background, stirs) = (!is_answered, facts.lingers, stirs(&facts.effects));
+        let rest = Course { is_asked, is_background, stirs, ..Course::default() };
+        (!writes.is_empty()).then(|| Course { id: id.to_owned(), writes, ..rest })
     }
 
-    /// The call is started in the background: its agent reports the start as its end.
-    pub fn in_background(self, is_background: bool) -> Course {
-        Course { is_background, ..self }
+    /// The agent itself starts the call in the background: all of it goes on, whatever it writes.
+    pub fn started_apart(self, is_apart: bool) -> Course {
+        let stirs = self.stirs || (is_apart && !self.writes.is_empty());
+        Course { stirs, ..self }
     }
 
     /// It may still be at work.
     fn lasts(&self, now_ms: u64, reported: bool) -> bool {
-        let most = match (self.is_background, reported) {
-            (true, _) => BACKGROUND_MS,
-            (false, true) => REPORTED_MS,
-            (false, false) => UNREPORTED_MS,
-        };
+        let most = if self.is_background { BACKGROUND_MS } else { usual_ms(reported) };
         // A clock set back ends nothing.
         now_ms.saturating_sub(self.since_ms) < most
     }
 
-    /// A file that one of the two writes and the other runs.
+    /// By then it has read what it begins with.
+    fn settle(&mut self, now_ms: u64, reported: bool) {
+        if now_ms.saturating_sub(self.since_ms) >= usual_ms(reported) {
+            self.recipes.clear();
+        }
+    }
+
+    /// A file that one of the two writes and the other runs; this one began first.
     fn crosses(&self, other: &Course) -> Option<String> {
-        let meet = |writing: &Course, running: &Course| {
+        let meet = |writing: &Course, running: &[&Vec<String>]| {
             let is_written = |run: &&String| writing.writes.iter().any(|written| Path::new(run).starts_with(written));
-            running.runs.iter().chain(&running.recipes).find(is_written).cloned()
+            running.iter().flat_map(|files| files.iter()).find(is_written).cloned()
         };
-        meet(self, other).or_else(|| meet(other, self))
+        // What this one left running is not in doubt: the other is judged as what it makes of that.
+        meet(self, &[&other.runs, &other.recipes, &other.left]).or_else(|| meet(other, &[&self.runs, &self.recipes]))
     }
 }
 
@@ -112,6 +141,7 @@ impl UnderWay {
     pub fn begin(&mut self, call: Course, now_ms: u64) -> Option<String> {
         let reports = self.reports;
         self.calls.retain(|known| known.lasts(now_ms, reports) && known.id != call.id);
+        self.calls.iter_mut().for_each(|known| known.settle(now_ms, reports));
         if let Some(file) = self.calls.iter().find_map(|known| known.crosses(&call)) {
             return Some(file);
         }
@@ -130,6 +160,22 @@ impl UnderWay {
     /// A person refused the call, or nobody answered in time: it never runs.
     pub fn withdraw(&mut self, id: &str) {
         self.calls.retain(|call| call.id != id);
+        self.left.retain(|left| left.id != id);
+    }
+
+    /// A call that may run leaves something running.
+    pub fn leave(&mut self, id: &str, runs: &[LeftRun], now_ms: u64) {
+        self.left.retain(|left| left.id != id && left.lasts(now_ms));
+        let new = runs.iter().map(|run| Left { id: id.to_owned(), since_ms: now_ms, run: run.clone() });
+        self.left.extend(new);
+        while self.left.len() > LEFT {
+            self.left.pop_front();
+        }
+    }
+
+    /// What may still run that calls left running.
+    pub fn left(&self, now_ms: u64) -> Vec<LeftRun> {
+        self.left.iter().filter(|left| left.lasts(now_ms)).map(|left| left.run.clone()).collect()
     }
 
     /// A person speaks to the agent again, so that no question of it is open: whatever was asked about has run or never will.
@@ -138,9 +184,9 @@ impl UnderWay {
     }
 
     /// A call that changes or runs something may still be at work. A server in the background, which is not known to write
-    /// anything, makes nobody wait.
+    /// anything but what it prints, makes nobody wait.
     pub fn is_busy(&self, now_ms: u64) -> bool {
-        let is_at_work = |call: &&Course| !(call.is_asked || call.is_background && call.writes.is_empty());
+        let is_at_work = |call: &&Course| !(call.is_asked || call.is_background && !call.stirs);
         self.calls.iter().filter(is_at_work).any(|call| call.lasts(now_ms, self.reports))
     }
 
@@ -164,11 +210,26 @@ impl UnderWay {
     }
 }
 
+impl Left {
+    fn lasts(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.since_ms) < BACKGROUND_MS
+    }
+}
+
+/// So long a call may be under way that leaves nothing running.
+const fn usual_ms(reported: bool) -> u64 {
+    if reported { REPORTED_MS } else { UNREPORTED_MS }
+}
+
 const fn changes(effect: &Effect) -> bool {
     match effect.operation {
         Operation::Write | Operation::Delete | Operation::Mutate => true,
         Operation::Read | Operation::Execute | Operation::Network => false,
     }
+}
+
+fn stirs(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| changes(effect) && !effect.by.is_empty())
 }
 
 /// `sh < file`: what a shell is handed by a redirection may be what it runs.
@@ -193,9 +254,14 @@ fn paths(effects: &[Effect], wanted: impl Fn(&Effect) -> bool) -> Vec<String> {
 mod tests {
     use super::*;
 
+    fn in_background(course: Course) -> Course {
+        Course { is_background: true, ..course }
+    }
+
     fn course(id: &str, writes: &[&str], runs: &[&str]) -> Course {
         let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
-        Course { id: id.to_owned(), writes: owned(writes), runs: owned(runs), ..Course::default() }
+        let stirs = !writes.is_empty();
+        Course { id: id.to_owned(), writes: owned(writes), runs: owned(runs), stirs, ..Course::default() }
     }
 
     #[test]
@@ -234,7 +300,7 @@ mod tests {
     #[test]
     fn a_call_in_the_background_is_under_way_after_its_end_is_reported() {
         let mut state = UnderWay::default();
-        assert_eq!(state.begin(course("a", &["/p/x.sh"], &[]).in_background(true), 1000), None);
+        assert_eq!(state.begin(in_background(course("a", &["/p/x.sh"], &[])), 1000), None);
         assert!(state.end("a").is_empty());
         assert!(state.is_busy(1000 + REPORTED_MS) && !state.is_busy(1000 + BACKGROUND_MS));
         let run = || course("b", &[], &["/p/x.sh"]);
@@ -242,7 +308,7 @@ mod tests {
         assert!(state.begin(run(), 1000 + BACKGROUND_MS).is_none());
         // One that is not known to write anything only keeps what it runs.
         let mut state = UnderWay::default();
-        assert_eq!(state.begin(course("server", &[], &["/p/serve.js"]).in_background(true), 1000), None);
+        assert_eq!(state.begin(in_background(course("server", &[], &["/p/serve.js"])), 1000), None);
         assert!(state.end("server").is_empty());
         assert!(!state.is_busy(2000));
         assert!(state.begin(course("c", &["/p/serve.js"], &[]), 2000).is_some());

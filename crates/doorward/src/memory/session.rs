@@ -180,6 +180,7 @@ impl Session {
         if may_run(considered, mode) {
             self.note_files(states, facts)?;
             self.note_changes(states, id, considered);
+            self.note_left(states, id, facts)?;
         }
         let is_override = considered.granted && may_be_overridden(considered, mode);
         self.note_pattern(states, &facts.pattern, |state, now_ms| {
@@ -383,6 +384,14 @@ impl Session {
             // Without the note nobody learns whether the change was undone, and nothing else.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.watch(id, paths));
         }
+    }
+
+    /// What the call leaves running runs on, whatever else is said about the call.
+    fn note_left(&self, states: &States, id: &str, facts: &Facts) -> Result<()> {
+        if !facts.left.is_empty() {
+            states.update(&self.id, |state: &mut UnderWay| state.leave(id, &facts.left, self.now_ms))?;
+        }
+        Ok(())
     }
 
     /// What cannot be counted is not known, and changes no verdict.

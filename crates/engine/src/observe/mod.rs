@@ -11,6 +11,7 @@ mod files;
 mod guard;
 mod hidden;
 mod hunting;
+mod lingering;
 mod links;
 mod mcp;
 mod names;
@@ -32,7 +33,7 @@ mod trees;
 mod wild;
 
 use crate::call::{Tool, ToolCall};
-use crate::facts::{Counts, Facts};
+use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
 use crate::world::World;
 use doorward_vocabulary::{Degree, Mark, Marks};
@@ -44,8 +45,13 @@ use stream::Stream;
 
 /// Asks the world about everything the call would touch.
 pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
+    observe_before(call, world, &[])
+}
+
+/// The same for a call after which these commands of earlier calls run again.
+pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     let mut out = Observer::new(world);
-    let subject = subject(call, &mut out);
+    let subject = subject(call, &mut out, runs);
     if call.truncated {
         out.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
@@ -68,6 +74,8 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
         effects: out.effects,
         flows: out.flows,
         arrivals: arrivals::bounded(out.arrivals, world.project()),
+        lingers: out.lingering.is_any,
+        left: out.lingering.runs,
         coverage: out.coverage,
         taint: history.taint,
         intent,
@@ -93,14 +101,17 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
 }
 
 /// Observes the tool's own way of acting; yields what the call is about.
-fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
-    match &call.tool {
-        Tool::Bash { command, unsandboxed, .. } => {
+fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String {
+    let subject = match &call.tool {
+        Tool::Bash { command, background, unsandboxed } => {
             if *unsandboxed {
                 out.leaves_sandbox();
             }
-            bash(command, &call.cwd, out);
-            command.clone()
+            if *background {
+                out.lingering.enter();
+            }
+            bash(command, &call.cwd, out, runs);
+            return command.clone();
         }
         Tool::Write { path, content } => {
             out.write_tool(path, content, &call.cwd);
@@ -146,7 +157,13 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>) -> String {
         }
         Tool::PowerShell { command } => opaque(out, "a PowerShell command", command),
         Tool::Malformed { name, problem } => opaque(out, &format!("the call to `{name}`: {problem}"), name),
+    };
+    if !runs.is_empty() {
+        let mut runner = Runner::new(out);
+        let state = lingering::written(&call.tool, &call.cwd, &mut runner);
+        runner.run_again(runs, &state);
     }
+    subject
 }
 
 /// A call that cannot be looked into.
@@ -165,12 +182,13 @@ fn python(code: &str, cwd: &str, out: &mut Observer<'_>) {
 }
 
 /// A shell command.
-fn bash(command: &str, cwd: &str, out: &mut Observer<'_>) {
+fn bash(command: &str, cwd: &str, out: &mut Observer<'_>, runs: &[LeftRun]) {
     out.note_hidden(command);
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     out.directory.clone_from(&state.cwd);
     let shell = out.world.shell();
     let output = Runner::new(out).every_reading(command, shell, &mut state, &Stream::empty(), "");
+    Runner::new(out).run_again(runs, &state);
     out.note_token_search(None);
     out.settle_absent();
     if output.origin.secret && !out.has_read_secret() {

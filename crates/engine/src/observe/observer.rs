@@ -39,6 +39,8 @@ pub struct Observer<'w> {
     pub absent: Vec<super::absent::Absent>,
     /// Files and directories of the project that this call fills with content nobody has read.
     pub arrivals: Vec<String>,
+    /// What outlives the call.
+    pub lingering: super::lingering::Lingering,
     /// The program at hand reads through links that it meets on its way.
     pub follows: bool,
     /// Directories and patterns whose names this call lists.
@@ -114,6 +116,7 @@ impl<'w> Observer<'w> {
             links: Vec::new(),
             absent: Vec::new(),
             arrivals: Vec::new(),
+            lingering: Default::default(),
             follows: false,
             listed: Vec::new(),
             searches: Vec::new(),
@@ -241,6 +244,10 @@ impl<'w> Observer<'w> {
 
     /// An effect on something that is not known.
     pub fn unknown(&mut self, operation: Operation, by: &By, marks: Marks) {
+        // Servers do much that is not known; the programs that code starts are noted where it starts them.
+        if operation == Operation::Execute && !marks.has(Mark::InlineCode) {
+            self.note_unknown_run();
+        }
         let mut effect = Effect::new(operation, Target::Unknown);
         effect.scope = Scope::System;
         effect.reach = Reach::Machine;

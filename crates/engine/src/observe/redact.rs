@@ -23,6 +23,10 @@ pub fn all(subject: String, out: &mut Observer<'_>) -> String {
     for path in out.directories.iter_mut().filter_map(|directory| directory.path.as_mut()) {
         redactor.one(path);
     }
+    for run in &mut out.lingering.runs {
+        redactor.one(&mut run.file);
+        redactor.one(&mut run.command);
+    }
     for because in &mut out.coverage.because {
         redactor.one(because);
     }

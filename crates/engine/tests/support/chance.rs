@@ -109,6 +109,8 @@ impl Chance {
             effects,
             flows,
             arrivals: Vec::new(),
+            lingers: false,
+            left: Vec::new(),
             coverage: Coverage { degree, because: vec!["chance".into()] },
             taint: if self.one_in(6) { vec!["secret-read".into()] } else { Vec::new() },
             intent: Intent {

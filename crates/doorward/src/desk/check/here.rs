@@ -253,7 +253,7 @@ impl Scene<'_> {
             None => {}
         }
         if mode == Mode::Auto && seen.verdict() == Verdict::AutoApprove {
-            seen = self.beside_others(seen, &session, &policy);
+            seen = self.beside_others(seen, &session, &policy, &world);
         }
         let key = key::kept_or_passing(&self.places.state());
         let door = Door { places: self.places, call: &call, mode, loaded: &loaded, project, key };
@@ -267,9 +267,12 @@ impl Scene<'_> {
         Ok(seen)
     }
 
-    fn beside_others(&self, seen: Seen, session: &Session, policy: &Policy) -> Seen {
+    fn beside_others(&self, seen: Seen, session: &Session, policy: &Policy, world: &DiskWorld) -> Seen {
         let at = ("", self.project.as_deref());
-        let considered = beside::others(seen.considered, policy, at, |course| session.would_cross(course));
+        let mut considered = beside::left(seen.considered, policy, (self.call, world), &session.left());
+        if considered.judgement.verdict == Verdict::AutoApprove {
+            considered = beside::others(considered, policy, at, |course| session.would_cross(course));
+        }
         let mut seen = Seen { considered, ..seen };
         seen.differs(Matter::Session, Verdict::AutoApprove);
         seen

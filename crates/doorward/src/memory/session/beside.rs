@@ -1,6 +1,7 @@
 //! What calls of a session do beside one another, and what came into the project from elsewhere.
 
 use anyhow::{Result, anyhow};
+use doorward_engine::LeftRun;
 
 use super::Session;
 use crate::machine::paths::Places;
@@ -63,6 +64,12 @@ impl Session {
             // Should it fail, the next call that looks finds the state damaged and asks.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.add(call, self.now_ms));
         }
+    }
+
+    /// What may still run that earlier calls left running. A state that cannot be read is dealt with by `crosses`.
+    pub fn left(&self) -> Vec<LeftRun> {
+        let found = self.states.as_ref().ok().and_then(|states| states.find::<UnderWay>(&self.id).ok().flatten());
+        found.map(|state| state.left(self.now_ms)).unwrap_or_default()
     }
 
     /// Another call of the session may be at work; a state that cannot be read says so.

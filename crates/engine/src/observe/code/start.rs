@@ -17,10 +17,18 @@ impl Runner<'_, '_> {
     /// In a file, whose every line a person can read again, a command of which every word is known is that command.
     pub(super) fn started(&mut self, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
         let by = code.invocation.by.clone();
+        if !is_literal(used) {
+            self.out.note_unknown_run();
+        }
         if self.manner == Manner::Strict || !is_literal(used) {
             self.out.lower(Degree::Unknown, format!("a program that {} code starts", name(Some(code.language))));
             self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
         }
+        let goes_on = matches!(used.name.as_str(), "subprocess.Popen" | "child_process.spawn");
+        self.unwaited(goes_on, |runner| runner.started_as(act, used, code, state));
+    }
+
+    fn started_as(&mut self, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
         match act {
             Act::Shell => self.shell_text(used, code, state),
             Act::Run => self.starts(used, code, state),
@@ -99,7 +107,10 @@ impl Runner<'_, '_> {
                 let words = std::iter::once(program.clone()).chain(rest).collect();
                 self.starts_words(words, used, code, state);
             }
-            _ => self.not_known(used, code),
+            _ => {
+                self.out.note_unknown_run();
+                self.not_known(used, code);
+            }
         }
     }
 }

@@ -146,6 +146,10 @@ impl Runner<'_, '_> {
             Identity::Missing if self.is_provided(name, state) => Some(crate::path::name(name).to_owned()),
             Identity::Missing => {
                 self.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));
+                if let Some(cwd) = state.cwd.as_deref().filter(|_| name.contains('/')) {
+                    // It may be there, and may be run, by then.
+                    self.out.note_run(&crate::path::lexical(&crate::path::join(cwd, name)));
+                }
                 let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
                 effect.marks = Marks::default().with(Mark::UnknownProgram);
                 effect.part = by.part;

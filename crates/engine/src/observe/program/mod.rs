@@ -37,6 +37,7 @@ use crate::effect::{Effect, Part, Target};
 use crate::knowledge::schema::{Does, Entry, Grammar, Operand, Role};
 use crate::observe::links::follows;
 use crate::observe::observer::By;
+use crate::observe::shell::background::outlives_call;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -83,11 +84,18 @@ impl Invocation {
 impl Runner<'_, '_> {
     /// Runs a list of words as a command.
     pub fn run<'a>(&mut self, fields: Vec<Field>, state: &mut State<'a>, input: Stream, part: Part) -> Stream {
+        let cwd = state.cwd.clone();
+        self.unwaited(outlives_call(&fields), |runner| {
+            runner.remembered(&fields, cwd.as_deref(), |runner| runner.run_words(&fields, state, input, part))
+        })
+    }
+
+    fn run_words<'a>(&mut self, fields: &[Field], state: &mut State<'a>, input: Stream, part: Part) -> Stream {
         let Some(first) = fields.first() else { return Stream::empty() };
         let by = By { name: first.shown(), part };
-        self.out.command(normalised(&fields), state.cwd.as_ref());
+        self.out.command(normalised(fields), state.cwd.as_ref());
         let Some(name) = first.exact().map(str::to_owned) else {
-            return self.unknown_program(&fields, &by, input);
+            return self.unknown_program(fields, &by, input);
         };
         if doorward_shell::lookalike(&name) {
             self.out.lower(Degree::Opaque, format!("`{name}` mixes letters that look alike"));
@@ -98,7 +106,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("`{name}` was given another meaning before"));
         }
         if let Some(body) = state.functions.get(&name).copied() {
-            return self.function(&name, body, &fields, state, input);
+            return self.function(&name, body, fields, state, input);
         }
         let words = fields.get(1..).unwrap_or_default();
         if let Some(output) = self.builtin(&name, words, state, &input, &by) {

@@ -35,6 +35,7 @@ impl Runner<'_, '_> {
         {
             return;
         }
+        self.note_task(invocation, state);
         let mut marks = Marks::default();
         let deciding = self.deciding(invocation, state);
         if let Some(changed) = self.follow(&deciding, invocation, state) {
@@ -289,6 +290,7 @@ impl Runner<'_, '_> {
     }
 
     pub fn executes_file(&mut self, file: &str, by: &By, marks: Marks) {
+        self.out.note_run(file);
         let place = crate::place::classify(file, self.out.world);
         let mut effect = Effect::new(Operation::Execute, Target::Program(file.to_owned()));
         effect.scope = place.scope.max(Scope::Project);

@@ -1,8 +1,9 @@
-//! What is started in the background: whether it adds up without end.
+//! What is started in the background: whether it outlives the call, and whether it adds up without end.
 
 use doorward_shell::{Command, CommandKind, Loop, Part, Script, Statement};
 use doorward_vocabulary::Mark;
 
+use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 
@@ -12,6 +13,31 @@ impl Runner<'_, '_> {
             self.out.call_mark(Mark::ForkBomb);
         }
     }
+}
+
+/// The statement is started in the background, and the shell may end before it.
+pub fn is_unwaited(statements: &[Statement], at: usize, state: &State<'_>) -> bool {
+    let Some((statement, behind)) = statements.get(at..).and_then(<[Statement]>::split_first) else { return false };
+    // With anything but more jobs in between, the shell may end before it waits.
+    let is_waited = behind.iter().find(|statement| !statement.background).is_some_and(waits_for_all);
+    let is_detached =
+        has_background(&Script { statements: vec![Statement { background: false, ..statement.clone() }] });
+    statement.background && (!is_waited || is_detached || state.functions.contains_key("wait"))
+}
+
+/// `wait` alone waits for every job, `wait $!` for the last one.
+fn waits_for_all(statement: &Statement) -> bool {
+    let is_alone = |command: &Command| matches!(&command.kind, CommandKind::Simple(simple) if simple.words.len() == 1);
+    waits(statement) && statement.first.commands.iter().all(is_alone)
+}
+
+/// The program starts another and ends before it.
+pub fn outlives_call(fields: &[Field]) -> bool {
+    // These exist to let something run on, and return at once.
+    const DETACHING: &[&str] =
+        &["at", "batch", "daemon", "daemonize", "pm2", "screen", "setsid", "start-stop-daemon", "systemd-run", "tmux"];
+    let name = fields.first().and_then(Field::exact).map(crate::path::name);
+    name.is_some_and(|name| DETACHING.contains(&name))
 }
 
 /// An endless loop starts things and does not wait for them.

@@ -184,7 +184,10 @@ impl Runner<'_, '_> {
                 } else {
                     Stream::empty()
                 };
+                // The shell does not wait for it.
+                self.out.lingering.enter_beside();
                 let output = self.apart(|runner| runner.script(script, &mut inner, input));
+                self.out.lingering.leave();
                 self.keep_uncertain(state, &inner);
                 let origin = output.origin;
                 Expansion {

@@ -89,9 +89,10 @@ impl<'o, 'w> Runner<'o, 'w> {
         self.depth += 1;
         let mut output = Stream::empty();
         let exits = self.exits;
-        for statement in &script.statements {
+        for (at, statement) in script.statements.iter().enumerate() {
             let skipped = self.exits != exits;
-            let printed = self.statement(statement, state, input.clone());
+            let is_unwaited = background::is_unwaited(&script.statements, at, state);
+            let printed = self.unwaited(is_unwaited, |runner| runner.statement(statement, state, input.clone()));
             // Behind a way out it is not known whether this is printed at all.
             output = if skipped && printed != Stream::empty() {
                 output.then(Stream::unknown(printed.origin))
@@ -264,7 +265,8 @@ impl<'o, 'w> Runner<'o, 'w> {
             CommandKind::Coproc(coproc) => {
                 let mut inner = state.clone();
                 let unknown = Stream::unknown(Origin::default());
-                let output = self.apart(|runner| runner.command(&coproc.body, &mut inner, unknown));
+                let output = self
+                    .unwaited(true, |runner| runner.apart(|runner| runner.command(&coproc.body, &mut inner, unknown)));
                 self.keep_uncertain(state, &inner);
                 output
             }
@@ -326,7 +328,9 @@ impl<'o, 'w> Runner<'o, 'w> {
     ) -> Stream {
         let (jumps, skips) = (self.jumps.len(), self.exits.skips);
         self.looping += 1;
+        self.out.lingering.loops += 1;
         let mut output = body(self, state);
+        self.out.lingering.loops = self.out.lingering.loops.saturating_sub(1);
         self.looping = self.looping.saturating_sub(1);
         if self.exits.skips != skips {
             (output.text, output.files) = (None, None);

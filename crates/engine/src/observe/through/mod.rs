@@ -94,6 +94,15 @@ impl Runner<'_, '_> {
         all
     }
 
+    /// The file in which the task of a command is written is run like a script.
+    pub fn note_task(&mut self, invocation: &Invocation, state: &State<'_>) {
+        let (Some(task), Some(cwd)) = (runner::of(invocation), invocation.cwd.as_deref()) else { return };
+        let files = Files { world: self.out.world, state, directory: cwd };
+        if let Some(file) = task.path(invocation, &files) {
+            self.out.note_run(&file);
+        }
+    }
+
     /// The command names a task that is written down.
     pub fn is_written_down(&self, invocation: &Invocation, state: &State<'_>) -> bool {
         let (Some(task), Some(cwd)) = (runner::of(invocation), invocation.cwd.as_deref()) else { return false };

@@ -157,6 +157,11 @@ impl Task {
         files.first(names).map(str::to_owned)
     }
 
+    /// The file in which the tasks are written.
+    pub fn path(self, invocation: &Invocation, files: &Files<'_>) -> Option<String> {
+        Some(files.path(&self.file(invocation, files)?))
+    }
+
     /// The text of the file in which the tasks are written.
     pub fn text(self, invocation: &Invocation, files: &Files<'_>) -> Option<String> {
         files.text(&self.file(invocation, files)?)

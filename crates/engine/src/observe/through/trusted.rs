@@ -34,8 +34,8 @@ impl Runner<'_, '_> {
         let name = recipe_name(invocation);
         self.aside(&name, |runner| {
             let mut inner: State<'_> = state.clone();
-            if let Some(task) = task {
-                runner.follow_task(task, invocation, &mut inner);
+            if task.is_some_and(|task| !runner.follow_task(task, invocation, &mut inner)) {
+                runner.out.note_unknown_run();
             }
             for script in lifecycle {
                 runner.follow_script(script, invocation, &mut inner);
@@ -86,7 +86,7 @@ impl Runner<'_, '_> {
     /// Judges something of which only what a block rule stops is kept.
     fn aside(&mut self, name: &str, judge: impl FnOnce(&mut Self)) {
         if self.out.asides >= NESTING {
-            return;
+            return self.out.note_unknown_run();
         }
         let before = self.out.step_aside();
         judge(self);

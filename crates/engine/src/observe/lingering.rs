@@ -1,0 +1,355 @@
+//! What goes on running after the call has ended, and which files it runs.
+
+use std::rc::Rc;
+
+use super::code;
+use super::observer::{By, Observer, RECIPE};
+use super::shell::field::Field;
+use super::shell::run::Runner;
+use super::shell::state::{State, WrittenFile};
+use super::stream::{Origin, Stream};
+use crate::call::{Change, ChangeKind, Tool};
+use crate::effect::{Effect, Target};
+use crate::facts::{Facts, LeftRun};
+use crate::path;
+use crate::world::{Content, World};
+use doorward_vocabulary::{Degree, Operation};
+
+/// More files than a call keeps apart; beyond them any script may be one that is run.
+const RUNS: usize = 256;
+
+/// Longer files are not put together with an edit.
+const LIMIT: usize = 256 * 1024;
+
+/// What of the call at hand outlives it.
+#[derive(Debug, Default)]
+pub struct Lingering {
+    /// So many things around the command at hand go on after the call.
+    depth: u32,
+    pub is_any: bool,
+    /// So many loops stand around it, also those of scripts that run scripts.
+    pub loops: u32,
+    /// Something stood before it that waits.
+    is_delayed: bool,
+    pub runs: Vec<LeftRun>,
+    /// The command at hand.
+    command: Option<Rc<Command>>,
+}
+
+/// A command as a shell would read it again.
+#[derive(Debug)]
+struct Command {
+    text: String,
+    directory: Option<String>,
+    /// Paths that its words may be.
+    named: Vec<String>,
+}
+
+impl Lingering {
+    /// Something starts that nobody waits for.
+    pub fn enter(&mut self) {
+        self.enter_beside();
+        self.is_any = true;
+    }
+
+    /// Something starts beside a command and mostly ends with it.
+    pub fn enter_beside(&mut self) {
+        self.depth += 1;
+    }
+
+    pub fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.is_delayed &= self.depth > 0;
+    }
+
+    /// A file is run by the command at hand, under this name.
+    fn note(&mut self, file: &str) {
+        let command = self.command.as_deref();
+        let (text, directory) =
+            command.map(|command| (command.text.clone(), command.directory.clone())).unwrap_or_default();
+        let run =
+            LeftRun { file: file.to_owned(), command: text, directory, is_reread: self.loops > 0 || self.is_delayed };
+        if self.runs.contains(&run) {
+            return;
+        }
+        if self.runs.len() >= RUNS {
+            return self.note_unknown();
+        }
+        self.runs.push(run);
+    }
+
+    /// Something is run that cannot be named: it may be any script.
+    fn note_unknown(&mut self) {
+        if !self.runs.iter().any(LeftRun::is_unknown) {
+            self.runs.push(LeftRun::default());
+        }
+    }
+}
+
+impl Observer<'_> {
+    /// A file is run, and may be run again after the call if what runs it outlives the call.
+    pub fn note_run(&mut self, file: &str) {
+        if self.lingering.depth == 0 {
+            return;
+        }
+        self.lingering.note(file);
+        let command = self.lingering.command.clone();
+        for name in command.iter().flat_map(|command| &command.named).filter(|name| *name != file) {
+            // A link on the way may come to lead elsewhere.
+            if path::resolve(name, self.world, path::Follow::Last).real == file {
+                self.lingering.note(name);
+            }
+        }
+    }
+
+    /// Something is run of which nobody knows what it is.
+    pub fn note_unknown_run(&mut self) {
+        if self.lingering.depth > 0 {
+            self.lingering.note_unknown();
+        }
+    }
+}
+
+impl Runner<'_, '_> {
+    /// Something runs that nobody waits for.
+    pub fn unwaited<T>(&mut self, is_unwaited: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+        if !is_unwaited {
+            return run(self);
+        }
+        self.out.lingering.enter();
+        let done = run(self);
+        self.out.lingering.leave();
+        done
+    }
+
+    /// Runs a command that is remembered with the files that it runs, should it outlive the call.
+    pub fn remembered<T>(&mut self, fields: &[Field], cwd: Option<&str>, run: impl FnOnce(&mut Self) -> T) -> T {
+        if self.out.lingering.depth == 0 {
+            return run(self);
+        }
+        let command = Rc::new(command(fields, cwd));
+        let outer = self.out.lingering.command.replace(command);
+        let done = run(self);
+        self.out.lingering.command = outer;
+        self.out.lingering.is_delayed |= waits(fields);
+        done
+    }
+
+    /// Runs commands again that earlier calls left running, as they would run after this one.
+    pub fn run_again(&mut self, runs: &[LeftRun], state: &State<'_>) {
+        for run in runs {
+            let at = self.out.effects.len();
+            match run.is_unknown() {
+                true => self.run_scripts(state),
+                false => self.run_file_again(run, state),
+            }
+            let name = if run.is_unknown() { "a script" } else { path::name(&run.file) };
+            for effect in self.out.effects.iter_mut().skip(at) {
+                let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
+                effect.by = format!("{name} in the background{RECIPE}{program}");
+            }
+        }
+    }
+
+    fn run_file_again(&mut self, run: &LeftRun, state: &State<'_>) {
+        let is_shown = |file: &WrittenFile| file.content.is_some() || file.origin.download;
+        if !state.written.get(&run.file).is_some_and(is_shown) {
+            // The call changes it without showing its content, or a link on the way to it.
+            return self.not_shown(&run.file);
+        }
+        let mut inner: State<'_> = State { positional: None, functions: Rc::default(), ..state.clone() };
+        if let Some(language) = code::of_file(&run.file).filter(|_| !run.is_reread) {
+            // A server has read its program. Should it start again, that is work of the project, like its tests.
+            let by = By { name: path::name(&run.file).to_owned(), ..By::default() };
+            return self.one_source(&run.file, language, &by, &mut inner);
+        }
+        inner.cwd = run.directory.as_deref().map(Rc::from);
+        self.subshell_text(&run.command, &inner, Stream::empty(), Default::default());
+    }
+
+    /// Any script that the call writes may be run.
+    fn run_scripts(&mut self, state: &State<'_>) {
+        let text = |file: &WrittenFile| file.content.clone().unwrap_or_default();
+        let shown = state.written.iter().filter(|(path, file)| is_script(path, &text(file)));
+        let shown: Vec<String> = shown.map(|(path, _)| path.clone()).collect();
+        let is_hidden = |effect: &&Effect| {
+            // What git brings is read before it runs, and there is too much of it to ask each time.
+            effect.operation == Operation::Write && !effect.by.starts_with("git")
+        };
+        let written = self.out.effects.iter().filter(is_hidden).filter_map(|effect| match &effect.target {
+            Target::Path(path) if is_script(path, "") && !state.written.contains_key(path) => Some(path.clone()),
+            Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
+        });
+        let hidden: Vec<String> = written.collect();
+        hidden.iter().for_each(|path| self.not_shown(path));
+        for path in shown {
+            let inner: State<'_> = State { positional: None, functions: Rc::default(), ..state.clone() };
+            self.subshell_text(&format!("sh {}", quoted(&path)), &inner, Stream::empty(), Default::default());
+        }
+    }
+
+    fn not_shown(&mut self, file: &str) {
+        let name = path::name(file);
+        let what = format!("what `{name}` holds then, which a command in the background may run");
+        self.out.lower(Degree::Opaque, what);
+    }
+}
+
+/// The files that a tool other than a shell leaves behind, as far as it shows their content.
+pub fn written<'a>(tool: &Tool, cwd: &str, runner: &mut Runner<'_, '_>) -> State<'a> {
+    let world = runner.out.world;
+    let mut state = State::new(cwd.starts_with('/').then_some(cwd));
+    let real = |path: &str| path::resolve(&path::join(cwd, path), world, path::Follow::Last).real;
+    match tool {
+        Tool::Write { path, content } => {
+            runner.store(real(path), Some(content.clone()), Origin::default(), &mut state);
+        }
+        Tool::Edit { changes } => {
+            for change in changes {
+                let file = real(&change.path);
+                let text = edited(change, &file, &state, world);
+                runner.store(file, text, Origin::default(), &mut state);
+            }
+        }
+        Tool::Bash { .. }
+        | Tool::PowerShell { .. }
+        | Tool::Read { .. }
+        | Tool::Search { .. }
+        | Tool::Fetch { .. }
+        | Tool::WebSearch { .. }
+        | Tool::Mcp { .. }
+        | Tool::Task { .. }
+        | Tool::Python { .. }
+        | Tool::Other { .. }
+        | Tool::Malformed { .. } => {}
+    }
+    state
+}
+
+/// What a file holds after an edit; `None` if that cannot be said.
+fn edited(change: &Change, file: &str, state: &State<'_>, world: &dyn World) -> Option<String> {
+    let before = || match state.written.get(file) {
+        Some(written) => written.content.clone(),
+        None => match world.content(file, LIMIT) {
+            Content::Text(text) => Some(text),
+            Content::Missing => Some(String::new()),
+            Content::TooLong | Content::NotText | Content::Unreadable | Content::Unlisted => None,
+        },
+    };
+    match change.kind {
+        ChangeKind::Create => Some(change.new.clone()),
+        ChangeKind::Update => {
+            let before = before()?;
+            // An edit whose text is there more than once either changes all of them or fails.
+            let is_there = !change.old.is_empty() && before.contains(&change.old);
+            is_there.then(|| before.replace(&change.old, &change.new))
+        }
+        ChangeKind::Delete => Some(String::new()),
+        ChangeKind::Move => None,
+    }
+}
+
+/// The words as a shell reads them again; what is not known stays so.
+fn command(fields: &[Field], cwd: Option<&str>) -> Command {
+    let spelled = |field: &Field| match field.exact() {
+        Some(text) => quoted(text),
+        // No positional parameters are known when it is judged again.
+        None => "\"$1\"".to_owned(),
+    };
+    let words: Vec<String> = fields.iter().map(spelled).collect();
+    let named = |field: &Field| {
+        let (text, cwd) = (field.exact()?, cwd?);
+        Some(path::lexical(&path::join(cwd, text)))
+    };
+    Command {
+        text: words.join(" "),
+        directory: cwd.map(str::to_owned),
+        named: fields.iter().filter_map(named).collect(),
+    }
+}
+
+/// A command that does nothing but let time pass: what stands behind it is read only then.
+fn waits(fields: &[Field]) -> bool {
+    let name = fields.first().and_then(Field::exact).map(path::name);
+    matches!(name, Some("sleep" | "wait" | "read" | "flock" | "inotifywait" | "fswatch"))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A shell script by its name, or by its first line where the name says nothing.
+fn is_script(path: &str, text: &str) -> bool {
+    match path::name(path).rsplit_once('.') {
+        Some((_, ending)) => matches!(ending, "sh" | "bash" | "zsh" | "ksh" | "command"),
+        None => text.starts_with("#!"),
+    }
+}
+
+impl LeftRun {
+    /// What is run is not known.
+    pub fn is_unknown(&self) -> bool {
+        self.file.is_empty()
+    }
+
+    /// The call may change what is run.
+    pub fn is_changed_by(&self, facts: &Facts) -> bool {
+        facts.effects.iter().any(|effect| match (&effect.target, effect.operation) {
+            (Target::Path(written), Operation::Write | Operation::Mutate) => {
+                // The first line is looked at where the text is.
+                if self.is_unknown() { is_script(written, "#!") } else { path::under(&self.file, written) }
+            }
+            (Target::Path(_), Operation::Read | Operation::Execute | Operation::Network | Operation::Delete)
+            | (Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown, _) => false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DescribedWorld, Description, Facts, Tool, ToolCall, observe};
+
+    fn seen(command: &str, background: bool) -> Facts {
+        let files = serde_json::json!({
+            "/p/a.sh": { "content": "while true; do sh b.sh; sleep 1; done\n" },
+            "/p/b.sh": { "content": "ls\n" },
+            "/p/start.sh": { "content": "nohup sh a.sh &\n" },
+        });
+        let world = serde_json::json!({ "project": "/p", "home": "/home/me", "git": {}, "files": files });
+        let description: Description = serde_json::from_value(world).unwrap();
+        let tool = Tool::Bash { command: command.to_owned(), background, unsandboxed: false };
+        observe(&ToolCall::new(tool, "/p"), &DescribedWorld::new(description, "/p"))
+    }
+
+    #[test]
+    fn what_outlives_its_call_is_known_with_the_files_that_it_runs_in_turn() {
+        for (command, files) in [
+            ("sh a.sh", None),
+            ("sh a.sh & wait", None),
+            ("sleep 5 & sh a.sh & wait", None),
+            ("nohup sh a.sh", None),
+            ("sleep 5 &", Some("")),
+            ("sh b.sh & sleep 1; wait", Some("b.sh")),
+            ("wait() { :; }; sh b.sh & wait", Some("b.sh")),
+            ("(sh b.sh &) & wait", Some("b.sh")),
+            ("sh a.sh &", Some("a.sh b.sh")),
+            ("nohup sh a.sh > /dev/null 2>&1 &", Some("a.sh b.sh")),
+            ("setsid sh a.sh", Some("a.sh b.sh")),
+            ("sh b.sh & disown; wait", Some("b.sh")),
+            ("coproc sh b.sh", Some("b.sh")),
+            ("sh start.sh", Some("a.sh b.sh")),
+            ("for f in a b; do sh $f.sh & done", Some("a.sh b.sh")),
+            ("sh \"$NAME\" &", Some("?")),
+        ] {
+            let facts = seen(command, false);
+            let name = |run: &crate::LeftRun| if run.is_unknown() { "?".into() } else { run.file.replace("/p/", "") };
+            let mut names: Vec<String> = facts.left.iter().map(name).collect();
+            names.sort();
+            names.dedup();
+            assert_eq!(facts.lingers, files.is_some(), "{command}");
+            assert_eq!(names.join(" "), files.unwrap_or_default(), "{command}");
+        }
+        assert!(seen("sh a.sh", true).lingers);
+        assert_eq!(seen("sh a.sh", true).left.len(), 2);
+    }
+}
