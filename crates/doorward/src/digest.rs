@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row};
 use doorward_vocabulary::SessionId;
@@ -23,7 +24,7 @@ const SHOWN: usize = 10;
 #[derive(Debug, Args)]
 pub struct DigestArguments {
     /// The session; without it, the last one
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// Print JSON
     #[arg(long)]

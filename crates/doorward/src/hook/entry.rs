@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use doorward_engine::{Facts, Judgement, Mode, Policy, Reach, Reversibility, Sensitivity, Source, Stand, Verdict};
+use doorward_engine::{
+    Facts, Judgement, Mode, Opinion, Policy, Reach, Reversibility, Sensitivity, Source, Stand, Verdict,
+};
 use doorward_ledger::{
     AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer1, Layer2, ModeBody, OutcomeBody, Reply,
     SessionBody, SessionStep,
@@ -45,7 +47,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         layer2: judgement.confidence.map(|confidence| Layer2 { score: score(judgement), confidence: confidence.get() }),
         review: considered.review.as_ref().map(serde_json::value::to_raw_value).transpose()?,
         verdict: judgement.verdict,
-        reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
+        reasons: judgement.reasons_to_read().map(|opinion| opinion.because.clone()).collect(),
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),
@@ -118,6 +120,12 @@ pub fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
 /// The record says of a judgement what it would say now, bit for bit.
 pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
     let confidence = |sure: f64| sure.to_bits();
+    let of = |opinion: &Opinion| opinion.because.clone();
+    // Older records have the limit of a session first.
+    let is_reasons = |kept: &[String]| {
+        kept.iter().cloned().eq(judgement.reasons_to_read().map(of))
+            || kept.iter().cloned().eq(judgement.reasons().map(of))
+    };
     let is_layer1 = |kept: &Layer1| *kept == layer1(judgement) || *kept == layer1_before(judgement);
     // Older records have no score.
     let is_score = |kept: &Layer2| kept.score.is_empty() || bits(&kept.score).eq(bits(&score(judgement)));
@@ -126,7 +134,7 @@ pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
         && body.layer2.as_ref().is_none_or(is_score)
         && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
             == judgement.confidence.map(|sure| confidence(sure.get()))
-        && body.reasons.iter().eq(judgement.reasons().map(|opinion| &opinion.because))
+        && is_reasons(&body.reasons)
 }
 
 /// What the record says of a decision of another build, beside what this one says. Who could clear it is not on record.
