@@ -115,7 +115,10 @@ fn whatever_is_said_fits_and_no_word_or_number_is_cut() {
             .filter(|part| !is_whole(part, &whole) && !is_whole(&part.to_lowercase(), &whole))
             .collect();
         assert!(cut.is_empty(), "{cut:?}\n{said}\n{reason}");
-        assert!(said.matches('`').count() % 2 == 0 && said.matches('(').count() == said.matches(')').count(), "{said}");
+        assert!(
+            said.matches('`').count().is_multiple_of(2) && said.matches('(').count() == said.matches(')').count(),
+            "{said}"
+        );
         assert!(!said.contains("……") && !said.contains("()") && !said.contains("  "), "{said}");
     }
 }
