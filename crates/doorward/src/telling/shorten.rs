@@ -6,6 +6,9 @@ const GAP: char = '…';
 /// A run of letters up to this length is a word and stays whole; a longer one is a hash, a key or noise.
 const WORD: usize = 20;
 
+/// So many characters of a name come before its last part: a backtick or bracket, a gap and a word.
+const SOME: usize = 6;
+
 /// The text with at most so many characters.
 ///
 /// "…8 files" where 28 were meant is worse than no number, so a cut never falls inside one.
@@ -13,7 +16,7 @@ pub fn shortened(text: &str, room: usize) -> String {
     let mut text = text.to_owned();
     while let Some(excess) = excess(&text, room) {
         let shorter =
-            without_last_sentence(&text).or_else(|| with_shorter_name(&text, excess)).or_else(|| without_detail(&text));
+            without_last_clause(&text).or_else(|| with_shorter_name(&text, excess)).or_else(|| without_detail(&text));
         let Some(shorter) = shorter else { return without_end(&text, room) };
         text = shorter;
     }
@@ -26,13 +29,19 @@ pub fn short_name(name: &str, room: usize) -> String {
     if letters.len() <= room {
         return name.to_owned();
     }
-    let (head, tail) = (room / 2, room.saturating_sub(room / 2 + 1));
+    // The last part of a path says most, so that it is kept whole where it leaves room for anything else.
+    let last = letters.iter().rev().position(|letter| *letter == '/').map_or(0, |length| length + 1);
+    let half = room.saturating_sub(room / 2 + 1);
+    let tail = if last + SOME <= room { last.max(half) } else { half };
+    let head = room.saturating_sub(tail + 1);
     let start = (0..=head).rev().find(|at| may_cut(&letters, *at, Side::Before)).unwrap_or(0);
     let end = (letters.len() - tail..=letters.len()).find(|at| may_cut(&letters, *at, Side::Behind));
     let start: String = letters.iter().take(start).collect();
     let end: String = letters.iter().skip(end.unwrap_or(letters.len())).collect();
-    // A name that was shortened before has a gap already.
-    format!("{}{GAP}{}", start.trim_end_matches(GAP), end.trim_start_matches(GAP))
+    // A name that was shortened before has a gap already, and the dot of a hidden file says nothing alone.
+    let start = start.trim_end_matches(GAP);
+    let start = if start.ends_with("/.") { start.trim_end_matches('.') } else { start };
+    format!("{start}{GAP}{}", end.trim_start_matches(GAP))
 }
 
 /// So many characters are too many.
@@ -71,12 +80,14 @@ fn splits_number(before: &[char], after: &[char]) -> bool {
     (is_digit(last) && is_digit(next)) || joins_left || joins_right
 }
 
-/// The first sentence decides; what follows it goes first.
-fn without_last_sentence(text: &str) -> Option<String> {
+/// The first clause decides; a sentence or clause behind it goes first.
+fn without_last_clause(text: &str) -> Option<String> {
     let begins = |at: usize| text.get(at + 2..).is_some_and(|rest| rest.starts_with(char::is_uppercase));
-    let is_end = |at: &usize| begins(*at) && is_outside_names(text, *at);
-    let end = text.rmatch_indices(". ").map(|(at, _)| at).find(is_end)?;
-    text.get(..=end).map(str::to_owned)
+    let is_end = |at: usize| is_outside_names(text, at) && !is_in_brackets(text, at);
+    let sentence = text.rmatch_indices(". ").map(|(at, _)| at).find(|at| begins(*at) && is_end(*at));
+    let clause = text.rmatch_indices("; ").map(|(at, _)| at).find(|at| is_end(*at));
+    let stop = if text.ends_with('.') { "." } else { "" };
+    sentence.max(clause).and_then(|end| text.get(..end)).map(|kept| format!("{kept}{stop}"))
 }
 
 /// The longest word without its middle, if it is one that may be cut.
@@ -107,6 +118,11 @@ fn without_detail(text: &str) -> Option<String> {
 /// This place is not between two backticks.
 fn is_outside_names(text: &str, at: usize) -> bool {
     text.get(..at).is_some_and(|before| before.matches('`').count() % 2 == 0)
+}
+
+/// A bracket was opened before this place and is not closed.
+fn is_in_brackets(text: &str, at: usize) -> bool {
+    text.get(..at).is_some_and(|before| before.matches('(').count() > before.matches(')').count())
 }
 
 /// As many whole words as fit, where nothing else could give way.

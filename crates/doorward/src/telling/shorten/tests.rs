@@ -48,7 +48,13 @@ impl Chance {
     }
 
     fn behind(&mut self) -> &'static str {
-        self.of(&["", ", and that cannot be undone", ". It was refused 12 times before", " at 10:30"])
+        self.of(&[
+            "",
+            ", and that cannot be undone",
+            ". It was refused 12 times before",
+            "; mend or remove it",
+            " at 10:30",
+        ])
     }
 }
 
@@ -141,6 +147,14 @@ fn what_follows_the_first_sentence_goes_first() {
     let text = "The reviewer refuses `src/generated/schema.rs`. It would be written twice. Nobody asked for it.";
     assert_eq!(shortened(text, 80), "The reviewer refuses `src/generated/schema.rs`. It would be written twice.");
     assert_eq!(shortened(text, 50), "The reviewer refuses `src/generated/schema.rs`.");
+}
+
+#[test]
+fn the_last_part_of_a_path_stays() {
+    assert_eq!(short_name("`~/.config/agents/shared/rules/broken.rules`", 20), "`~/…/broken.rules`");
+    assert_eq!(short_name("/srv/app/releases/2026/current/settings.local.json", 30), "/srv/app/…/settings.local.json");
+    let text = "doorward asks because `~/.codex/rules/broken.rules` cannot be read; mend or remove it.";
+    assert_eq!(shortened(text, 80), "doorward asks because `~/.codex/rules/broken.rules` cannot be read.");
 }
 
 #[test]
