@@ -4,11 +4,13 @@ mod cases;
 mod doubts;
 mod fit;
 mod limits;
+mod problems;
 mod shorten;
 #[cfg(test)]
 mod tests;
 
 pub use fit::{PROMPT, REFUSAL, Speech};
+pub use problems::of_problem;
 use shorten::{short_name, shortened};
 
 use cases::{Case, UNPACK_APART, UNPACKS};
