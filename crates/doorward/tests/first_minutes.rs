@@ -194,7 +194,8 @@ fn rules_of_codex_and_gemini_count_for_them() {
     assert_eq!(hook(&home, "codex", "env wc x", json!({})).0, "deny");
     assert_eq!(hook(&home, "codex", "pwd", json!({})).0, "");
     home.write(".codex/rules/broken.rules", "prefix_rule(");
-    assert!(hook(&home, "codex", "pwd", json!({})).1.contains("broken.rules"));
+    let said = hook(&home, "codex", "pwd", json!({})).1;
+    assert!(said.contains("broken.rules"), "{said}");
     assert_eq!(hook(&home, "gemini", "wc x", json!({})).0, "allow");
     let settings = home.read(".gemini/settings.json").unwrap();
     home.write(

@@ -124,3 +124,42 @@ fn what_an_agent_is_told_fits_its_screen() {
         }
     }
 }
+
+#[test]
+fn empty_ids_and_missing_directories_are_named() {
+    let home = Home::new();
+    let empty: &[&[&str]] = &[
+        &["undo", ""],
+        &["undo", "--session", ""],
+        &["approve", ""],
+        &["refuse", ""],
+        &["pending", ""],
+        &["flag", ""],
+        &["rules", ""],
+        &["rules", "test", ""],
+        &["rules", "promote", ""],
+        &["rules", "retire", ""],
+        &["rules", "accept", ""],
+        &["rules", "decline", ""],
+        &["rules", "withdraw", ""],
+        &["audit", "show", ""],
+        &["audit", "list", "--session", ""],
+        &["alerts", "resolve", "", "--why", "x"],
+        &["tickets", "show", ""],
+        &["tickets", "close", "", "--why", "x"],
+        &["reset", "--session", ""],
+        &["snapshots", "show", ""],
+        &["digest", "--session", ""],
+    ];
+    for arguments in empty {
+        let ran = home.run(arguments, b"");
+        assert!(ran.code == 2 && ran.stderr.contains("a value is required for '"), "{arguments:?}: {}", ran.stderr);
+    }
+    let ran = home.run(&["check", "--cwd", "/nope", "ls"], b"");
+    assert!(ran.code != 0 && ran.stderr.contains("there is no directory `/nope`"), "{}", ran.stderr);
+    set_up(&home);
+    let call = json!({ "session_id": "s", "cwd": home.path("."), "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    home.run(&["hook", "claude"], call.to_string().as_bytes());
+    let ran = home.run(&["digest", "--session", "nope"], b"");
+    assert!(ran.code != 0 && ran.stderr.contains("no session `nope` is on record"), "{}", ran.stderr);
+}

@@ -233,6 +233,21 @@ fn the_whole_matrix_goes_into_a_file_and_a_report_is_readable_by_its_owner_alone
     );
 }
 
+/// A narrow screen stacks the cells of a row, so each needs the name of its column; the matrix scrolls in a box of its own.
+#[test]
+fn every_cell_names_its_column_and_every_table_has_a_box_to_scroll_in() {
+    let page = report(&worked(), &["--format", "html"]);
+    let tables: Vec<&str> = page.split("<table").skip(1).map(|rest| rest.split("</table>").next().unwrap()).collect();
+    assert_eq!(page.matches("tabindex=\"0\">\n<table").count(), tables.len());
+    for table in tables {
+        let is_matrix = table.starts_with(" class=\"matrix\"");
+        let wanted = if is_matrix { "data-action=\"" } else { "data-label=\"" };
+        let named = if is_matrix { "scope=\"row\"" } else { "<td" };
+        assert_eq!(table.matches(wanted).count(), table.matches(named).count(), "{table}");
+        assert!(!table.contains("data-label=\"\""), "{table}");
+    }
+}
+
 #[test]
 fn a_machine_without_a_record_has_a_report_without_figures() {
     let home = Home::new();

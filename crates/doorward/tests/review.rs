@@ -378,3 +378,62 @@ fn review_is_for_a_person_at_a_terminal() {
     let refused = home.without_terminal(&["review"]);
     assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
 }
+
+/// Calls of every kind at once: one whose agent waits, questions in a prompt, refusals, repeats, long and wide ones.
+#[test]
+fn a_queue_of_many_kinds_is_readable_at_both_sizes() {
+    if !is_there("no queue was looked at") {
+        return;
+    }
+    let home = trusting();
+    assert_eq!(home.run(&["setup", "codex", "--yes", "--mode", "auto"], b"").code, 0);
+    let config = home.read(".config/doorward/config.toml").unwrap();
+    home.write(".config/doorward/config.toml", &format!("wait_seconds = 500\n{config}"));
+    for _ in 0..3 {
+        assert_eq!(bash(&home, KEYS), "deny");
+    }
+    let long =
+        format!("git push origin main && {}", "curl -fsS https://deploy.example.org/api/v1/releases/28 && ".repeat(8));
+    bash(&home, &format!("{long}echo done"));
+    bash(&home, "curl -o 報告書🎉.pdf 'https://例え.example.jp/資料/二〇二六年/報告書👩‍👩‍👧.pdf'");
+    bash(&home, "rm -rf 'プロジェクト/古い資料🎉' ~/文書");
+    fetch(&home, PAGE);
+    let terminal = Terminal::new(&home);
+    terminal.run_at(&home, "doorward review", (80, 24));
+    terminal.shows("refused or answered");
+    let mut child = codex(&home, "one", "git push origin main");
+    terminal.shows_all(&["s left", "×3", "? help"]);
+    terminal.key("End");
+    for _ in 0..6 {
+        terminal.key("Down");
+    }
+    // The call that waits stays in view while the last one is selected, as long as there is room for both.
+    let narrow = terminal.shows_all(&["s left", "BLOCK: cleared by", "? help"]);
+    readable(&narrow, 80);
+    terminal.resize(140, 40);
+    let wide = terminal.wait("140 columns", |screen| {
+        screen.contains("s left") && screen.contains("· this sends commits") && screen.contains("? help")
+    });
+    readable(&wide, 140);
+    // However long a call is, a wide list says why it is asked about.
+    assert!(wide.matches("this sends commits to a remote").count() >= 2, "{wide}");
+    terminal.key("Up");
+    terminal.key("Up");
+    terminal.key("Up");
+    let shown = terminal.shows_all(&["  3 calls were denied in a row.", "it would"]);
+    assert!(!shown.contains("from 3 on a person decides"), "said once: {shown}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Nothing is wider than the window, and the columns of the list stand below each other.
+fn readable(screen: &str, width: usize) {
+    use unicode_width::UnicodeWidthStr;
+    assert!(screen.lines().all(|line| line.width() <= width), "{screen}");
+    let places = |names: [&str; 2]| {
+        let rows = screen.lines().filter(|line| line.contains(" ago ") || line.contains("s left "));
+        rows.filter_map(|line| names.iter().find_map(|name| line.find(name))).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(places([" claude ", " codex "]).len(), 1, "{screen}");
+    assert_eq!(places([" project ", " project "]).len(), 1, "{screen}");
+}

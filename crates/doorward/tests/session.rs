@@ -168,7 +168,10 @@ fn a_burst_of_reads_asks_and_is_over_with_the_minute() {
     };
     reads("busy", 60, now + 60_000);
     let (verdict, reason) = decision(&hook(&home, "busy", "x", "cat README.md"));
-    assert!(verdict == "ask" && reason.contains("reads within seconds; the limit is 60 at once"), "{verdict} {reason}");
+    assert!(
+        verdict == "ask" && reason.contains("reads within seconds, and the limit is 60 at once"),
+        "{verdict} {reason}"
+    );
     assert_eq!(says(&home, "busy", "cat .gitignore"), "ask", "what was refused counts no less");
     assert_eq!(says(&home, "calm", "cat README.md"), "allow");
     reads("calm", 60, now - 60_000);

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::effect::Part;
 
+/// What layer 2 calls it where the other stages ask or refuse.
+pub(crate) const OTHERS_ASK: &str = "other reasons to ask";
+
 /// What one stage thinks of the call, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {
@@ -53,6 +56,11 @@ impl Opinion {
     /// The order of strictness: verdict first, then how hard it is to clear.
     pub fn strictness(&self) -> (Verdict, Option<Clearance>) {
         (self.verdict, self.cleared_by)
+    }
+
+    /// Layer 2 is unsure because others ask, so that what they say is the reason.
+    pub fn asks_along(&self) -> bool {
+        self.source == Source::Score && self.because.contains(OTHERS_ASK)
     }
 }
 
@@ -128,9 +136,13 @@ impl Judgement {
     }
 
     /// The same as a person should read them: what is wrong with this very call comes before a limit of the session, which
-    /// would otherwise hide it.
+    /// would otherwise hide it; a doubt that follows from the limit comes last.
     pub fn reasons_to_read(&self) -> impl Iterator<Item = &Opinion> {
-        let is_limit = |opinion: &&Opinion| opinion.source == Source::Limit;
-        self.reasons().filter(move |opinion| !is_limit(opinion)).chain(self.reasons().filter(is_limit))
+        let is_limit = |opinion: &Opinion| opinion.source == Source::Limit;
+        let mut reasons: Vec<&Opinion> = self.reasons().collect();
+        if reasons.iter().any(|opinion| is_limit(opinion)) {
+            reasons.sort_by_key(|opinion| (opinion.asks_along(), is_limit(opinion)));
+        }
+        reasons.into_iter()
     }
 }

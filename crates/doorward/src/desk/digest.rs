@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use doorward_ledger::{Filter, Index, Kind};
 use serde_json::json;
 
@@ -19,7 +20,7 @@ const SHOWN: usize = 10;
 #[derive(Debug, Args)]
 pub struct DigestArguments {
     /// The session; without it, the last one
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// Print JSON
     #[arg(long)]

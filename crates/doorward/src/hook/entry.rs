@@ -45,7 +45,7 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         layer2: judgement.confidence.map(|confidence| Layer2 { score: score(judgement), confidence: confidence.get() }),
         review: considered.review.as_ref().map(|review| review.said.clone()),
         verdict: judgement.verdict,
-        reasons: judgement.reasons().map(|opinion| opinion.because.clone()).collect(),
+        reasons: judgement.reasons_to_read().map(|opinion| opinion.because.clone()).collect(),
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),

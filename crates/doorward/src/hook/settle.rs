@@ -6,7 +6,7 @@ use super::waiting::{self, Asking};
 use crate::hook::agents::Decision;
 use crate::hook::grant_check::Settled;
 use crate::machine::visible;
-use crate::memory::wording::{Telling, tell};
+use crate::memory::wording::{Telling, of_problem, tell};
 
 /// How a call is settled besides the judgement.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +60,7 @@ pub fn may_wait(judgement: &Judgement, terms: Terms<'_>) -> bool {
 /// What is wrong with the configuration comes first: it is why everything is asked about.
 fn told(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Telling {
     if let Some(problem) = terms.problems.first() {
-        // It names the file and says what is to be done; the file as one would write it here leaves room for both.
-        let home = facts.home.as_deref().filter(|home| home.len() > 1);
-        let reason = home.map_or_else(|| problem.clone(), |home| problem.replace(&format!("{home}/"), "~/"));
-        return Telling { reason, way: None };
+        return of_problem(problem, facts.home.as_deref());
     }
     if terms.mode == Mode::ConfirmAll && judgement.verdict == Verdict::AutoApprove {
         return Telling {

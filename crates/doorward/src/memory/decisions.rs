@@ -1,6 +1,6 @@
 //! Recorded decisions, read back: their facts, and whether judging them again says the same.
 
-use doorward_engine::{Facts, Judgement, Policy, Source, Stand, Verdict};
+use doorward_engine::{Facts, Judgement, Opinion, Policy, Source, Stand, Verdict};
 use doorward_ledger::{DecisionBody, Layer1, Layer2};
 
 /// The facts of a recorded decision, whole again.
@@ -22,6 +22,12 @@ pub fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
 /// The record says of a judgement what it would say now, bit for bit.
 pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
     let confidence = |sure: f64| sure.to_bits();
+    let of = |opinion: &Opinion| opinion.because.clone();
+    // Older records have the limit of a session first.
+    let is_reasons = |kept: &[String]| {
+        kept.iter().cloned().eq(judgement.reasons_to_read().map(of))
+            || kept.iter().cloned().eq(judgement.reasons().map(of))
+    };
     let is_layer1 = |kept: &Layer1| *kept == layer1(judgement) || *kept == layer1_before(judgement);
     // Older records have no score.
     let is_score = |kept: &Layer2| kept.score.is_empty() || bits(&kept.score).eq(bits(&score(judgement)));
@@ -30,7 +36,7 @@ pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
         && body.layer2.as_ref().is_none_or(is_score)
         && body.layer2.as_ref().map(|layer| confidence(layer.confidence))
             == judgement.confidence.map(|sure| confidence(sure.get()))
-        && body.reasons.iter().eq(judgement.reasons().map(|opinion| &opinion.because))
+        && is_reasons(&body.reasons)
 }
 
 /// What the record says of a decision of another build, beside what this one says. Who could clear it is not on record.

@@ -10,6 +10,7 @@ use super::table::{Heads, ONE, Table};
 use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::retired::Waived;
+use crate::verdict::OTHERS_ASK;
 
 mod built_in {
     //! Written by the build from `model/scorer.tsv`.
@@ -229,7 +230,7 @@ fn worded(named: Named, effect: Option<&Effect>) -> String {
         ("purpose", _) => "nothing says what it runs for".to_owned(),
         ("content", _) => "unseen content from outside the project".to_owned(),
         ("loss", _) => "deletes what no build makes again".to_owned(),
-        ("stages", _) => "other reasons to ask".to_owned(),
+        ("stages", _) => OTHERS_ASK.to_owned(),
         (group, _) => format!("{group} {}", named.word),
     }
 }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Result, bail};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use doorward_ledger::{Alert, AlertBody, AlertKind, AlertState, AlertStep};
 
@@ -40,6 +41,7 @@ pub enum What {
     ///
     /// A drop rests for a day and an override rate for a week, because rates recover slowly.
     Resolve {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         /// What was done; the record keeps it
         #[arg(long, value_name = "TEXT")]

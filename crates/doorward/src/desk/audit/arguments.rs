@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 /// What to do with the record.
@@ -62,7 +63,7 @@ pub struct FilterArguments {
     #[arg(long)]
     pub agent: Option<String>,
     /// Only this session
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// Only this project: a directory
     #[arg(long, value_name = "DIR")]
@@ -105,6 +106,7 @@ pub struct ListArguments {
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// The number of a record, or the name of a decision
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
     /// Print JSON
     #[arg(long)]

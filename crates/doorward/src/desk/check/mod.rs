@@ -66,6 +66,10 @@ impl Checker {
         if !cwd.starts_with('/') {
             bail!("the directory is not an absolute path: `{cwd}`");
         }
+        // Calls that are read from a file may describe a machine of their own.
+        if world.is_none() && arguments.jsonl.is_none() && !Path::new(&cwd).is_dir() {
+            bail!("there is no directory `{cwd}` in which the call could run");
+        }
         let ledger =
             if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
         Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use doorward_engine::Clearance;
 use serde_json::{Value, json};
 
@@ -25,6 +26,7 @@ const HALF: u8 = 3;
 #[derive(Debug, Args)]
 pub struct PendingArguments {
     /// Show everything about this one
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
     /// List those of sessions that are over as well
     #[arg(long, conflicts_with = "id")]
@@ -38,6 +40,7 @@ pub struct PendingArguments {
 #[derive(Debug, Args)]
 pub struct ApproveArguments {
     /// The id that the agent was told, or that `doorward pending` lists
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
     /// Why; the record keeps it
     #[arg(long, value_name = "TEXT")]
@@ -51,6 +54,7 @@ pub struct ApproveArguments {
 #[derive(Debug, Args)]
 pub struct RefuseArguments {
     /// The id that the agent was told, or that `doorward pending` lists
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
     /// Why; the record keeps it
     #[arg(long, value_name = "TEXT")]

@@ -22,6 +22,9 @@ const WIDTH: usize = 96;
 /// In less than this a list leaves out who asks and where.
 const NARROW: usize = 60;
 
+/// From this on, the call and its reason share a line however long the call is.
+const SHARED: usize = 70;
+
 /// What a yes given here is worth.
 const UNDOABLE: &str =
     "what it loses is copied before it runs, if it fits: the answer says so, and `doorward undo` brings it back";
@@ -120,30 +123,30 @@ pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
         Stand::Waits(seconds) => format!("{seconds}s left"),
         Stand::Prompt | Stand::Refused | Stand::Approved => format!("{} ago", age(call, now_ms)),
     };
-    let head = format!("{when:>8} {:<5}", takes(call.needs()));
+    let head = format!("{when:>9} {:<5}", takes(call.needs()));
     let times = if row.times > 1 { format!("×{} ", row.times) } else { String::new() };
     let place = std::path::Path::new(&call.cwd).file_name().and_then(|name| name.to_str()).unwrap_or("/");
     let tail = match width {
         ..NARROW => format!(" {times}"),
-        _ => format!(" {} {} {times}", visible(&call.agent), visible(place)),
+        _ => format!(" {:<6} {} {times}", visible(&call.agent), visible(place)),
     };
     let room = width.saturating_sub(call.id.width() + 1 + head.width() + tail.width());
     // Where the call is made is said already.
     let near = |text: String| if call.cwd.len() > 1 { text.replace(&format!("{}/", call.cwd), "") } else { text };
-    let text = near(start(call));
-    // Where there is room for more than the call, the reason follows.
     let told = Some(&call.told).filter(|told| !told.is_empty());
-    let text = match told.or(call.reasons.first()) {
-        Some(reason) if text.width() + 12 <= room => {
-            format!("{text} · {}", near(visible(reason).replace('\n', " ")))
-        }
-        Some(_) | None => text,
-    };
-    (head, format!("{tail}{}", cut(&text, room)))
+    let reason = told.or(call.reasons.first()).map(|reason| near(visible(reason).replace('\n', " ")));
+    (head, format!("{tail}{}", with_reason(&near(start(call)), reason, room)))
+}
+
+/// The call, and its reason where there is room for more than the call: a long call leaves some of a wide line to it.
+fn with_reason(call: &str, reason: Option<String>, room: usize) -> String {
+    let (Some(reason), true) = (reason, room >= SHARED || call.width() + 12 <= room) else { return cut(call, room) };
+    let left = room.saturating_sub(reason.width() + 3).max(room * 3 / 5);
+    cut(&format!("{} · {reason}", cut(call, left)), room)
 }
 
 /// As much of a text as fits, and a mark where it was cut.
-fn cut(text: &str, room: usize) -> String {
+pub fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
@@ -242,7 +245,8 @@ pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
 /// explanation.
 fn is_only_explained(reason: &str, pending: &Pending) -> bool {
     let is_weighed = pending.effects.iter().any(|effect| doorward_engine::described(effect) == reason);
-    let is_told = reason.split_once(": ").is_some_and(|(what, _)| pending.told.contains(what));
+    let what = reason.split_once(": ").or_else(|| reason.split_once("; "));
+    let is_told = what.is_some_and(|(what, _)| pending.told.contains(what));
     !pending.told.is_empty()
         && (is_told || is_weighed || (reason.starts_with("only ") && reason.contains(" is wanted")))
 }

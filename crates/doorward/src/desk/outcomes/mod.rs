@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row};
 use doorward_vocabulary::Verdict;
 
@@ -30,6 +31,7 @@ use crate::policy::from_history;
 #[derive(Debug, Args)]
 pub struct FlagArguments {
     /// The decision, by its name or its number in the record
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
     /// It should not have run; without a word, this for what was approved
     #[arg(long, group = "how")]

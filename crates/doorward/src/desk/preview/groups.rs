@@ -56,7 +56,7 @@ pub fn of(seen: &Seen, judge: &mut Judge<'_>) -> Vec<Group> {
     let sum = |group: &[&Judged]| group.iter().map(|judged| judged.times).sum::<u64>();
     kinds.sort_by(|(a, one), (b, other)| sum(other).cmp(&sum(one)).then_with(|| a.cmp(b)));
     let describe = |(at, ((pattern, _), group)): (usize, ((PatternId, String), Vec<&Judged>))| {
-        let reason = group.first().and_then(|first| Some(first.judgement.reasons().next()?.because.clone()));
+        let reason = group.first().and_then(|first| Some(first.judgement.reasons_to_read().next()?.because.clone()));
         let example = group.first().map(|first| first.facts.subject.clone()).unwrap_or_default();
         let rule = if at < RULES { narrowest(&group, &asked, judge) } else { None };
         Group { pattern, reason: reason.unwrap_or_default(), example, calls: sum(&group), rule }

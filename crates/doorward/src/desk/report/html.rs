@@ -132,7 +132,7 @@ fn put_table(page: &mut String, table: &Table, about: &str) {
         .map(|column| table.rows.iter().all(|row| row.get(column).is_some_and(Text::is_figure)))
         .collect();
     scroll(page, about);
-    page.push_str("<table>\n<thead><tr>");
+    page.push_str("<table class=\"cards\">\n<thead><tr>");
     for (title, is_number) in table.header.iter().zip(&numbers) {
         let class = if *is_number { " class=\"figure\"" } else { "" };
         page.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escaped(title)));
@@ -140,9 +140,10 @@ fn put_table(page: &mut String, table: &Table, about: &str) {
     page.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
         page.push_str("<tr>");
-        for (cell, is_number) in row.iter().zip(&numbers) {
+        for ((cell, title), is_number) in row.iter().zip(&table.header).zip(&numbers) {
             let class = if *is_number { " class=\"figure\"" } else { "" };
-            page.push_str(&format!("<td{class}>{}</td>", text(cell)));
+            // A narrow screen shows each row as a card, where every cell names its column.
+            page.push_str(&format!("<td{class} data-label=\"{}\"><div>{}</div></td>", escaped(title), text(cell)));
         }
         page.push_str("</tr>\n");
     }
@@ -151,8 +152,9 @@ fn put_table(page: &mut String, table: &Table, about: &str) {
 
 fn put_matrix(page: &mut String, matrix: &Matrix) {
     put_legend(page);
+    page.push_str("<p class=\"hint\">Swipe sideways to see every column.</p>\n");
     scroll(page, "decision matrix");
-    page.push_str("<table class=\"matrix\">\n<thead>\n<tr><th rowspan=\"2\" scope=\"col\">action</th><th rowspan=\"2\" scope=\"col\">scope</th>");
+    page.push_str("<table class=\"matrix\">\n<thead>\n<tr><th class=\"action\" rowspan=\"2\" scope=\"col\">action</th><th class=\"corner\" rowspan=\"2\" scope=\"col\">scope</th>");
     for loss in Reversibility::ALL {
         page.push_str(&format!("<th colspan=\"{}\" scope=\"colgroup\">{loss}</th>", Reach::ALL.len()));
     }
@@ -169,12 +171,13 @@ fn put_row(page: &mut String, row: &Row) {
     page.push_str("<tr>");
     if row.scope == Scope::Scratch {
         page.push_str(&format!(
-            "<th class=\"side\" rowspan=\"{}\" scope=\"rowgroup\">{}</th>",
+            "<th class=\"action\" rowspan=\"{}\" scope=\"rowgroup\">{}</th>",
             Scope::ALL.len(),
             row.operation
         ));
     }
-    page.push_str(&format!("<th class=\"side\" scope=\"row\">{}</th>", row.scope));
+    // A narrow screen has no column for the action, so each row names it.
+    page.push_str(&format!("<th class=\"side\" scope=\"row\" data-action=\"{}\">{}</th>", row.operation, row.scope));
     for cell in &row.cells {
         let about = format!("{}, {}: {}", cell.reversibility, cell.reach, cell_words(cell.floor));
         page.push_str(&format!(

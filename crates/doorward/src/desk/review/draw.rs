@@ -32,7 +32,7 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
         }
         return too_small;
     }
-    put(buffer, area.x, area.y, area.width, &title(model), STRONG);
+    put(buffer, area.x, area.y, area.width, &title(model, usize::from(area.width)), STRONG);
     let foot = foot(model, area.width);
     let foot_height = u16::try_from(foot.len()).unwrap_or(1).min(area.height / 2);
     let middle = Rect { y: area.y + 1, height: area.height - 1 - foot_height, ..area };
@@ -49,33 +49,41 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
         put(buffer, middle.x, middle.y, middle.width, nothing(model), FAINT);
         return Sight::default();
     }
-    let lines = listed(model, area.width);
-    let (list, detail) = split(middle, lines.len());
-    calls(buffer, list, &lines);
-    match (model.call(), &model.typing) {
-        (Some(_), Some(Typing { of: Line::Offered(offer), .. })) => {
-            // What an offer says is read instead of the call, so no key counts for the call meanwhile.
-            let _sight = pane(buffer, detail, model, &offer_lines(offer, detail.width));
-            Sight::default()
-        }
-        (Some(call), _) => {
-            let depth = if model.explains { Depth::Explained } else { Depth::Usual };
-            let lines = show::lines(call, usize::from(detail.width), depth);
-            Sight { id: Some(call.id.clone()), ..pane(buffer, detail, model, &lines) }
-        }
-        (None, _) => too_small,
+    let listed = listed(model, area.width);
+    let (lines, is_call) = pane_lines(model, area.width);
+    let (list, detail) = split(middle, listed.len(), lines.len());
+    calls(buffer, list, &listed);
+    let sight = pane(buffer, detail, model, &lines);
+    match model.call() {
+        Some(call) if is_call => Sight { id: Some(call.id.clone()), ..sight },
+        // What an offer says is read instead of the call, so no key counts for the call meanwhile.
+        Some(_) => Sight::default(),
+        None => too_small,
     }
 }
 
-/// The list above, the call below: both use the whole width.
-fn split(area: Rect, lines: usize) -> (Rect, Rect) {
-    let rows = u16::try_from(lines).unwrap_or(u16::MAX).min((area.height / 3).max(1));
+/// What is read below the list, and whether it is the selected call itself.
+fn pane_lines(model: &Model, width: u16) -> (Vec<show::Line>, bool) {
+    let depth = if model.explains { Depth::Explained } else { Depth::Usual };
+    match (model.call(), &model.typing) {
+        (Some(_), Some(Typing { of: Line::Offered(offer), .. })) => (offer_lines(offer, width), false),
+        (Some(call), _) => (show::lines(call, usize::from(width), depth), true),
+        (None, _) => (Vec::new(), false),
+    }
+}
+
+/// The list above, the call below: both use the whole width, and the list gets a third of the rows or what a short call
+/// leaves of them.
+fn split(area: Rect, listed: usize, lines: usize) -> (Rect, Rect) {
+    let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+    let spare = area.height.saturating_sub(rows(lines).saturating_add(1));
+    let rows = rows(listed).min((area.height / 3).max(spare).max(1));
     let list = Rect { height: rows, ..area };
     let rule = u16::from(area.height > rows + 3);
     (list, Rect { y: area.y + rows + rule, height: area.height - rows - rule, ..area })
 }
 
-fn title(model: &Model) -> String {
+fn title(model: &Model, width: usize) -> String {
     let (living, over) = model.counts();
     let waiting = match living {
         0 => "nothing waits".to_owned(),
@@ -84,7 +92,9 @@ fn title(model: &Model) -> String {
     };
     let over = if over > 0 { format!(" · {over} refused or answered") } else { String::new() };
     let filter = if model.filter.is_empty() { String::new() } else { format!(" · only `{}`", visible(&model.filter)) };
-    format!("doorward review · {waiting}{over}{filter}")
+    let whole = format!("doorward review · {waiting}{over}{filter}");
+    // The numbers matter more than the name.
+    if whole.width() <= width { whole } else { show::cut(&format!("{waiting}{over}{filter}"), width) }
 }
 
 fn nothing(model: &Model) -> &'static str {
@@ -110,7 +120,7 @@ fn listed(model: &Model, width: u16) -> Vec<Listed> {
         // What waits needs no heading: the seconds say it.
         let is_headed = !matches!(row.stand, Stand::Waits(_));
         if above.replace(heading) != Some(heading) && is_headed {
-            lines.push(Listed { text: heading.to_owned(), style: FAINT, is_chosen: false });
+            lines.push(Listed { text: show::cut(heading, usize::from(width)), style: FAINT, is_chosen: false });
         }
         let is_chosen = Some(&row.pending.id) == model.selected.as_ref();
         let (head, tail) = show::parts(row, model.now_ms, usize::from(width).saturating_sub(1));
@@ -320,8 +330,8 @@ mod tests {
         for (width, height) in [(40, 18), (80, 24), (140, 40)] {
             let (text, _) = painted_at(width, height, &model(2, Clearance::Dual));
             let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` at {width}:\n{text}"));
-            assert!(place("CONFIRM: cleared by") < place("it deletes"), "{text}");
-            assert!(place("2 calls wait") < place("bcdfg0") && place("a key is not") > place("it deletes"), "{text}");
+            assert!(place("CONFIRM: cleared by") < place("  it deletes"), "{text}");
+            assert!(place("2 calls wait") < place("bcdfg0") && place("a key is not") > place("  it deletes"), "{text}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! What `doorward rules` is asked.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 /// Which rule, or what to do about one.
@@ -7,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 #[command(args_conflicts_with_subcommands = true)]
 pub struct RulesArguments {
     /// The rule to show
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -29,6 +31,7 @@ pub enum What {
     },
     /// Show what a rule would change if it counted, or did not count any more; changes nothing
     Test {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
         over: Over,
@@ -38,6 +41,7 @@ pub enum What {
     },
     /// Let a rule count that was only recorded, or was retired; only a person may
     Promote {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
         over: Over,
@@ -47,6 +51,7 @@ pub enum What {
     /// A soft question goes with it, so that neither the matrix nor layer 2 asks it instead; what is firm stays. What stops a
     /// catastrophe always counts and cannot be retired.
     Retire {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
         over: Over,
@@ -65,9 +70,15 @@ pub enum Offering {
         json: bool,
     },
     /// Let calls run that you keep letting run, after their effect was shown; only a person may
-    Accept { id: String },
+    Accept {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        id: String,
+    },
     /// Do not offer this again for 30 days; only a person may
-    Decline { id: String },
+    Decline {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        id: String,
+    },
     /// List what was accepted out of history, and until when it counts
     Accepted {
         /// Print JSON
@@ -75,7 +86,10 @@ pub enum Offering {
         json: bool,
     },
     /// Take back what was accepted out of history; only a person may
-    Withdraw { id: String },
+    Withdraw {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        id: String,
+    },
 }
 
 /// Which decisions are judged again.

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use doorward_ledger::{Became, OutcomeBody};
 use serde_json::json;
@@ -29,13 +30,13 @@ use crate::policy::snapshot_limits::Limits;
 #[derive(Debug, Args)]
 pub struct UndoArguments {
     /// The snapshot or the call: what the answer named, or `doorward snapshots list` lists
-    #[arg(conflicts_with_all = ["last", "session"])]
+    #[arg(conflicts_with_all = ["last", "session"], value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
     /// The last call that was not taken back yet; what is meant if nothing is given
     #[arg(long, conflicts_with = "session")]
     pub last: bool,
     /// All calls of a session
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// Overwrite what changed after the call, too
     #[arg(long)]
@@ -78,6 +79,7 @@ enum SnapshotsCommand {
     },
     /// Show what a snapshot holds
     Show {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         /// Print JSON
         #[arg(long)]

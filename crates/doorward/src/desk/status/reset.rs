@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
 
 use crate::desk::person;
@@ -21,7 +22,7 @@ const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 #[derive(Debug, Args)]
 pub struct ResetArguments {
     /// Only this session
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
 }
 

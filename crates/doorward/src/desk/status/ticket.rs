@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use doorward_ledger::{Filter, Hash, Index, Kind, Override, PolicyBody};
 use doorward_vocabulary::PatternId;
@@ -40,9 +41,13 @@ pub enum What {
     /// List open tickets; the same as no word at all
     List,
     /// Show the overrides behind one, the narrowest rule that would cover them, and what it would have changed
-    Show { id: String },
+    Show {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        id: String,
+    },
     /// Close one after a review; only a person may. Three more overrides open it again
     Close {
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         /// What the review found; the record keeps it
         #[arg(long, value_name = "TEXT")]

@@ -9,7 +9,7 @@ use crate::memory::evaluation;
 pub fn objection(named: &[Named], call: &ToolCall, world: &dyn World, policy: &Policy) -> Option<String> {
     named.iter().find_map(|named| {
         let judgement = evaluation::consider(&as_call(named, call), world, policy).judgement;
-        let reason = judgement.reasons().next().map(|opinion| opinion.because.clone()).unwrap_or_default();
+        let reason = judgement.reasons_to_read().next().map(|opinion| opinion.because.clone()).unwrap_or_default();
         (judgement.verdict > Verdict::AutoApprove)
             .then(|| format!("it says that the program would touch `{}`: {reason}", named.target))
     })

@@ -1,6 +1,7 @@
 //! All that an agent is told about one call, within what its prompt shows: what matters least is left out, nothing is cut off.
 
 use super::sentence;
+use super::shorten::shortened;
 
 /// Characters of a question in an agent's prompt.
 pub const PROMPT: usize = 200;
@@ -28,9 +29,9 @@ impl Speech {
     pub fn fitted(self, room: usize) -> String {
         let first = self.first.map(sentence);
         let longest = room.saturating_sub(LEAST + 1 + room_of(first.as_deref()));
-        let needed = self.needed.map(|text| abridged(&sentence(text), longest));
+        let needed = self.needed.map(|text| shortened(&sentence(text), longest));
         let taken = room_of(first.as_deref()) + room_of(needed.as_deref());
-        let reason = abridged(&sentence(self.reason), room.saturating_sub(taken).max(LEAST));
+        let reason = shortened(&sentence(self.reason), room.saturating_sub(taken).max(LEAST));
         let mut said: Vec<String> = [first, Some(reason), needed].into_iter().flatten().collect();
         let mut left = room.saturating_sub(said.iter().map(|text| room_of(Some(text))).sum::<usize>());
         for text in self.wanted.into_iter().map(sentence) {
@@ -42,17 +43,6 @@ impl Speech {
         }
         said.join(" ")
     }
-}
-
-/// A sentence without a part behind its middle, where it is longer than this: what matters comes first, its target last.
-fn abridged(text: &str, room: usize) -> String {
-    let count = text.chars().count();
-    if count <= room {
-        return text.to_owned();
-    }
-    let start = room * 2 / 3;
-    let end = count - (room - start - 1);
-    text.chars().take(start).chain(['…']).chain(text.chars().skip(end)).collect()
 }
 
 /// Characters of a text and of the space that follows it.

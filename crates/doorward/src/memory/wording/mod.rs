@@ -3,10 +3,15 @@
 mod cases;
 mod doubts;
 mod fit;
+mod limits;
+mod problems;
+mod shorten;
 #[cfg(test)]
 mod tests;
 
 pub use fit::{PROMPT, REFUSAL, Speech};
+pub use problems::of_problem;
+use shorten::{short_name, shortened};
 
 use cases::{Case, UNPACK_APART, UNPACKS};
 use doorward_engine::{
@@ -50,7 +55,8 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Source::Score => of_score(&opinion.because, facts),
         // How it is counted matters to the record alone, and the fault that follows needs the room.
         Source::Review => opinion.because.replacen(", which is no denial:", ":", 1),
-        Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Limit | Source::Nothing => {
+        Source::Limit => limits::told(&opinion.because),
+        Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Nothing => {
             opinion.because.clone()
         }
     };
@@ -61,7 +67,7 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
             Some(TRUST.to_owned())
         }
         Some(instead) => Some(format!("Instead: {instead}")),
-        None => None,
+        None => limits::counts_denials(opinion).then(|| limits::RESET.to_owned()),
     };
     Telling { reason, way }
 }
@@ -101,10 +107,13 @@ fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
         Source::Rule => 5,
         Source::Coverage => 7,
         Source::Matrix => 9,
-        Source::Limit => 10,
-        Source::Score => 11,
-        Source::Mode => 12,
-        Source::Nothing => 13,
+        Source::Limit if !limits::counts_denials(opinion) => 10,
+        Source::Score if !opinion.asks_along() || remarkable(facts).is_some() => 11,
+        // How often other calls were denied says nothing about this one, unless nothing else does either.
+        Source::Limit => 12,
+        Source::Score => 13,
+        Source::Mode => 14,
+        Source::Nothing => 15,
     }
 }
 
@@ -284,17 +293,7 @@ fn named(target: &str, facts: &Facts) -> String {
         (None, None) if facts.home.as_deref() == Some(target) => "~".to_owned(),
         (None, None) => target.to_owned(),
     };
-    shortened(&short, NAME)
-}
-
-/// A text without its middle, where it is longer than this.
-fn shortened(text: &str, room: usize) -> String {
-    let count = text.chars().count();
-    if count <= room {
-        return text.to_owned();
-    }
-    let (start, end) = (room / 2, count - (room - room / 2 - 1));
-    text.chars().take(start).chain(['…']).chain(text.chars().skip(end)).collect()
+    short_name(&short, NAME)
 }
 
 /// Begins with a capital letter and ends with a full stop.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use doorward_engine::{DescribedWorld, Description, Policy, ToolCall, Verdict, judge, observe, tool_from_json};
+use doorward_engine::{DescribedWorld, Description, Facts, Policy, ToolCall, Verdict, judge, observe, tool_from_json};
 use serde_json::{Value, json};
 
 use super::{PROMPT, REFUSAL, Speech, Telling, tell};
@@ -44,16 +44,12 @@ fn told(line: &str) -> (Verdict, String) {
 }
 
 fn telling(line: &str) -> (Verdict, &'static str, Telling) {
-    let row: Value = match line.starts_with("{\"tool\"") {
-        true => serde_json::from_str(line).unwrap(),
-        false => json!({ "tool": "bash", "input": { "command": line } }),
-    };
-    let text = std::fs::read_to_string(root().join("corpus/world.json")).unwrap();
-    let mut world: Description = serde_json::from_str(&text).unwrap();
-    world.trusted = row["trusted"].as_bool();
-    let cwd = world.project.clone().unwrap();
-    let call = ToolCall::new(tool_from_json(row["tool"].as_str().unwrap(), &row["input"]), cwd.clone());
-    let facts = observe(&call, &DescribedWorld::new(world, &cwd));
+    telling_in(line, |_| ())
+}
+
+/// The same in a world that is a little different.
+fn telling_in(line: &str, change: fn(&mut Description)) -> (Verdict, &'static str, Telling) {
+    let facts = facts_in(line, change);
     let judgement = judge(&facts, &Policy::built_in());
     let start = match judgement.verdict {
         Verdict::AutoApprove => "doorward approves:",
@@ -61,6 +57,20 @@ fn telling(line: &str) -> (Verdict, &'static str, Telling) {
         Verdict::Block => "doorward blocks this because",
     };
     (judgement.verdict, start, tell(&judgement, &facts))
+}
+
+fn facts_in(line: &str, change: fn(&mut Description)) -> Facts {
+    let row: Value = match line.starts_with("{\"tool\"") {
+        true => serde_json::from_str(line).unwrap(),
+        false => json!({ "tool": "bash", "input": { "command": line } }),
+    };
+    let text = std::fs::read_to_string(root().join("corpus/world.json")).unwrap();
+    let mut world: Description = serde_json::from_str(&text).unwrap();
+    world.trusted = row["trusted"].as_bool();
+    change(&mut world);
+    let cwd = world.project.clone().unwrap();
+    let call = ToolCall::new(tool_from_json(row["tool"].as_str().unwrap(), &row["input"]), cwd.clone());
+    observe(&call, &DescribedWorld::new(world, &cwd))
 }
 
 fn rows() -> Vec<(&'static str, Verdict, String)> {
@@ -181,6 +191,54 @@ fn what_was_told_wrongly_once_is_told_right() {
     for (call, has, lacks) in cases {
         let (_, text) = told(call);
         assert!(text.contains(has) && !text.contains(lacks), "{call}: {text}");
+    }
+}
+
+/// A world in which so many calls were denied just before this one.
+fn told_after_denials(line: &str) -> String {
+    let (_, start, telling) = telling_in(line, |world| world.denials_in_a_row = 5);
+    Speech { reason: telling.after(start), wanted: telling.way.into_iter().collect(), ..Speech::default() }
+        .fitted(PROMPT)
+}
+
+#[test]
+fn the_breaker_never_hides_what_is_wrong_with_the_call() {
+    let cases = [
+        ("git push", "sends commits to a remote"),
+        ("npm install left-pad", "installs a package"),
+        ("rm -rf /", "deletes the root"),
+        ("python3 -m http.server", "opens a port"),
+        ("$X", "cannot tell"),
+    ];
+    for (call, reason) in cases {
+        let text = told_after_denials(call);
+        assert!(text.contains(reason) && !text.contains("denied"), "{call}: {text}");
+    }
+    // Where nothing is wrong with the call itself, the breaker is the reason, and doubts that follow from it are not.
+    for call in ["ls", "make test", "touch x", "git commit -m x"] {
+        let expected = "doorward asks because 5 calls were denied in a row. `doorward reset` starts the count again.";
+        assert_eq!(told_after_denials(call), expected, "{call}");
+    }
+}
+
+/// What came into the trusted project is new in it; the project is still the trusted one.
+#[test]
+fn the_trusted_project_is_never_said_to_be_another_one() {
+    let cases = [
+        (
+            "git clone https://github.com/a/b . && make",
+            "`make` runs code that came into `project` with git or an archive",
+        ),
+        ("touch t.rb; ruby t.rb", "`t.rb`, which was written in this session"),
+        (
+            "git clone https://github.com/a/b && cd b && make",
+            "`make` runs code in `b`, which is not part of the project",
+        ),
+    ];
+    for (call, doubt) in cases {
+        let doubts = facts_in(call, |_| ()).coverage.because;
+        assert!(doubts.iter().any(|said| said.starts_with(doubt)), "{call}: {doubts:?}");
+        assert!(!doubts.iter().any(|said| said.contains("`project`, which is not part")), "{call}: {doubts:?}");
     }
 }
 

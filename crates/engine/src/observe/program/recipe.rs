@@ -54,14 +54,7 @@ impl Runner<'_, '_> {
         self.unread_arrivals(invocation, state);
         if let Some(place) = self.foreign_run(invocation, state) {
             marks.add(Mark::ChangedRecipe);
-            self.out.lower(
-                Degree::Opaque,
-                format!(
-                    "`{}` runs code in `{}`, which is not part of the trusted project",
-                    invocation.by.name,
-                    path::name(&place)
-                ),
-            );
+            self.out.lower(Degree::Opaque, self.foreign_code(&place, &invocation.by.name));
         }
         if let Some(place) = self.fetched_here(invocation.cwd.as_deref(), state) {
             marks.add(Mark::ChangedRecipe);
@@ -416,6 +409,18 @@ impl Runner<'_, '_> {
             && world.tracking(file) == Tracking::Clean
     }
 
+    /// Why a file of the project does not count as what was trusted.
+    fn not_as_trusted(&self, file: &str, state: &State<'_>) -> &'static str {
+        let look = self.out.world.look(file);
+        if look.created_this_session || state.written.contains_key(file) {
+            "which was written in this session"
+        } else if look.changed_since_trust {
+            "which changed since the project was trusted"
+        } else {
+            "which git does not track"
+        }
+    }
+
     fn project_script(&mut self, real: &str, words: &[Field], role: Role, state: &mut State<'_>, by: &By) {
         let input = &Stream::unknown(Default::default());
         let tracked =
@@ -424,7 +429,7 @@ impl Runner<'_, '_> {
             if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
                 return self.run_file(real, state, input, by, Mark::SessionFile, How::Read);
             }
-            self.out.lower(Degree::Opaque, format!("`{}`, which is not part of the trusted project", path::name(real)));
+            self.out.lower(Degree::Opaque, format!("`{}`, {}", path::name(real), self.not_as_trusted(real, state)));
             return self.executes_file(real, by, Marks::default().with(Mark::SessionFile));
         }
         self.project_program(real, words, state, input, by, How::Read);

@@ -50,6 +50,18 @@ impl Runner<'_, '_> {
         std::iter::once(cwd.to_owned()).chain(places).find_map(|place| self.foreign_place(&place, state))
     }
 
+    /// What is said of a program that runs what came from elsewhere.
+    pub fn foreign_code(&self, place: &str, program: &str) -> String {
+        let name = path::name(place);
+        // The project itself, or what holds it: only what came is new in it.
+        match self.out.world.project().is_some_and(|project| path::under(project, place)) {
+            true => {
+                format!("`{program}` runs code that came into `{name}` with git or an archive, and nobody has read it")
+            }
+            false => format!("`{program}` runs code in `{name}`, which is not part of the project"),
+        }
+    }
+
     /// Single files that came: those that can be read are read, the rest is for a person, unless nothing could run it.
     pub fn unread_arrivals(&mut self, invocation: &Invocation, state: &mut State<'_>) {
         let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject, Mark::Build]);

@@ -1,0 +1,51 @@
+//! What a limit of the session says about a call, in a sentence.
+
+use doorward_engine::{Opinion, Source};
+
+/// The way out after many denials.
+pub const RESET: &str = "`doorward reset` starts the count again";
+
+/// The breaker: so many calls before this one were denied that a person should look.
+pub fn counts_denials(opinion: &Opinion) -> bool {
+    opinion.source == Source::Limit && opinion.because.contains(" denied")
+}
+
+/// What follows "because": without the names of settings, which `--explain` shows.
+pub fn told(because: &str) -> String {
+    let plain = because.rsplit_once(" (`").map_or(because, |(plain, _)| plain);
+    match plain.split_once("; ") {
+        Some((denied, _)) if denied.contains(" denied") => denied.to_owned(),
+        Some((reads, limit)) => format!("there were {reads}, and {limit}"),
+        None => format!("this {plain}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn limits_are_sentences() {
+        let cases = [
+            (
+                "5 calls were denied in a row; from 3 on a person decides (`denials_in_a_row`)",
+                "5 calls were denied in a row",
+            ),
+            (
+                "20 calls of this session were denied; from 20 on a person decides (`denials`)",
+                "20 calls of this session were denied",
+            ),
+            (
+                "61 reads in the last minute; the limit is 60 a minute (`reads_per_minute`)",
+                "there were 61 reads in the last minute, and the limit is 60 a minute",
+            ),
+            (
+                "deletes or edits 25 tracked files at once: more than 20",
+                "this deletes or edits 25 tracked files at once: more than 20",
+            ),
+        ];
+        for (because, sentence) in cases {
+            assert_eq!(told(because), sentence);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What is wrong with a configuration, and what to do about it, in two sentences that fit together.
+
+use super::shorten::shortened;
+use super::{REASON, Telling};
+
+/// The problem names a file, and behind a semicolon what to do; that always has its room.
+pub fn of_problem(problem: &str, home: Option<&str>) -> Telling {
+    // The file as one would write it here is shorter.
+    let short = home.filter(|home| home.len() > 1).map(|home| problem.replace(&format!("{home}/"), "~/"));
+    let plain = without_excerpt(short.as_deref().unwrap_or(problem));
+    match plain.rsplit_once("; ") {
+        Some((what, way)) => {
+            let room = REASON.saturating_sub(way.chars().count());
+            Telling { reason: shortened(what, room), way: Some(way.to_owned()) }
+        }
+        None => Telling { reason: plain, way: None },
+    }
+}
+
+/// An error of the TOML parser without the lines that it quotes: one line of a prompt cannot point at a column.
+fn without_excerpt(problem: &str) -> String {
+    let Some((before, error)) = problem.split_once("TOML parse error at ") else { return problem.to_owned() };
+    let line = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    match (line.split_once(" |"), line.rsplit_once("^ ")) {
+        (Some((place, _)), Some((_, message))) => format!("{before}{place}: {message}"),
+        (Some(_) | None, Some(_) | None) => problem.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_has_its_room() {
+        let error =
+            "TOML parse error at line 1, column 8\n  |\n1 | mode = = auto\n  |        ^\nextra `=`, expected nothing\n";
+        let problem =
+            |error: &str| format!("`/home/me/c.toml` is not a configuration: {}; mend or remove it", error.trim_end());
+        let told = of_problem(&problem(error), Some("/home/me"));
+        assert_eq!(told.reason, "`~/c.toml` is not a configuration: line 1, column 8: extra `=`, expected nothing");
+        assert_eq!(told.way.as_deref(), Some("mend or remove it"));
+        let told = of_problem(&problem(&"no ".repeat(200)), Some("/home/me"));
+        assert!(told.reason.chars().count() <= REASON && told.way.is_some(), "{told:?}");
+    }
+}
