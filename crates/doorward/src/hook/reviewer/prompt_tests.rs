@@ -55,7 +55,7 @@ fn the_whole_prompt_is_as_it_is_on_file() {
     ];
     let Prompt { system, message, .. } = prompt(&call, &instructions, &transcript);
     let whole = format!("{system}\n\n======== message ========\n\n{message}\n");
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/reviewer/prompt.snap");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/hook/reviewer/prompt.snap");
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(path, &whole).unwrap();
     }

@@ -1,0 +1,184 @@
+//! Every example of every program file has exactly the effects that the file says, and every effect has an example.
+
+use std::path::Path;
+
+use doorward_engine::knowledge::check;
+use doorward_engine::knowledge::file::File;
+use doorward_engine::knowledge::program::{self, ProgramFile};
+use doorward_engine::knowledge::schema::{Flag, Role, Style, Takes};
+use doorward_engine::{Degree, Operation, ToolCall, example, observe};
+
+fn files() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let is_toml = |path: &&std::path::PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    let read = |path: &std::path::PathBuf| {
+        let name = format!("programs/{}", path.file_name().unwrap().to_string_lossy());
+        (name, std::fs::read_to_string(path).unwrap())
+    };
+    paths.iter().filter(is_toml).map(read).collect()
+}
+
+fn parsed() -> Vec<(String, ProgramFile)> {
+    let read = |(name, text): (String, String)| {
+        let file = program::read(File { name: &name, text: &text }).unwrap_or_else(|complaint| panic!("{complaint}"));
+        (name, file)
+    };
+    files().into_iter().map(read).collect()
+}
+
+#[test]
+fn every_example_of_a_program_file_holds() {
+    let files = parsed();
+    let wrong: Vec<String> = files
+        .iter()
+        .flat_map(|(name, file)| check::program(name, file, &[]))
+        .map(|complaint| complaint.to_string())
+        .collect();
+    let count: usize = files.iter().map(|(_, file)| file.examples.len()).sum();
+    assert!(wrong.is_empty(), "{} of {count} examples disagree:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_wrong_example_is_named_with_its_line_and_both_effects() {
+    let text = "name = \"sort\"\nwhat = \"x\"\noperands = [\"read*\"]\n\n[[example]]\ncall = \"sort a.txt\"\neffects = [\"write b.txt\"]\n";
+    let file = program::read(File { name: "programs/sort.toml", text }).unwrap();
+    let complaints = check::program("programs/sort.toml", &file, &[]);
+    let shown: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        ["programs/sort.toml:5: `sort a.txt` lacks `write b.txt`: it has [read a.txt], the file says [write b.txt]"]
+    );
+}
+
+/// A value that makes the role of a flag show.
+fn value_for(role: Role) -> &'static str {
+    match role {
+        Role::Url | Role::UrlUpload => "https://unlisted.example/x",
+        Role::Host => "unlisted.example",
+        Role::RemotePath | Role::RemoteInto => "unlisted.example:x",
+        Role::CodeSh | Role::Line | Role::Shell | Role::Command => "sort -o firing.txt",
+        Role::Execute => "./firing.sh",
+        Role::CodeSql => "drop table t",
+        Role::Mount => "/etc:/etc",
+        Role::Env => "LD_PRELOAD=x",
+        Role::Pid => "1",
+        Role::Data
+        | Role::Read
+        | Role::Print
+        | Role::ReadTree
+        | Role::List
+        | Role::Write
+        | Role::Append
+        | Role::Create
+        | Role::Empty
+        | Role::Edit
+        | Role::Delete
+        | Role::DeleteTree
+        | Role::Move
+        | Role::Into
+        | Role::LinkSource
+        | Role::Metadata
+        | Role::MetadataTree
+        | Role::Upload
+        | Role::Script
+        | Role::ScriptSh
+        | Role::Config
+        | Role::Code
+        | Role::CodePython
+        | Role::CodeJs
+        | Role::Cwd
+        | Role::Resource
+        | Role::Package => "firing.txt",
+    }
+}
+
+/// The words of a flag with a value, or `None` if the flag has no effect of its own.
+fn words_of(flag: &Flag, style: Style) -> Option<String> {
+    let role = match flag.takes {
+        Takes::Nothing => Role::Data,
+        Takes::Value(role) | Takes::Glued(role) => role,
+    };
+    let silent = matches!(role, Role::Data | Role::Resource | Role::Cwd | Role::List | Role::Env);
+    if silent && !flag.changes.has_effect() {
+        return None;
+    }
+    let value = match flag.changes.only.first() {
+        Some(value) => value,
+        // Formats and bindings that run something.
+        None if flag.changes.opaque => "#(id)",
+        None => value_for(role),
+    };
+    let name = &flag.name;
+    Some(match flag.takes {
+        Takes::Nothing => format!("'{name}'"),
+        Takes::Value(_) => format!("'{name}' '{value}'"),
+        Takes::Glued(_) if name.starts_with("--") || style == Style::SingleDash => format!("'{name}={value}'"),
+        Takes::Glued(_) => format!("'{name}{value}'"),
+    })
+}
+
+/// The call does more than read, or is not understood.
+fn acts(call: &str) -> bool {
+    let facts = observe(&ToolCall::bash(call, example::CWD), &example::world());
+    facts.effects.iter().any(|effect| effect.operation != Operation::Read) || facts.coverage.degree > Degree::Delegated
+}
+
+/// What the engine makes of a call, as far as an effect could show.
+fn outcome(call: &str) -> (Vec<String>, String) {
+    let facts = observe(&ToolCall::bash(call, example::CWD), &example::world());
+    let shown = |effect: &doorward_engine::Effect| format!("{effect:?}");
+    let mut effects: Vec<String> = facts.effects.iter().map(shown).collect();
+    effects.iter_mut().for_each(|effect| {
+        // The place in the text differs between the calls that are compared.
+        let end = effect.find("part:").unwrap_or(effect.len());
+        effect.truncate(end);
+    });
+    (effects, format!("{:?} {:?}", facts.coverage, facts.flows))
+}
+
+/// Flags that only count together with others, or for what comes after the command.
+const TOGETHER: &[&str] = &[
+    "enable -d",
+    "enable -n",
+    "git merge-file -p",
+    "git merge-file --stdout",
+    "printf -v",
+    "wait -p",
+    "curl -J",
+    "curl --remote-header-name",
+    "sd -p",
+    "sd --preview",
+    "tree --fromfile",
+    "tree --fromtabfile",
+    "man -l",
+    "man --local-file",
+];
+
+#[test]
+fn every_flag_with_an_effect_fires() {
+    let mut quiet = Vec::new();
+    let mut count = 0;
+    for (name, file) in parsed() {
+        for entry in &file.entries {
+            let style = entry.style.or(file.entries[0].style).unwrap_or(Style::Gnu);
+            for flag in &entry.flags.all() {
+                let Some(words) = words_of(flag, style) else { continue };
+                let shown = format!("{} {}", entry.key, flag.name);
+                if TOGETHER.contains(&shown.as_str()) {
+                    continue;
+                }
+                count += 1;
+                let fires = ["", " a.txt", " a.txt b.txt"].iter().any(|operands| {
+                    let call = format!("{} {words}{operands}", entry.key);
+                    acts(&call) || outcome(&call) != outcome(&format!("{}{operands}", entry.key))
+                });
+                if !fires {
+                    quiet.push(format!("{name}: `{} {words}` has no effect", entry.key));
+                }
+            }
+        }
+    }
+    assert!(quiet.is_empty(), "{} of {count} flags are quiet:\n{}", quiet.len(), quiet.join("\n"));
+}
