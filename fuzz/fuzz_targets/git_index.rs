@@ -4,15 +4,19 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/doorward/src/machine/checked_read.rs"]
-mod trusted;
 #[path = "."]
-mod world {
-    #[path = "../../crates/doorward/src/machine/world/index.rs"]
-    pub mod index;
-    #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
-    pub mod objects;
+mod machine {
+    #[path = "../../crates/doorward/src/machine/checked_read.rs"]
+    pub mod checked_read;
+    #[path = "."]
+    pub mod world {
+        #[path = "../../crates/doorward/src/machine/world/index.rs"]
+        pub mod index;
+        #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
+        pub mod objects;
+    }
 }
+use machine::world;
 
 fuzz_target!(|bytes: &[u8]| {
     for hash in [20, 32] {

@@ -4,13 +4,17 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/doorward/src/machine/checked_read.rs"]
-mod trusted;
 #[path = "."]
-mod world {
-    #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
-    pub mod objects;
+mod machine {
+    #[path = "../../crates/doorward/src/machine/checked_read.rs"]
+    pub mod checked_read;
+    #[path = "."]
+    pub mod world {
+        #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
+        pub mod objects;
+    }
 }
+use machine::world;
 
 use world::objects::{HashFormat, Id, Objects};
 

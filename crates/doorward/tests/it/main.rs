@@ -18,6 +18,8 @@ mod everyday;
 mod first_minutes;
 mod first_words;
 mod generated_docs;
+#[path = "../../../ledger/tests/it/support/hasty.rs"]
+mod hasty;
 mod history;
 mod hook;
 mod incoming;

@@ -1,14 +1,11 @@
 //! A million recorded decisions are judged again within a minute, in bounded memory.
 
-#[path = "../../../ledger/tests/it/support/hasty.rs"]
-mod hasty;
-
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::hasty::Hasty;
 use crate::support::Home;
 use doorward_ledger::{Disk, Keep, Kind, Log};
-use hasty::Hasty;
 use serde_json::{Value, json};
 
 const COMMANDS: &[&str] = &[

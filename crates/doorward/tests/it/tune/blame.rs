@@ -42,7 +42,7 @@ const KINDS: &[Kind] = &[
 fn written(home: &Home) {
     let directory = home.path(".local/state/doorward/log");
     std::fs::create_dir_all(directory.parent().unwrap()).unwrap();
-    let mut log = Log::on(crate::tune::hasty::Hasty({
+    let mut log = Log::on(crate::hasty::Hasty({
         drop(Log::create(&directory).unwrap());
         doorward_ledger::Disk::open(&directory).unwrap()
     }));

@@ -2,8 +2,6 @@
 
 mod accepting;
 mod blame;
-#[path = "../../../../ledger/tests/it/support/hasty.rs"]
-mod hasty;
 mod learning;
 mod simulated;
 mod templates;

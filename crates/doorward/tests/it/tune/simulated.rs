@@ -9,7 +9,7 @@ use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Disk, Layer1, Layer2
 use doorward_vocabulary::Verdict as Recorded;
 use serde_json::value::RawValue;
 
-use crate::tune::hasty::Hasty;
+use crate::hasty::Hasty;
 use crate::tune::templates::{self, Habit, Template};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
