@@ -14,9 +14,22 @@ use std::path::Path;
 /// A segment longer than this is closed before the next entry.
 pub const SEGMENT_BYTES: u64 = 16 << 20;
 
-/// Proof that an entry is durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Proof that an entry is durable. Only a log makes one:
+///
+/// ```compile_fail,E0639
+/// let forged = doorward_ledger::Receipt { sequence: 1, hash: doorward_ledger::Hash::of(b"x") };
+/// ```
+///
+/// and it is used once:
+///
+/// ```compile_fail,E0382
+/// fn twice(receipt: doorward_ledger::Receipt) -> [doorward_ledger::Receipt; 2] {
+///     [receipt, receipt]
+/// }
+/// ```
+#[derive(Debug, PartialEq, Eq)]
 #[must_use = "only a receipt allows an approval"]
+#[non_exhaustive]
 pub struct Receipt {
     /// Its place in the log.
     pub sequence: u64,

@@ -2,47 +2,63 @@
 
 use std::path::Path;
 
-use doorward_engine::{LeftRun, Policy, Tool, ToolCall, Verdict, World};
+use doorward_engine::{Facts, LeftRun, Policy, Tool, ToolCall, Verdict, World};
 
-use crate::memory::evaluation::{self, Considered};
+use crate::memory::evaluation::{self, Evaluation};
 use crate::memory::in_flight::Course;
 use crate::policy::trust::pin;
 
-/// The call again, put to a person if it comes in the way of another. `crosses` says which file is in doubt.
-pub fn others(
-    considered: Considered,
-    policy: &Policy,
-    (id, project): (&str, Option<&str>),
-    crosses: impl FnOnce(Course) -> Option<String>,
-) -> Considered {
-    let course = Course::of(id, &considered.facts, || recipes(project));
-    match course.and_then(crosses) {
-        Some(file) => {
-            let doubt = format!("what `{file}` holds: another call that has not ended writes or runs it");
-            evaluation::doubted(considered, policy, &doubt)
-        }
-        None => considered,
+/// Why a call that is approved by itself must not run unasked beside others.
+#[derive(Debug)]
+pub struct Doubt {
+    text: String,
+    /// What it would do together with what still runs, if that is more than what it does alone.
+    facts: Option<Box<Facts>>,
+}
+
+impl Doubt {
+    /// The call with this doubt about it.
+    pub fn about(self, evaluation: Evaluation, policy: &Policy) -> Evaluation {
+        let evaluation = match self.facts {
+            Some(facts) => Evaluation { facts: *facts, ..evaluation },
+            None => evaluation,
+        };
+        evaluation.doubted(&self.text, policy)
     }
 }
 
-/// The call again, judged with what earlier calls left running, if it changes what that runs: nobody judges that later.
+/// A call that comes in the way of another. `crosses` says which file is in doubt.
+pub fn others(
+    evaluation: &Evaluation,
+    (id, project): (&str, Option<&str>),
+    crosses: impl FnOnce(Course) -> Option<String>,
+) -> Option<Doubt> {
+    let course = Course::of(id, &evaluation.facts, || recipes(project));
+    course.and_then(crosses).map(|file| Doubt {
+        text: format!("what `{file}` holds: another call that has not ended writes or runs it"),
+        facts: None,
+    })
+}
+
+/// A call that changes what earlier calls left running, judged together with running that: nobody judges it later.
 pub fn left(
-    considered: Considered,
+    evaluation: &Evaluation,
     policy: &Policy,
     (call, world): (&ToolCall, &dyn World),
     left: &[LeftRun],
-) -> Considered {
-    let changed: Vec<LeftRun> = left.iter().filter(|run| run.is_changed_by(&considered.facts)).cloned().collect();
-    let Some(first) = changed.first() else { return considered };
+) -> Option<Doubt> {
+    let changed: Vec<LeftRun> = left.iter().filter(|run| run.is_changed_by(&evaluation.facts)).cloned().collect();
+    let first = changed.first()?;
     let Some((facts, judgement)) = evaluation::with_runs(call, world, policy, &changed) else {
-        return evaluation::doubted(considered, policy, "what the commands still running in the background do then");
+        let text = "what the commands still running in the background do then".to_owned();
+        return Some(Doubt { text, facts: None });
     };
     if judgement.verdict == Verdict::AutoApprove {
-        return considered;
+        return None;
     }
     let file = if first.is_unknown() { "scripts".to_owned() } else { format!("`{}`", first.file) };
-    let doubt = format!("what this does to a command still running in the background, which runs {file}");
-    evaluation::doubted(Considered { facts, ..considered }, policy, &doubt)
+    let text = format!("what this does to a command still running in the background, which runs {file}");
+    Some(Doubt { text, facts: Some(Box::new(facts)) })
 }
 
 /// The agent reports the end of such a call as soon as it has started.

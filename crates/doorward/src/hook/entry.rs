@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use doorward_engine::{Facts, Mode, Policy, Reach, Reversibility, Sensitivity, Verdict};
+use doorward_engine::{Facts, Policy, Reach, Reversibility, Sensitivity, Verdict};
 use doorward_ledger::{
     AlertBody, AlertKind, AnswerBody, Became, By, DecisionBody, Layer2, ModeBody, OutcomeBody, Reply, SessionBody,
     SessionStep,
@@ -14,21 +14,21 @@ use crate::hook::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched
 use crate::machine::file_digests::Seen;
 use crate::machine::record::Entry;
 use crate::memory::decisions::{layer1, score};
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::{Decided, Evaluation};
 
 /// Where a call was judged, besides the call itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'a> {
-    pub mode: Mode,
     pub project: Option<&'a str>,
     /// Where its session stands in what is rolled out.
     pub words: &'a BTreeMap<String, String>,
 }
 
 /// The entry of a judged call.
-pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: Placed<'_>) -> Result<Entry> {
-    let Placed { mode, project, words } = placed;
-    let (call, facts, judgement) = (&proposed.call, &considered.facts, &considered.judgement);
+pub fn decision(id: &str, proposed: &Proposed, decided: &Decided, placed: Placed<'_>) -> Result<Entry> {
+    let Placed { project, words } = placed;
+    let Evaluation { facts, judgement, .. } = &decided.evaluation;
+    let call = &proposed.call;
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
     let body = DecisionBody {
         id: id.into(),
@@ -43,15 +43,15 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         facts: Some(serde_json::value::to_raw_value(&lean(facts))?),
         layer1: Some(layer1(judgement)),
         layer2: judgement.confidence.map(|confidence| Layer2 { score: score(judgement), confidence: confidence.get() }),
-        review: considered.review.as_ref().map(|review| review.said.clone()),
+        review: decided.review.as_ref().map(|review| review.said.clone()),
         verdict: judgement.verdict,
         reasons: judgement.reasons_to_read().map(|opinion| opinion.because.clone()).collect(),
         violation: (judgement.verdict == Verdict::Block).then(|| violated.to_owned()),
         category: facts.gravest().map(|effect| effect.operation.as_str().to_owned()),
         pattern: Some(facts.pattern.clone()),
-        leaves: crate::memory::session::leaves(considered, mode),
-        snapshot: considered.snapshot.clone(),
-        before: considered.before.clone(),
+        leaves: crate::memory::session::leaves(decided),
+        snapshot: decided.snapshot.clone(),
+        before: decided.before.clone(),
         versions: BTreeMap::from([
             ("program".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("policy".to_owned(), judgement.policy.clone()),
@@ -61,28 +61,28 @@ pub fn decision(id: &str, proposed: &Proposed, considered: &Considered, placed: 
         .chain(words.clone())
         .collect(),
         watched: judgement.shadow.iter().filter_map(|opinion| opinion.rule.clone()).collect(),
-        latency_us: latency(considered),
-        mode: Some(mode),
-        demanded: considered.demanded.map(str::to_owned),
+        latency_us: latency(decided),
+        mode: Some(decided.mode),
+        demanded: decided.demanded.map(str::to_owned),
         attended: Some(call.attended),
-        left_to: considered.left_to.map(str::to_owned),
-        sensitive: is_sensitive(considered),
+        left_to: decided.left_to.map(str::to_owned),
+        sensitive: is_sensitive(&decided.evaluation),
     };
     Entry::new(&body)
 }
 
 /// Microseconds of each stage.
-fn latency(considered: &Considered) -> BTreeMap<String, u64> {
+fn latency(decided: &Decided) -> BTreeMap<String, u64> {
+    let Evaluation { took, observing, scoring, .. } = &decided.evaluation;
     let micros = |took: std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     // The stages add up to the whole, so the scorer is not part of the rest of judging.
-    let scoring = considered.scoring.unwrap_or_default();
-    let judging = considered.took.saturating_sub(considered.observing).saturating_sub(scoring);
+    let judging = took.saturating_sub(*observing).saturating_sub(scoring.unwrap_or_default());
     let mut stages =
-        BTreeMap::from([("observe".to_owned(), micros(considered.observing)), ("judge".to_owned(), micros(judging))]);
-    if let Some(scoring) = considered.scoring {
-        stages.insert("score".to_owned(), micros(scoring));
+        BTreeMap::from([("observe".to_owned(), micros(*observing)), ("judge".to_owned(), micros(judging))]);
+    if let Some(scoring) = scoring {
+        stages.insert("score".to_owned(), micros(*scoring));
     }
-    if let Some(review) = &considered.review {
+    if let Some(review) = &decided.review {
         stages.insert("review".to_owned(), review.took_ms.saturating_mul(1000));
     }
     stages
@@ -157,7 +157,7 @@ pub fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
 }
 
 /// Whether the entry is kept for good.
-fn is_sensitive(considered: &Considered) -> bool {
+fn is_sensitive(considered: &Evaluation) -> bool {
     considered.judgement.verdict == Verdict::Block
         || considered.facts.effects.iter().any(|effect| {
             effect.reversibility == Reversibility::Irreversible

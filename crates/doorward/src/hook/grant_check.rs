@@ -5,11 +5,12 @@ use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
 
-use crate::hook::agents::Decision;
+use crate::hook::recorded::Draft;
+use crate::hook::settle::Settled;
 use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Recorder};
 use crate::machine::visible;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::grants::binding::{Bound, Subject, exact_call, policy};
 use crate::memory::grants::pending::{Pending, Status, needed};
 use crate::memory::grants::repeat::{Repeat, Shape, USES};
@@ -18,9 +19,9 @@ use crate::memory::snapshots::Note;
 use crate::memory::wording::{PROMPT, REFUSAL, Speech};
 use crate::policy::load::Loaded;
 
-/// The door that a judged call stands before.
+/// A judged call, and what is needed to look for a grant for it.
 #[derive(Debug)]
-pub struct Door<'a> {
+pub struct GrantCheck<'a> {
     pub places: &'a Places,
     pub call: &'a ToolCall,
     pub mode: Mode,
@@ -28,16 +29,6 @@ pub struct Door<'a> {
     pub project: Option<&'a str>,
     /// What secrets are redacted with.
     pub key: [u8; 16],
-}
-
-/// The answer, and what else can be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use]
-pub struct Settled {
-    /// With the reason alone.
-    pub decision: Decision,
-    /// One thing to do instead, or to do about it.
-    pub way: Option<String>,
 }
 
 /// A call that a person has let run.
@@ -81,23 +72,24 @@ impl Found {
     }
 }
 
-impl Door<'_> {
+impl GrantCheck<'_> {
     /// What the agent is told in the end: a grant lets the call run; a refusal names the way to one.
-    pub fn answer(&self, settled: Settled, found: &Found, considered: &Considered, about: (&str, Note)) -> Decision {
-        let (Settled { decision, way: instead }, (id, note)) = (settled, about);
+    pub fn answer(&self, settled: Settled, found: &Found, decided: &Decided, about: (&str, Note)) -> Draft {
+        let (Settled { draft: decision, way: instead }, (id, note)) = (settled, about);
+        let considered = &decided.evaluation;
         let decision = match found {
-            Found::Cleared(cleared) => Decision::Allow(visible(&cleared.text).into_owned()),
+            Found::Cleared(cleared) => Draft::Allow(visible(&cleared.text).into_owned()),
             Found::Nothing(_) | Found::Expired(_) => decision,
         };
         let note = note.words(&decision);
-        if let Decision::Allow(reason) = decision {
-            return Decision::Allow(Speech { reason, needed: note, ..Speech::default() }.fitted(PROMPT));
+        if let Draft::Allow(reason) = decision {
+            return Draft::Allow(Speech { reason, needed: note, ..Speech::default() }.fitted(PROMPT));
         }
-        if decision == Decision::Silent {
+        if decision == Draft::Silent {
             return decision;
         }
-        let hint = crate::hook::offer_hint::hint(self.places, self.loaded, (considered, self.mode), self.project);
-        let way = self.put_down(considered, (id, matches!(decision, Decision::Ask(_))), hint.as_deref());
+        let hint = crate::hook::offer_hint::hint(self.places, self.loaded, decided, self.project);
+        let way = self.put_down(considered, (id, matches!(decision, Draft::Ask(_))), hint.as_deref());
         let why = match found {
             Found::Nothing(why) => why.clone(),
             Found::Cleared(_) => None,
@@ -108,34 +100,29 @@ impl Door<'_> {
         let behind = |parts: [Option<String>; 4]| parts.into_iter().flatten().collect();
         match decision {
             // A question that nobody can be asked begins with what answers it: clients cut long texts at their end.
-            Decision::Deny(reason) if considered.judgement.verdict < Verdict::Block => {
+            Draft::Deny(reason) if considered.judgement.verdict < Verdict::Block => {
                 let wanted = behind([why, note, hint, instead]);
-                Decision::Deny(Speech { first: way, reason, needed: None, wanted }.fitted(REFUSAL))
+                Draft::Deny(Speech { first: way, reason, needed: None, wanted }.fitted(REFUSAL))
             }
-            Decision::Deny(reason) => {
+            Draft::Deny(reason) => {
                 let wanted = behind([why, instead, note, hint]);
-                Decision::Deny(Speech { reason, needed: way, wanted, ..Speech::default() }.fitted(REFUSAL))
+                Draft::Deny(Speech { reason, needed: way, wanted, ..Speech::default() }.fitted(REFUSAL))
             }
-            Decision::Ask(reason) => {
+            Draft::Ask(reason) => {
                 let wanted = behind([why, hint, instead, None]);
-                Decision::Ask(Speech { reason, needed: note, wanted, ..Speech::default() }.fitted(PROMPT))
+                Draft::Ask(Speech { reason, needed: note, wanted, ..Speech::default() }.fitted(PROMPT))
             }
-            decision @ (Decision::Allow(_) | Decision::Silent) => decision,
+            decision @ (Draft::Allow(_) | Draft::Silent) => decision,
         }
     }
 
     /// Whether this call is one that grants and questions are about at all.
-    fn is_shut(&self, considered: &Considered) -> bool {
-        let verdict = match self.mode {
-            Mode::Off | Mode::Shadow => return false,
-            Mode::ConfirmAll => considered.judgement.verdict.max(Verdict::Confirm),
-            Mode::Auto => considered.judgement.verdict,
-        };
-        verdict > Verdict::AutoApprove
+    fn is_shut(&self, considered: &Evaluation) -> bool {
+        considered.counts_as(self.mode).is_some_and(|verdict| verdict > Verdict::AutoApprove)
     }
 
     /// Looks for a grant and uses it up.
-    pub fn redeem(&self, considered: &Considered, decision: &str) -> Found {
+    pub fn redeem(&self, considered: &Evaluation, decision: &str) -> Found {
         let state = self.places.state();
         let any = state.join("grants").exists() || state.join("pending").exists();
         if !any || !self.is_shut(considered) {
@@ -151,7 +138,7 @@ impl Door<'_> {
         }
     }
 
-    fn redeem_one(&self, desk: &Desk, considered: &Considered, decision: &str) -> Found {
+    fn redeem_one(&self, desk: &Desk, considered: &Evaluation, decision: &str) -> Found {
         let Some(call) = exact_call(self.call) else { return Found::Nothing(None) };
         let look = desk.grants.look::<Grant>(&call);
         let Ok(Some(seen)) = look else {
@@ -185,7 +172,7 @@ impl Door<'_> {
     }
 
     /// A person's yes waits for this call; it is left where it is, for whoever only looks.
-    pub fn has_grant(&self, considered: &Considered) -> bool {
+    pub fn has_grant(&self, considered: &Evaluation) -> bool {
         if !self.places.state().join("grants.key").exists() || !self.is_shut(considered) {
             return false;
         }
@@ -199,7 +186,7 @@ impl Door<'_> {
     }
 
     /// The session's grant that covers the call, if it has one.
-    fn fitting_repeat(&self, desk: &Desk, considered: &Considered) -> Option<Repeat> {
+    fn fitting_repeat(&self, desk: &Desk, considered: &Evaluation) -> Option<Repeat> {
         let facts = &considered.facts;
         let shape = Shape::of(facts, &considered.judgement).filter(|_| !self.loaded.config.strict)?;
         let name = Repeat::name(&self.call.agent, (&self.call.session, &self.call.subagent), &facts.pattern);
@@ -209,7 +196,7 @@ impl Door<'_> {
         (is_same && trail.stored && !trail.ended && trail.used < USES).then_some(seen)
     }
 
-    fn redeem_repeat(&self, desk: &Desk, considered: &Considered, decision: &str) -> Option<Cleared> {
+    fn redeem_repeat(&self, desk: &Desk, considered: &Evaluation, decision: &str) -> Option<Cleared> {
         let seen = self.fitting_repeat(desk, considered)?;
         let used = desk.use_repeat(&seen.own_name(), &seen.grant)?;
         let left = USES.saturating_sub(used.uses);
@@ -235,7 +222,7 @@ impl Door<'_> {
     /// Where the agent itself asks, whoever sits there sees it; a note on the desktop only tells them if they want it.
     fn put_down(
         &self,
-        considered: &Considered,
+        considered: &Evaluation,
         (decision, is_asked_there): (&str, bool),
         hint: Option<&str>,
     ) -> Option<String> {
@@ -254,7 +241,7 @@ impl Door<'_> {
         Some(if is_block { way_around(&id) } else { way_to_yes(&id) })
     }
 
-    fn subject<'a>(&'a self, considered: &'a Considered) -> Subject<'a> {
+    fn subject<'a>(&'a self, considered: &'a Evaluation) -> Subject<'a> {
         Subject {
             call: self.call,
             considered,
@@ -282,13 +269,13 @@ impl Door<'_> {
 
 impl Note {
     /// What is said behind this answer. Only a yes over `doorward approve` copies first.
-    pub fn words(self, decision: &Decision) -> Option<String> {
+    pub fn words(self, decision: &Draft) -> Option<String> {
         const GONE: &str = "what it deletes or overwrites cannot be brought back";
         const COPIED: &str = "what it deletes is then copied first, if it fits";
         match (self, decision) {
-            (Note::Nothing, _) | (Note::Loses, Decision::Allow(_) | Decision::Silent) => None,
-            (Note::Loses, Decision::Deny(_)) => Some(COPIED.to_owned()),
-            (Note::Loses, Decision::Ask(_)) => Some(GONE.to_owned()),
+            (Note::Nothing, _) | (Note::Loses, Draft::Allow(_) | Draft::Silent) => None,
+            (Note::Loses, Draft::Deny(_)) => Some(COPIED.to_owned()),
+            (Note::Loses, Draft::Ask(_)) => Some(GONE.to_owned()),
             (Note::Says(note), _) => Some(visible(&note).into_owned()),
         }
     }
@@ -315,7 +302,7 @@ pub fn is_for_one_key(judgement: &Judgement) -> bool {
 }
 
 /// Why a grant does not fit the call, if it does not.
-fn fits(desk: &Desk, grant: &Grant, considered: &Considered, bound: &Bound) -> Result<(), String> {
+fn fits(desk: &Desk, grant: &Grant, considered: &Evaluation, bound: &Bound) -> Result<(), String> {
     if let Some(difference) = grant.bound.difference(bound) {
         return Err(difference);
     }

@@ -4,12 +4,13 @@ pub mod agents;
 mod attended;
 pub mod beside;
 mod deadline;
-mod decide;
 mod delivery;
 pub mod entry;
 pub mod grant_check;
 pub mod notifier;
 pub mod offer_hint;
+mod pipeline;
+pub mod recorded;
 pub mod reviewer;
 pub mod rollback;
 pub mod serve;
@@ -27,6 +28,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
 use crate::hook::agents::{Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::hook::pipeline::Request;
 use crate::machine::agent::Agent;
 use crate::machine::file_digests::Seen;
 use crate::machine::key;
@@ -36,9 +38,9 @@ use crate::machine::world::project_root;
 use crate::memory::alerts;
 use crate::memory::digest;
 use crate::memory::evaluation;
+use crate::memory::grants;
 use crate::memory::grants::drift::changed_since;
 use crate::memory::grants::store::Desk;
-use crate::memory::grants::{self};
 use crate::memory::ledger_view::Room;
 use crate::memory::session::Session;
 use crate::memory::snapshots;
@@ -122,7 +124,7 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
                 let session = Session::of(&surroundings.places, &proposed.call.session);
                 proposed.id = Some(session.name(likeness));
             }
-            return decide::decide(*proposed, surroundings, &mut ledger, patience);
+            return pipeline::run(Request::new(*proposed, surroundings, patience), &mut ledger);
         }
         Event::Outcome(outcome) => match named(outcome, surroundings) {
             Some(outcome) => became(outcome, surroundings, &mut ledger),
@@ -187,7 +189,7 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
     }
     if has_run && session.ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
-        alerts::raise(session.alerts(), ledger);
+        alerts::raise(session.take_alerts(), ledger);
         if let Ok(desk) = Desk::of(&surroundings.places) {
             // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
             if let Some(path) = changed_since(&desk, &outcome.id).first() {

@@ -4,7 +4,7 @@ use doorward_engine::{Clearance, Judgement, Mode, Source, Verdict, question};
 
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::session::Session;
 use crate::policy::from_history::id_of;
 use crate::policy::load::Loaded;
@@ -32,16 +32,11 @@ const OFFERED: &[&str] = &[
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What would stop the question, once a person has said yes to such calls three times in a week.
-pub fn hint(
-    places: &Places,
-    loaded: &Loaded,
-    (considered, mode): (&Considered, Mode),
-    project: Option<&str>,
-) -> Option<String> {
-    let (facts, judgement) = (&considered.facts, &considered.judgement);
+pub fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project: Option<&str>) -> Option<String> {
+    let Evaluation { facts, judgement, .. } = &decided.evaluation;
     // What no rule may answer is not promised an end; in a project that nobody trusts, trust is what helps.
     let helps = !facts.project_trusted || may_be_offered(judgement);
-    let is_own = mode == Mode::Auto && judgement.verdict == Verdict::Confirm && considered.demanded.is_none();
+    let is_own = decided.mode == Mode::Auto && judgement.verdict == Verdict::Confirm && decided.demanded.is_none();
     let project = project.filter(|_| is_own && helps && judgement.cleared_by == Some(Clearance::Soft))?;
     let (id, now_ms) = (id_of(&facts.pattern, Some(project)), now_ms());
     let history = &loaded.accepted.history;

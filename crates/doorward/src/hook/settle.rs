@@ -1,11 +1,12 @@
 //! From a judgement to what the agent is told.
 
-use doorward_engine::{Facts, Judgement, Mode, Verdict};
+use doorward_engine::{Mode, Verdict};
 
+use super::recorded::Draft;
 use super::waiting::{self, Asking};
-use crate::hook::agents::Decision;
-use crate::hook::grant_check::Settled;
+use crate::hook::grant_check::is_for_one_key;
 use crate::machine::visible;
+use crate::memory::evaluation::Evaluation;
 use crate::memory::wording::{Telling, of_problem, tell};
 
 /// How a call is settled besides the judgement.
@@ -18,47 +19,49 @@ pub struct Terms<'a> {
     pub problems: &'a [String],
 }
 
-/// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
-pub fn settle(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Settled {
-    let told = told(judgement, facts, terms);
-    let decision = decided(judgement, terms, |start| visible(&told.after(start)).into_owned());
-    Settled { decision, way: told.way }
+/// The answer, and what else can be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Settled {
+    /// With the reason alone.
+    pub draft: Draft,
+    /// One thing to do instead, or to do about it.
+    pub way: Option<String>,
 }
 
-fn decided(judgement: &Judgement, terms: Terms<'_>, say: impl Fn(&str) -> String) -> Decision {
-    let verdict = match terms.mode {
-        Mode::Off | Mode::Shadow => return Decision::Silent,
-        Mode::ConfirmAll => judgement.verdict.max(Verdict::Confirm),
-        Mode::Auto => judgement.verdict,
-    };
+/// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
+pub fn settle(evaluation: &Evaluation, terms: Terms<'_>) -> Settled {
+    let told = told(evaluation, terms);
+    let draft = drafted(evaluation, terms, |start| visible(&told.after(start)).into_owned());
+    Settled { draft, way: told.way }
+}
+
+fn drafted(evaluation: &Evaluation, terms: Terms<'_>, say: impl Fn(&str) -> String) -> Draft {
+    let Some(verdict) = evaluation.counts_as(terms.mode) else { return Draft::Silent };
     match (verdict, terms.asking) {
-        (Verdict::AutoApprove, _) => Decision::Allow(say("doorward approves:")),
-        (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !crate::hook::grant_check::is_for_one_key(judgement) => {
-            Decision::Deny(say("doorward needs more than a key because"))
+        (Verdict::AutoApprove, _) => Draft::Allow(say("doorward approves:")),
+        (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !is_for_one_key(&evaluation.judgement) => {
+            Draft::Deny(say("doorward needs more than a key because"))
         }
-        (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Decision::Silent,
-        (Verdict::Confirm, Asking::Here | Asking::Perhaps) => Decision::Ask(say("doorward asks because")),
+        (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Draft::Silent,
+        (Verdict::Confirm, Asking::Here | Asking::Perhaps) => Draft::Ask(say("doorward asks because")),
         (Verdict::Confirm, Asking::Classifier | Asking::Elsewhere | Asking::Nobody) => {
-            Decision::Deny(say(waiting::NEEDED))
+            Draft::Deny(say(waiting::NEEDED))
         }
         (Verdict::Block, _) => {
-            Decision::Deny(say("doorward blocks this because").replacen("because this ", "because it ", 1))
+            Draft::Deny(say("doorward blocks this because").replacen("because this ", "because it ", 1))
         }
     }
 }
 
 /// A person elsewhere may still answer what the agent is about to be told.
-pub fn may_wait(judgement: &Judgement, terms: Terms<'_>) -> bool {
-    let is_question = match terms.mode {
-        Mode::Off | Mode::Shadow => false,
-        Mode::ConfirmAll => judgement.verdict <= Verdict::Confirm,
-        Mode::Auto => judgement.verdict == Verdict::Confirm,
-    };
-    is_question && matches!(terms.asking, Asking::Elsewhere | Asking::Nobody)
+pub fn may_wait(evaluation: &Evaluation, mode: Mode, asking: Asking) -> bool {
+    evaluation.counts_as(mode) == Some(Verdict::Confirm) && matches!(asking, Asking::Elsewhere | Asking::Nobody)
 }
 
 /// What is wrong with the configuration comes first: it is why everything is asked about.
-fn told(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Telling {
+fn told(evaluation: &Evaluation, terms: Terms<'_>) -> Telling {
+    let Evaluation { facts, judgement, .. } = evaluation;
     if let Some(problem) = terms.problems.first() {
         return of_problem(problem, facts.home.as_deref());
     }
@@ -74,7 +77,7 @@ fn told(judgement: &Judgement, facts: &Facts, terms: Terms<'_>) -> Telling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use doorward_engine::{Policy, Source};
+    use doorward_engine::{Judgement, Policy, Source};
 
     fn judged(verdict: Verdict) -> Judgement {
         let mut judgement = crate::memory::evaluation::asking("because", &Policy::built_in());
@@ -86,22 +89,22 @@ mod tests {
         judgement
     }
 
-    fn facts() -> Facts {
+    fn evaluated(judgement: Judgement) -> Evaluation {
         let world = doorward_engine::DescribedWorld::new(doorward_engine::Description::default(), "/");
-        crate::memory::evaluation::consider(&doorward_engine::ToolCall::bash("ls", "/"), &world, &Policy::built_in())
-            .facts
+        let call = doorward_engine::ToolCall::bash("ls", "/");
+        Evaluation { judgement, ..crate::memory::evaluation::consider(&call, &world, &Policy::built_in()) }
     }
 
     #[test]
     fn what_the_agent_is_told_depends_on_mode_and_on_whether_somebody_can_answer() {
         let said =
-            |verdict, mode, asking| match settle(&judged(verdict), &facts(), Terms { mode, asking, problems: &[] })
-                .decision
+            |verdict, mode, asking| match settle(&evaluated(judged(verdict)), Terms { mode, asking, problems: &[] })
+                .draft
             {
-                Decision::Allow(_) => "allow",
-                Decision::Ask(_) => "ask",
-                Decision::Deny(_) => "deny",
-                Decision::Silent => "silent",
+                Draft::Allow(_) => "allow",
+                Draft::Ask(_) => "ask",
+                Draft::Deny(_) => "deny",
+                Draft::Silent => "silent",
             };
         for (verdict, mode, asking, expected) in [
             (Verdict::AutoApprove, Mode::Auto, Asking::Here, "allow"),
@@ -134,7 +137,7 @@ mod tests {
         );
         judgement.opinions.insert(0, limit);
         let terms = Terms { mode: Mode::Auto, asking: Asking::Here, problems: &[] };
-        let Decision::Ask(said) = settle(&judgement, &facts(), terms).decision else { panic!("a question") };
+        let Draft::Ask(said) = settle(&evaluated(judgement), terms).draft else { panic!("a question") };
         assert!(!said.contains("9 calls"), "{said}");
     }
 }

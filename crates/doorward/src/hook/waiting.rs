@@ -29,7 +29,7 @@ pub enum Asking {
 
 /// What came of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum Answer {
     /// A person let the call run.
     Yes,
     /// A person refused it.
@@ -55,10 +55,10 @@ pub fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: impl Fn
 }
 
 /// Waits for a person's answer to the call of this decision, which has been put down for one.
-pub fn wait(places: &Places, decision: &str, time: Duration) -> Came {
-    let Ok(desk) = Desk::of(places) else { return Came::Nothing };
+pub fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
+    let Ok(desk) = Desk::of(places) else { return Answer::Nothing };
     let Some(waits) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
-        return Came::Nothing;
+        return Answer::Nothing;
     };
     deadline::prolong(time);
     let until_ms = now_ms().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -68,13 +68,13 @@ pub fn wait(places: &Places, decision: &str, time: Duration) -> Came {
     while Instant::now() < end {
         match desk.pending(&waits.id).ok().flatten().map(|pending| pending.status) {
             Some(Status::Open) => std::thread::sleep(LOOK),
-            Some(Status::Approved) => return Came::Yes,
-            Some(Status::Refused) => return Came::No,
+            Some(Status::Approved) => return Answer::Yes,
+            Some(Status::Refused) => return Answer::No,
             // Another call like it took the yes, or it was forgotten.
-            Some(Status::Used | Status::Answered) | None => return Came::Nothing,
+            Some(Status::Used | Status::Answered) | None => return Answer::Nothing,
         }
     }
-    Came::Nothing
+    Answer::Nothing
 }
 
 #[cfg(test)]

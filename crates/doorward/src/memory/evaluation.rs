@@ -15,7 +15,8 @@ use crate::machine::file_digests::Seen;
 
 /// What the engine made of a call.
 #[derive(Debug)]
-pub struct Considered {
+#[must_use]
+pub struct Evaluation {
     pub facts: Facts,
     pub judgement: Judgement,
     pub took: Duration,
@@ -23,6 +24,22 @@ pub struct Considered {
     pub observing: Duration,
     /// As long layer 2 took for this judgement; `None` if it was not asked.
     pub scoring: Option<Duration>,
+    /// The verdict if everything that it loses were copied first, where somebody asked for it.
+    pub if_copied: Option<Verdict>,
+}
+
+/// What a reviewer said, as the record keeps it.
+#[derive(Debug)]
+pub struct RecordedReview {
+    pub said: Box<RawValue>,
+    pub took_ms: u64,
+}
+
+/// Everything that the record keeps of a decision, complete.
+#[derive(Debug)]
+pub struct Decided {
+    pub evaluation: Evaluation,
+    pub mode: Mode,
     /// A person's grant lets it run, whatever the judgement says.
     pub granted: bool,
     /// Who demanded that it is stopped, where doorward itself would have let it pass.
@@ -33,20 +50,31 @@ pub struct Considered {
     pub snapshot: Option<SnapshotTaken>,
     /// What the files that it changes held before, where that may be wanted later.
     pub before: Seen,
-    /// The verdict if everything that it loses were copied first, where somebody asked for it.
-    pub if_copied: Option<Verdict>,
     /// What a reviewer said, where one was asked.
     pub review: Option<RecordedReview>,
 }
 
-/// What a reviewer said, as the record keeps it.
-#[derive(Debug)]
-pub struct RecordedReview {
-    pub said: Box<RawValue>,
-    pub took_ms: u64,
-}
+impl Evaluation {
+    /// What the verdict comes to in a mode; `None` where the client's own flow decides.
+    ///
+    /// INVARIANT: what a mode does to a verdict is said here and nowhere else in the edge.
+    pub fn counts_as(&self, mode: Mode) -> Option<Verdict> {
+        match mode {
+            Mode::Off | Mode::Shadow => None,
+            Mode::ConfirmAll => Some(self.judgement.verdict.max(Verdict::Confirm)),
+            Mode::Auto => Some(self.judgement.verdict),
+        }
+    }
 
-impl Considered {
+    pub fn is_approved(&self) -> bool {
+        self.judgement.verdict == Verdict::AutoApprove
+    }
+
+    /// The call may come to run: it is not blocked, a person let it run, or the client decides.
+    pub fn may_run(&self, mode: Mode, granted: bool) -> bool {
+        granted || self.counts_as(mode) != Some(Verdict::Block)
+    }
+
     /// Judges again as if everything that the call loses were copied first; `None` if a copy would not help.
     pub fn once_copied(&self, policy: &Policy) -> Option<Copied> {
         let facts = snapshot::covered(&self.facts)?;
@@ -54,9 +82,37 @@ impl Considered {
         Some(Copied { facts, judgement, scoring })
     }
 
-    /// Judges again after something about the facts has changed.
-    pub fn judge_again(&mut self, policy: &Policy) {
-        (self.judgement, self.scoring) = timed(&self.facts, policy);
+    /// The same call with other facts, judged again.
+    pub fn with_facts(self, facts: Facts, policy: &Policy) -> Evaluation {
+        let (judgement, scoring) = timed(&facts, policy);
+        Evaluation { facts, judgement, scoring, ..self }
+    }
+
+    /// The call again, with a doubt that only the edge can have: something about it is not known.
+    pub fn doubted(self, doubt: &str, policy: &Policy) -> Evaluation {
+        let mut facts = self.facts.clone();
+        facts.coverage.lower(Degree::Opaque, doubt);
+        self.with_facts(facts, policy)
+    }
+}
+
+impl Decided {
+    /// A decision that nothing but the judgement went into.
+    pub fn bare(evaluation: Evaluation, mode: Mode) -> Decided {
+        Decided {
+            evaluation,
+            mode,
+            granted: false,
+            demanded: None,
+            left_to: None,
+            snapshot: None,
+            before: Seen::new(),
+            review: None,
+        }
+    }
+
+    pub fn may_run(&self) -> bool {
+        self.evaluation.may_run(self.mode, self.granted)
     }
 }
 
@@ -75,7 +131,7 @@ fn timed(facts: &Facts, policy: &Policy) -> (Judgement, Option<Duration>) {
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
-pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
+pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     let start = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         fault("judging");
@@ -89,20 +145,7 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Consider
         let (facts, judgement) = broken(call, policy);
         (facts, (judgement, None), took)
     });
-    Considered {
-        facts,
-        judgement,
-        took,
-        observing,
-        scoring,
-        granted: false,
-        demanded: None,
-        left_to: None,
-        snapshot: None,
-        before: Seen::new(),
-        if_copied: None,
-        review: None,
-    }
+    Evaluation { facts, judgement, took, observing, scoring, if_copied: None }
 }
 
 /// Judges a call together with commands that run again after it; `None` if doorward met a fault of its own.
@@ -115,16 +158,9 @@ pub fn with_runs(call: &ToolCall, world: &dyn World, policy: &Policy, runs: &[Le
     judged.ok()
 }
 
-/// The call again, with a doubt that only the edge can have: something about it is not known.
-pub fn doubted(mut considered: Considered, policy: &Policy, doubt: &str) -> Considered {
-    considered.facts.coverage.lower(Degree::Opaque, doubt);
-    considered.judge_again(policy);
-    considered
-}
-
 /// Who demanded that the call is stopped, where doorward itself would have let it pass; a yes to that is no override.
-pub fn demanded(considered: &Considered, policy: &Policy) -> Option<&'static str> {
-    let Considered { facts, judgement, .. } = considered;
+pub fn demanded(considered: &Evaluation, policy: &Policy) -> Option<&'static str> {
+    let Evaluation { facts, judgement, .. } = considered;
     if policy.mode != Mode::Auto || judgement.verdict == Verdict::AutoApprove {
         return None;
     }

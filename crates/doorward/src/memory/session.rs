@@ -24,7 +24,7 @@ use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::memory::alerts::raised;
 use crate::memory::call_ids::Names;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::in_flight::UnderWay;
 
 /// Clocks of file systems lag behind by a few milliseconds.
@@ -104,8 +104,8 @@ impl Session {
         Some(self.known().state.began_ms).filter(|began| *began > 0)
     }
 
-    /// The alerts that were set off since the last look; they are recorded after the decision.
-    pub fn alerts(&self) -> Vec<AlertBody> {
+    /// Takes the alerts that were set off since the last look; they are recorded after the decision.
+    pub fn take_alerts(&self) -> Vec<AlertBody> {
         self.alerts.take()
     }
 
@@ -169,20 +169,20 @@ impl Session {
     }
 
     /// Takes note of a judged call. Comes before the record: whatever fails then leaves the session riskier, not safer.
-    pub fn note(&self, id: &str, considered: &Considered, mode: Mode) -> Result<()> {
+    pub fn note(&self, id: &str, decided: &Decided) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         let Known { state, found } = self.known();
         if let Found::Again(_) = found {
             states.replace(&self.id, state)?;
         }
-        let facts = &considered.facts;
-        states.update(&self.id, |state: &mut SessionState| self.change(state, id, considered, mode))?;
-        if may_run(considered, mode) {
+        let facts = &decided.evaluation.facts;
+        states.update(&self.id, |state: &mut SessionState| self.change(state, id, decided))?;
+        if decided.may_run() {
             self.note_files(states, facts)?;
-            self.note_changes(states, id, considered);
+            self.note_changes(states, id, decided);
             self.note_left(states, id, facts)?;
         }
-        let is_override = considered.granted && may_be_overridden(considered, mode);
+        let is_override = decided.granted && may_be_overridden(decided);
         self.note_pattern(states, &facts.pattern, |state, now_ms| {
             state.decided(now_ms);
             if is_override {
@@ -296,13 +296,14 @@ impl Session {
         Ok(states.update(&self.id, SessionState::reset)?)
     }
 
-    fn change(&self, state: &mut SessionState, id: &str, considered: &Considered, mode: Mode) {
-        let Considered { facts, judgement, .. } = considered;
+    fn change(&self, state: &mut SessionState, id: &str, decided: &Decided) {
+        let mode = decided.mode;
+        let Evaluation { facts, judgement, .. } = &decided.evaluation;
         if state.began_ms == 0 {
             state.began_ms = self.now_ms;
         }
         match (judgement.verdict, mode) {
-            _ if considered.granted => {
+            _ if decided.granted => {
                 state.granted();
                 state.let_contact(contacts(facts));
             }
@@ -314,9 +315,9 @@ impl Session {
                 }
             }
             // Nobody is asked before the agent, so that its running is nobody's yes, and its not running nobody's no.
-            (Verdict::Confirm, _) if considered.left_to.is_some() => state.passed_on(),
+            (Verdict::Confirm, _) if decided.left_to.is_some() => state.passed_on(),
             (Verdict::Confirm, _) => {
-                state.asked(id, if may_be_overridden(considered, mode) { &facts.pattern } else { "" });
+                state.asked(id, if may_be_overridden(decided) { &facts.pattern } else { "" });
                 state.asks_for(id, contacts(facts));
             }
             // In shadow nothing is denied.
@@ -326,7 +327,7 @@ impl Session {
                 self.look_at_denials(state);
             }
         }
-        leaves(considered, mode).iter().for_each(|taint| state.taint(taint));
+        leaves(decided).iter().for_each(|taint| state.taint(taint));
     }
 
     /// Only a denial can be one too many, so only then is anything looked at.
@@ -378,9 +379,9 @@ impl Session {
     }
 
     /// Keeps in mind which files are to be looked at when the call has ended.
-    fn note_changes(&self, states: &States, id: &str, considered: &Considered) {
-        if !considered.before.is_empty() {
-            let paths = considered.before.keys().cloned().collect();
+    fn note_changes(&self, states: &States, id: &str, decided: &Decided) {
+        if !decided.before.is_empty() {
+            let paths = decided.before.keys().cloned().collect();
             // Without the note nobody learns whether the change was undone, and nothing else.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.watch(id, paths));
         }
@@ -435,21 +436,16 @@ impl Session {
 }
 
 /// What a call leaves behind for the rest of the session, in the words of the record.
-pub fn leaves(considered: &Considered, mode: Mode) -> Vec<String> {
-    if !may_run(considered, mode) {
+pub fn leaves(decided: &Decided) -> Vec<String> {
+    if !decided.may_run() {
         return Vec::new();
     }
-    left_by(&considered.facts).iter().map(|taint| taint.as_str().to_owned()).collect()
+    left_by(&decided.evaluation.facts).iter().map(|taint| taint.as_str().to_owned()).collect()
 }
 
 /// A yes to the call is an override: doorward itself stopped it, in mode `auto`.
-fn may_be_overridden(considered: &Considered, mode: Mode) -> bool {
-    mode == Mode::Auto && considered.judgement.verdict != Verdict::AutoApprove && considered.demanded.is_none()
-}
-
-/// The call runs, or a person may let it.
-pub fn may_run(considered: &Considered, mode: Mode) -> bool {
-    considered.granted || considered.judgement.verdict != Verdict::Block || matches!(mode, Mode::Shadow | Mode::Off)
+fn may_be_overridden(decided: &Decided) -> bool {
+    decided.mode == Mode::Auto && !decided.evaluation.is_approved() && decided.demanded.is_none()
 }
 
 fn key(state: &Path) -> Result<StateKey, String> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::machine::visible;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::Evaluation;
 
 /// One line of the output of `check --jsonl`.
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn new(id: Value, considered: &Considered) -> Answer {
+    pub fn new(id: Value, considered: &Evaluation) -> Answer {
         let judgement = &considered.judgement;
         Answer {
             id,

@@ -13,7 +13,7 @@ use super::request::Request;
 use crate::desk::check::arguments::CheckArguments;
 use crate::hook::agents::shells::Here;
 use crate::hook::beside;
-use crate::hook::grant_check::Door;
+use crate::hook::grant_check::GrantCheck;
 use crate::hook::reviewer;
 use crate::hook::user_message;
 use crate::machine::agent::Agent;
@@ -21,7 +21,7 @@ use crate::machine::key;
 use crate::machine::paths::Places;
 use crate::machine::private_state;
 use crate::machine::world::project_root;
-use crate::memory::evaluation::{self, Considered};
+use crate::memory::evaluation::{self, Evaluation};
 use crate::memory::session::Session;
 use crate::memory::snapshots::Keeper;
 use crate::memory::world::disk::DiskWorld;
@@ -49,7 +49,9 @@ impl Asked {
 /// The answer, and what it depends on.
 #[derive(Debug)]
 pub struct Foreseen {
-    pub considered: Considered,
+    pub considered: Evaluation,
+    /// A person's yes waits for it.
+    pub granted: bool,
     agent: Option<Agent>,
     mode: Mode,
     session: Option<String>,
@@ -97,7 +99,7 @@ struct Scene<'a> {
 impl Foreseen {
     /// The verdict that counts in the end.
     pub fn verdict(&self) -> Verdict {
-        if self.considered.granted { Verdict::AutoApprove } else { self.considered.judgement.verdict }
+        if self.granted { Verdict::AutoApprove } else { self.considered.judgement.verdict }
     }
 
     /// What made the difference, one sentence each, and under which circumstances all this holds.
@@ -161,7 +163,7 @@ pub fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
     loaded.tell_problems();
     let mode = asked.mode.unwrap_or_else(|| scene.mode(&loaded));
     let mut seen = scene.in_session(loaded, id, mode)?;
-    if !seen.considered.granted
+    if !seen.granted
         && let Some(without) = scene.without_memory(&seen, mode, &new)?
     {
         seen.differences.insert(0, without);
@@ -172,6 +174,7 @@ pub fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
     }
     Ok(Foreseen {
         considered: seen.considered,
+        granted: seen.granted,
         agent,
         mode,
         session: asked.session.clone(),
@@ -182,7 +185,8 @@ pub fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
 
 /// The call as it is seen from one session.
 struct Seen {
-    considered: Considered,
+    considered: Evaluation,
+    granted: bool,
     /// Before anything was copied or answered.
     first: Verdict,
     differences: Vec<Difference>,
@@ -191,7 +195,7 @@ struct Seen {
 
 impl Seen {
     fn verdict(&self) -> Verdict {
-        if self.considered.granted { Verdict::AutoApprove } else { self.considered.judgement.verdict }
+        if self.granted { Verdict::AutoApprove } else { self.considered.judgement.verdict }
     }
 
     /// Without something the verdict would be this one; says nothing if it is the same.
@@ -240,13 +244,13 @@ impl Scene<'_> {
         let world = self.world(&loaded).in_session(Rc::clone(&session));
         let considered = evaluation::consider(&call, &world, &policy);
         let first = considered.judgement.verdict;
-        let mut seen = Seen { considered, first, differences: Vec::new(), notes: Vec::new() };
+        let mut seen = Seen { considered, granted: false, first, differences: Vec::new(), notes: Vec::new() };
         let limits = loaded.config.snapshots.limits();
         let project = self.project.as_deref();
         let keeper = Keeper { places: self.places, world: &world, call: &call, project, limits, id: "" };
         match keeper.foresee(&seen.considered, &policy) {
-            Some(Ok((facts, judgement))) => {
-                (seen.considered.facts, seen.considered.judgement) = (facts, judgement);
+            Some(Ok(copied)) => {
+                seen.considered = copied;
                 seen.differs(Matter::Snapshots, first);
             }
             Some(Err(why)) => seen.notes.push(format!("It could not be made undoable: {why:#}.")),
@@ -256,10 +260,10 @@ impl Scene<'_> {
             seen = self.beside_others(seen, &session, &policy, &world);
         }
         let key = key::kept_or_passing(&self.places.state());
-        let door = Door { places: self.places, call: &call, mode, loaded: &loaded, project, key };
-        if door.has_grant(&seen.considered) {
+        let grants = GrantCheck { places: self.places, call: &call, mode, loaded: &loaded, project, key };
+        if grants.has_grant(&seen.considered) {
             let without = seen.verdict();
-            seen.considered.granted = true;
+            seen.granted = true;
             seen.differs(Matter::Yes, without);
         } else if mode == Mode::Auto && reviewer::is_for_it(&seen.considered, &loaded.config.reviewer, &policy) {
             seen.notes.push("The hook would ask the reviewer, which may approve it; `check` does not ask.".to_owned());
@@ -269,10 +273,12 @@ impl Scene<'_> {
 
     fn beside_others(&self, seen: Seen, session: &Session, policy: &Policy, world: &DiskWorld) -> Seen {
         let at = ("", self.project.as_deref());
-        let mut considered = beside::left(seen.considered, policy, (self.call, world), &session.left());
-        if considered.judgement.verdict == Verdict::AutoApprove {
-            considered = beside::others(considered, policy, at, |course| session.would_cross(course));
-        }
+        let doubt = beside::left(&seen.considered, policy, (self.call, world), &session.left())
+            .or_else(|| beside::others(&seen.considered, at, |course| session.would_cross(course)));
+        let considered = match doubt {
+            Some(doubt) => doubt.about(seen.considered, policy),
+            None => seen.considered,
+        };
         let mut seen = Seen { considered, ..seen };
         seen.differs(Matter::Session, Verdict::AutoApprove);
         seen

@@ -7,6 +7,7 @@ mod lines;
 mod request;
 mod stats;
 
+use crate::memory::evaluation::Decided;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -33,7 +34,7 @@ use crate::machine::paths::Places;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
-use crate::memory::evaluation::{self, Considered};
+use crate::memory::evaluation::{self, Evaluation};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load;
 
@@ -75,32 +76,32 @@ impl Checker {
         Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
     }
 
-    fn consider(&mut self, request: Request) -> Result<Considered, String> {
+    fn consider(&mut self, request: Request) -> Result<Evaluation, String> {
         let considered = match request.world.clone().or_else(|| self.world.clone()) {
             Some(description) => self.in_description(&request, description)?,
             None => on_this_machine(&request)?,
         };
-        self.record(request, &considered)?;
-        Ok(considered)
+        self.record(request, considered)
     }
 
     /// Keeps the record that was asked for.
-    fn record(&mut self, request: Request, considered: &Considered) -> Result<(), String> {
+    fn record(&mut self, request: Request, considered: Evaluation) -> Result<Evaluation, String> {
         let (root, mode) = (request.root.clone(), request.mode);
+        let decided = Decided::bare(considered, mode);
         if let Some(ledger) = &mut self.ledger {
             let situation = Situation::default();
             let proposed =
                 Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
-            let placed = entry::Placed { mode, project: root.as_deref(), words: &BTreeMap::new() };
-            let entry = entry::decision(&call_ids::own_name(), &proposed, considered, placed)
+            let placed = entry::Placed { project: root.as_deref(), words: &BTreeMap::new() };
+            let entry = entry::decision(&call_ids::own_name(), &proposed, &decided, placed)
                 .map_err(|error| error.to_string())?;
             let _receipt =
                 ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
         }
-        Ok(())
+        Ok(decided.evaluation)
     }
 
-    fn in_description(&self, request: &Request, mut description: Description) -> Result<Considered, String> {
+    fn in_description(&self, request: &Request, mut description: Description) -> Result<Evaluation, String> {
         if description.project.is_none() {
             description.project = request.root.clone();
         }
@@ -118,7 +119,7 @@ impl Checker {
 }
 
 /// Judges a call, and once more as if what it loses were copied first.
-fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
+fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     let mut considered = evaluation::consider(call, world, policy);
     if considered.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
         considered.if_copied = considered.once_copied(policy).map(|copied| copied.judgement.verdict);
@@ -127,7 +128,7 @@ fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Considered {
 }
 
 /// Asks this machine, under its user's configuration and the request's own on top.
-fn on_this_machine(request: &Request) -> Result<Considered, String> {
+fn on_this_machine(request: &Request) -> Result<Evaluation, String> {
     let places = Places::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
     let mut loaded = load::load(&places, project.as_deref(), &request.call.agent);
@@ -149,19 +150,19 @@ fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
         let considered = checker.consider(request).map_err(anyhow::Error::msg)?;
         return show(&considered, None, arguments);
     }
-    let foreseen = here::foresee(&request, &here::Asked::new(arguments)).map_err(anyhow::Error::msg)?;
-    checker.record(request, &foreseen.considered).map_err(anyhow::Error::msg)?;
+    let mut foreseen = here::foresee(&request, &here::Asked::new(arguments)).map_err(anyhow::Error::msg)?;
+    foreseen.considered = checker.record(request, foreseen.considered).map_err(anyhow::Error::msg)?;
     show(&foreseen.considered, Some(&foreseen), arguments)
 }
 
-fn show(considered: &Considered, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<ExitCode> {
+fn show(considered: &Evaluation, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<ExitCode> {
     let verdict = foreseen.map_or(considered.judgement.verdict, Foreseen::verdict);
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", single_json(considered, foreseen, arguments)?)?;
         return Ok(ExitCode::from(exit_code(verdict)));
     }
-    if considered.granted {
+    if foreseen.is_some_and(|foreseen| foreseen.granted) {
         writeln!(out, "APPROVE by your own yes; by itself it would be:")?;
     }
     screen::judgement(&mut out, considered)?;
@@ -205,7 +206,7 @@ fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
     Ok(Request { id: Value::Null, call, world: None, root: None, mode, config: None })
 }
 
-fn single_json(considered: &Considered, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<Value> {
+fn single_json(considered: &Evaluation, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<Value> {
     let mut answer = serde_json::to_value(Answer::new(Value::Null, considered))?;
     if let Value::Object(fields) = &mut answer {
         fields.remove("id");
@@ -258,7 +259,7 @@ fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Considered>)> {
+fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Evaluation>)> {
     let malformed = |id: Value, problem: &str| Some((Answer::malformed(id, format!("line {number} {problem}")), None));
     let text = match line {
         Line::TooLong(start) => {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::Evaluation;
 
 /// How many entries of each ranking are shown.
 const TOP: usize = 20;
@@ -45,7 +45,7 @@ impl Ranking {
 }
 
 impl Stats {
-    pub fn add(&mut self, answer: &Answer, considered: Option<&Considered>) {
+    pub fn add(&mut self, answer: &Answer, considered: Option<&Evaluation>) {
         self.calls += 1;
         *self.verdicts.entry(answer.verdict).or_default() += 1;
         *self.coverage.entry(answer.coverage).or_default() += 1;

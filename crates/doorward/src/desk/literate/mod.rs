@@ -12,7 +12,7 @@ use doorward_engine::{DescribedWorld, Description, Policy, ToolCall, Verdict, to
 use serde_json::{Value, json};
 
 use crate::machine::visible;
-use crate::memory::evaluation::{self, Considered};
+use crate::memory::evaluation::{self, Evaluation};
 use markdown::{Block, Row};
 
 /// Which expectations.
@@ -125,7 +125,7 @@ fn verdicts(text: &str) -> Result<(Verdict, Verdict), String> {
 }
 
 /// The reason is named by its rule, its stage, or some of its words.
-fn mentions(considered: &Considered, because: &str) -> bool {
+fn mentions(considered: &Evaluation, because: &str) -> bool {
     let judged = &considered.judgement;
     because.is_empty()
         || judged.rule.as_deref() == Some(because)

@@ -199,7 +199,7 @@ impl<'p> Judge<'p> {
         project: Option<String>,
         loaded: &Loaded,
         policy: &Policy,
-    ) -> evaluation::Considered {
+    ) -> evaluation::Evaluation {
         let world = DiskWorld::new(self.places, &call.cwd, project, loaded)
             .with_programs(loaded.own.programs)
             .with_key(self.key);

@@ -20,7 +20,7 @@ use crate::hook::reviewer::reply::Decision;
 use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::memory::evaluation;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::Evaluation;
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::REASONED_MS;
 
@@ -63,7 +63,7 @@ struct Label {
 struct Row {
     expected: Verdict,
     call: doorward_engine::ToolCall,
-    considered: Considered,
+    considered: Evaluation,
 }
 
 /// Asks each model about each call.

@@ -148,7 +148,7 @@ fn trial(chosen: &Chosen, reviewer: &Reviewer, places: &Places) -> Result<Exchan
 /// The prompt about a call without a session.
 fn prompt(
     call: &ToolCall,
-    considered: &evaluation::Considered,
+    considered: &evaluation::Evaluation,
     reviewer: &Reviewer,
     places: &Places,
 ) -> Result<Prompt> {

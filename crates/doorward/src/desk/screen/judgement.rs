@@ -7,7 +7,7 @@ use doorward_engine::{Effect, Judgement, Opinion, Part, Source, Verdict};
 
 use super::understood;
 use crate::machine::visible;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::Evaluation;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -25,7 +25,7 @@ pub fn verdict_style(verdict: Verdict) -> Style {
 }
 
 /// The verdict with the reasons that decided it.
-pub fn judgement(out: &mut dyn Write, considered: &Considered) -> io::Result<()> {
+pub fn judgement(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
     let judged = &considered.judgement;
     headline(out, judged)?;
     for opinion in judged.reasons_to_read() {
@@ -38,7 +38,7 @@ pub fn judgement(out: &mut dyn Write, considered: &Considered) -> io::Result<()>
 }
 
 /// Everything that led to the verdict, and what would change it.
-pub fn explanation(out: &mut dyn Write, considered: &Considered) -> io::Result<()> {
+pub fn explanation(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
     let (facts, judged) = (&considered.facts, &considered.judgement);
     understood::understood(out, facts)?;
     heading(out, "effects")?;

@@ -44,9 +44,9 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 /// Says the decision.
 pub fn reply(decision: &Decision) -> Reply {
     let (word, reason) = match decision {
-        Decision::Allow(reason) => ("allow", reason),
-        Decision::Ask(reason) => ("ask", reason),
-        Decision::Deny(reason) => ("deny", reason),
+        Decision::Allow(approval) => ("allow", approval.reason()),
+        Decision::Ask(reason) => ("ask", reason.as_str()),
+        Decision::Deny(reason) => ("deny", reason.as_str()),
         Decision::Silent => return Reply::default(),
     };
     let answer = json!({ "permissionDecision": word, "permissionDecisionReason": reason });

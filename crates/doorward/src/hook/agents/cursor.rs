@@ -47,10 +47,10 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 /// Says the decision. Whether a question is heeded before a tool nobody has seen, so there it is a refusal.
 pub fn reply(asked: Asked, decision: &Decision) -> Reply {
     let (word, reason) = match (decision, asked) {
-        (Decision::Allow(reason), _) => ("allow", reason),
-        (Decision::Ask(reason), Asked::Permission) => ("ask", reason),
+        (Decision::Allow(approval), _) => ("allow", approval.reason()),
+        (Decision::Ask(reason), Asked::Permission) => ("ask", reason.as_str()),
         (Decision::Ask(reason), Asked::Call | Asked::Classified | Asked::Unheard) | (Decision::Deny(reason), _) => {
-            ("deny", reason)
+            ("deny", reason.as_str())
         }
         (Decision::Silent, _) => return Reply::default(),
     };

@@ -81,9 +81,9 @@ const QUIET: &[&str] = &[
 /// The answer to a call that is about to run.
 pub fn reply(decision: &Decision) -> Reply {
     let (word, reason) = match decision {
-        Decision::Allow(reason) => ("allow", reason),
-        Decision::Ask(reason) => ("ask", reason),
-        Decision::Deny(reason) => ("deny", reason),
+        Decision::Allow(approval) => ("allow", approval.reason()),
+        Decision::Ask(reason) => ("ask", reason.as_str()),
+        Decision::Deny(reason) => ("deny", reason.as_str()),
         Decision::Silent => return Reply::default(),
     };
     output(&json!({

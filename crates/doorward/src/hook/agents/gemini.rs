@@ -39,7 +39,7 @@ pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
 /// Says the decision. What a person is asked stands in `systemMessage`: the reason is shown to the model alone.
 pub fn reply(decision: &Decision) -> Reply {
     let answer = match decision {
-        Decision::Allow(reason) => json!({ "decision": "allow", "reason": reason }),
+        Decision::Allow(approval) => json!({ "decision": "allow", "reason": approval.reason() }),
         Decision::Ask(reason) => json!({ "decision": "ask", "reason": reason, "systemMessage": reason }),
         // Its screen shows a refusal only if there is a message for the person as well.
         Decision::Deny(reason) => json!({ "decision": "deny", "reason": reason, "systemMessage": reason }),

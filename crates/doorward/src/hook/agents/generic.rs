@@ -22,7 +22,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 /// Says the verdict. In modes that leave the agent's own flow alone the verdict is `none`.
 pub fn reply(id: Option<&str>, decision: &Decision) -> Reply {
     let (verdict, reason) = match decision {
-        Decision::Allow(reason) => ("approve", reason.as_str()),
+        Decision::Allow(approval) => ("approve", approval.reason()),
         Decision::Ask(reason) => ("confirm", reason.as_str()),
         Decision::Deny(reason) => ("block", reason.as_str()),
         Decision::Silent => ("none", "doorward leaves this to the agent"),

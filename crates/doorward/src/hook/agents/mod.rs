@@ -24,6 +24,7 @@ mod vscode;
 mod windsurf;
 
 use doorward_engine::{Tool, ToolCall};
+use doorward_ledger::Receipt;
 use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
@@ -311,14 +312,40 @@ pub struct Reply {
 }
 
 /// What the agent should do with the call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Decision {
     /// Run it.
-    Allow(String),
+    Allow(Approval),
     /// Let a person decide.
     Ask(String),
     /// Do not run it.
     Deny(String),
     /// Whatever it would do without us.
     Silent,
+}
+
+/// A yes with its reason. INVARIANT: it is made of the receipt of a durable decision, and of nothing else.
+#[derive(Debug)]
+pub struct Approval(String);
+
+impl Approval {
+    pub fn on(_receipt: Receipt, reason: String) -> Approval {
+        Approval(reason)
+    }
+
+    pub fn reason(&self) -> &str {
+        &self.0
+    }
+
+    #[cfg(test)]
+    fn pretended(reason: &str) -> Approval {
+        Approval(reason.to_owned())
+    }
+}
+
+impl Decision {
+    /// A person who was asked elsewhere said no.
+    pub fn refused_by_person() -> Decision {
+        Decision::Deny("doorward blocks this because a person refused exactly this call".to_owned())
+    }
 }

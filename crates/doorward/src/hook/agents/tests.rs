@@ -140,7 +140,7 @@ fn no_agent_takes_a_question_or_a_refusal_for_a_yes() {
 
 #[test]
 fn a_yes_is_said_in_words_that_the_agent_takes() {
-    let allow = Decision::Allow("fine".into());
+    let allow = Decision::Allow(Approval::pretended("fine"));
     let said = |agent: Agent, asked| agent.reply(&proposed(asked), &allow).stdout;
     assert!(said(Agent::Claude, Asked::Call).contains("\"permissionDecision\":\"allow\""));
     assert_eq!(said(Agent::Codex, Asked::Call), "");

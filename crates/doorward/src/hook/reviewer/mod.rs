@@ -27,7 +27,7 @@ mod transcript;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use doorward_engine::{Answer, Clearance, Confidence, Degree, Policy, Review, Source, Verdict, World};
+use doorward_engine::{Answer, Clearance, Confidence, Degree, Facts, Policy, Review, Source, Verdict, World};
 use serde::Serialize;
 
 use crate::hook::agents::Proposed;
@@ -35,7 +35,7 @@ use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
 use crate::machine::key;
 use crate::machine::paths::Places;
-use crate::memory::evaluation::{Considered, RecordedReview};
+use crate::memory::evaluation::{Evaluation, RecordedReview};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, Reasoned};
 use cache::Cache;
@@ -105,21 +105,24 @@ impl Reviewed {
 }
 
 /// Asks the reviewer about a call that it may decide. INVARIANT: only what `is_for_it` names comes here.
-pub fn consult(mut considered: Considered, scene: &Scene<'_>, policy: &Policy, world: &dyn World) -> Considered {
-    let mut reviewed = asked(&considered, scene);
+pub fn consult(
+    evaluation: Evaluation,
+    scene: &Scene<'_>,
+    policy: &Policy,
+    world: &dyn World,
+) -> (Evaluation, RecordedReview) {
+    let mut reviewed = asked(&evaluation, scene);
     if reviewed.answer == Answer::Allows
         && let Some(objection) = targets::objection(&reviewed.targets, &scene.proposed.call, world, policy)
     {
         (reviewed.answer, reviewed.because) = (Answer::Declines, objection);
     }
-    considered.facts.review = Some(reviewed.fact());
-    considered.judge_again(policy);
-    considered.review = Some(reviewed.to_record());
-    considered
+    let facts = Facts { review: Some(reviewed.fact()), ..evaluation.facts.clone() };
+    (evaluation.with_facts(facts, policy), reviewed.to_record())
 }
 
 /// A soft question that layer 2 could not answer, about a call that was read completely.
-pub fn is_for_it(considered: &Considered, reviewer: &Reviewer, policy: &Policy) -> bool {
+pub fn is_for_it(considered: &Evaluation, reviewer: &Reviewer, policy: &Policy) -> bool {
     let judgement = &considered.judgement;
     let is_unsure =
         judgement.opinions.iter().any(|opinion| opinion.source == Source::Score && opinion.verdict == Verdict::Confirm);
@@ -132,7 +135,7 @@ pub fn is_for_it(considered: &Considered, reviewer: &Reviewer, policy: &Policy) 
         && !considered.facts.cancelled
 }
 
-fn asked(considered: &Considered, scene: &Scene<'_>) -> Reviewed {
+fn asked(considered: &Evaluation, scene: &Scene<'_>) -> Reviewed {
     let start = Instant::now();
     let session = scene.proposed.situation.model.as_deref();
     let name = chosen::name(scene.reviewer, session);
@@ -208,7 +211,7 @@ fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage
     timed.into_iter().filter(|(_, time)| !time.is_zero())
 }
 
-fn prepared(considered: &Considered, scene: &Scene<'_>) -> Result<Prompt, Fault> {
+fn prepared(considered: &Evaluation, scene: &Scene<'_>) -> Result<Prompt, Fault> {
     let key = key::redaction(&scene.places.state());
     let text = scene.proposed.transcript.as_deref().and_then(|path| checked_read::end_of(path, transcript::TAIL));
     let instructions = instructions(scene);

@@ -10,13 +10,13 @@ use super::prompt::{Matter, Prompt};
 use super::provider::{self, Stage};
 use super::reply;
 use super::transcript::Entry;
-use crate::memory::evaluation::{self, Considered};
+use crate::memory::evaluation::{self, Evaluation};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
 
 const NONCE: &str = "0123456789abcdef";
 
-fn considered(call: &ToolCall) -> Considered {
+fn considered(call: &ToolCall) -> Evaluation {
     let described: Description = serde_json::from_value(json!({
         "home": "/home/jo", "project": "/srv/app",
         "git": { "root": "/srv/app", "clean": true, "tracked": "all", "remotes": { "origin": "https://github.com/jo/app" } },

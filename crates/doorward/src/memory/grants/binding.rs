@@ -7,7 +7,7 @@ use doorward_engine::{Effect, Facts, Mode, Operation, Target, Tool, ToolCall};
 use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::Evaluation;
 use crate::memory::grants::operands::{Depth, Print, prints};
 use crate::policy::load::Loaded;
 use crate::policy::trust::pin;
@@ -22,7 +22,7 @@ const NAMES: usize = 500;
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     pub call: &'a ToolCall,
-    pub considered: &'a Considered,
+    pub considered: &'a Evaluation,
     pub mode: Mode,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,

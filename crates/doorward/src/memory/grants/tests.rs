@@ -14,7 +14,7 @@ use super::pending::Pending;
 use super::repeat::{LASTS_MS as SESSION_MS, USES};
 use super::sweep::expire;
 use crate::desk::grants::answer::{APART_MS, HARD, HARD_MS, Step, Yes, approve, approve_session, refuse, to_type};
-use crate::hook::grant_check::{Door, Found};
+use crate::hook::grant_check::{Found, GrantCheck};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
@@ -340,7 +340,7 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
                     .in_session(session);
                 let considered = crate::memory::evaluation::consider(&call, &world, &policy);
                 let (mode, key) = (Mode::Auto, [0; 16]);
-                let door = Door { places: &places, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
+                let door = GrantCheck { places: &places, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
                 ready.wait();
                 for _ in 0..1000 / at_once {
                     match door.redeem(&considered, "d") {

@@ -1,9 +1,8 @@
 //! Before a call runs: what it would lose is copied, and if only that loss spoke against it, it is approved.
 
 use anyhow::Result;
-use doorward_engine::{
-    Effect, Facts, Judgement, Mode, Operation, Policy, Reversibility, Scope, ToolCall, Verdict, snapshot,
-};
+use doorward_engine::{Effect, Mode, Operation, Policy, Reversibility, Scope, ToolCall, Verdict, snapshot};
+use doorward_ledger::SnapshotTaken;
 
 use super::manifest::Manifest;
 use super::plan::{self, Ground, Plan, Wanted};
@@ -13,7 +12,7 @@ use super::take;
 use super::undo;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
-use crate::memory::evaluation::Considered;
+use crate::memory::evaluation::{Copied, Evaluation};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::snapshot_limits::Limits;
 
@@ -39,40 +38,71 @@ pub enum Note {
     Says(String),
 }
 
-impl Keeper<'_> {
-    /// Copies what the call would lose if it is approved for that; otherwise the judgement stays as it is.
-    pub fn make_undoable(&self, considered: &mut Considered, policy: &Policy) -> Note {
-        if policy.mode != Mode::Auto {
-            return Note::Nothing;
-        }
-        if considered.judgement.verdict == Verdict::AutoApprove {
-            return self.keep_edits(considered);
-        }
-        let Some(copied) = considered.once_copied(policy) else { return Note::Nothing };
-        if copied.judgement.verdict != Verdict::AutoApprove {
-            return Note::Loses;
-        }
-        match self.keep(&considered.facts.subject, &plan::lost(&considered.facts)) {
-            // INVARIANT: the laxer judgement counts only once every byte is durable elsewhere.
-            Ok(manifest) => {
-                let note = brings_back(&manifest);
-                considered.facts = copied.facts;
-                (considered.judgement, considered.scoring) = (copied.judgement, copied.scoring);
-                considered.snapshot = Some(manifest.taken());
-                note
-            }
-            Err(why) => Note::Says(format!("it could not be made undoable: {why:#}")),
-        }
+/// What was copied for a call, and what the answer says about it.
+#[derive(Debug)]
+pub struct Kept {
+    pub snapshot: Option<SnapshotTaken>,
+    pub note: Note,
+}
+
+impl Kept {
+    pub fn nothing() -> Kept {
+        Kept { snapshot: None, note: Note::Nothing }
     }
 
-    /// What `make_undoable` would come to if the call were made now, or why no copy could be made; nothing is copied.
-    pub fn foresee(&self, considered: &Considered, policy: &Policy) -> Option<Result<(Facts, Judgement)>> {
+    /// No copy, but something to say about that.
+    pub fn only(note: Note) -> Kept {
+        Kept { snapshot: None, note }
+    }
+
+    fn of(manifest: &Manifest) -> Kept {
+        Kept { snapshot: Some(manifest.taken()), note: brings_back(manifest) }
+    }
+}
+
+/// What can be done about what a call would lose.
+#[derive(Debug)]
+pub enum Loss {
+    /// Nothing that a copy would help with.
+    None,
+    /// There is something to lose, and other reasons to ask.
+    AskedAnyway,
+    /// Copied first, the call is approved: this is what it is then.
+    Coverable(Box<Evaluation>),
+}
+
+impl Loss {
+    /// What a call that is not approved would lose.
+    pub fn of(evaluation: &Evaluation, policy: &Policy) -> Loss {
+        match evaluation.once_copied(policy) {
+            None => Loss::None,
+            Some(copied) if copied.judgement.verdict != Verdict::AutoApprove => Loss::AskedAnyway,
+            Some(Copied { facts, judgement, scoring }) => Loss::Coverable(Box::new(Evaluation {
+                facts,
+                judgement,
+                scoring,
+                if_copied: evaluation.if_copied,
+                took: evaluation.took,
+                observing: evaluation.observing,
+            })),
+        }
+    }
+}
+
+impl Keeper<'_> {
+    /// Copies what the call would lose. INVARIANT: the laxer judgement counts only once every byte is durable elsewhere.
+    pub fn keep_lost(&self, evaluation: &Evaluation) -> Result<Kept> {
+        let manifest = self.keep(&evaluation.facts.subject, &plan::lost(&evaluation.facts))?;
+        Ok(Kept::of(&manifest))
+    }
+
+    /// What the call would be with a copy if it were made now, or why no copy could be made; nothing is copied.
+    pub fn foresee(&self, considered: &Evaluation, policy: &Policy) -> Option<Result<Evaluation>> {
         if policy.mode != Mode::Auto || considered.judgement.verdict == Verdict::AutoApprove {
             return None;
         }
-        let copied =
-            considered.once_copied(policy).filter(|copied| copied.judgement.verdict == Verdict::AutoApprove)?;
-        Some(self.has_room(&plan::lost(&considered.facts)).map(|()| (copied.facts, copied.judgement)))
+        let Loss::Coverable(copied) = Loss::of(considered, policy) else { return None };
+        Some(self.has_room(&plan::lost(&considered.facts)).map(|()| *copied))
     }
 
     fn has_room(&self, wanted: &[Wanted]) -> Result<()> {
@@ -87,33 +117,33 @@ impl Keeper<'_> {
     }
 
     /// A person lets the call run: what it loses is copied if that is possible.
-    pub fn before_grant(&self, considered: &mut Considered) -> Note {
+    pub fn before_grant(&self, considered: &Evaluation) -> Kept {
         let mut wanted = plan::lost(&considered.facts);
         wanted.extend(plan::edited(&considered.facts));
         let is_final = considered.facts.effects.iter().any(stays_lost);
         match (self.keep_for(considered, &wanted), is_final) {
-            (Ok(Note::Says(note)), true) => Note::Says(format!("{note}; not everything it changes was copied")),
-            (Ok(Note::Nothing), true) => Note::Says("it cannot be undone".to_owned()),
-            (Ok(note), _) => note,
-            (Err(why), _) => Note::Says(format!("it cannot be undone: {why:#}")),
+            (Ok(Kept { snapshot, note: Note::Says(note) }), true) => {
+                Kept { snapshot, note: Note::Says(format!("{note}; not everything it changes was copied")) }
+            }
+            (Ok(Kept { note: Note::Nothing, .. }), true) => Kept::only(Note::Says("it cannot be undone".to_owned())),
+            (Ok(kept), _) => kept,
+            (Err(why), _) => Kept::only(Note::Says(format!("it cannot be undone: {why:#}"))),
         }
     }
 
     /// A program edits files in place, and git would bring back only what was committed.
-    fn keep_edits(&self, considered: &mut Considered) -> Note {
+    pub fn keep_edits(&self, considered: &Evaluation) -> Kept {
         let mut wanted = plan::edited(&considered.facts);
         wanted.retain(|wanted| !self.is_with_git(wanted));
         // It was approved without a copy, and still is.
-        self.keep_for(considered, &wanted).unwrap_or(Note::Nothing)
+        self.keep_for(considered, &wanted).unwrap_or_else(|_| Kept::nothing())
     }
 
-    fn keep_for(&self, considered: &mut Considered, wanted: &[Wanted]) -> Result<Note> {
+    fn keep_for(&self, considered: &Evaluation, wanted: &[Wanted]) -> Result<Kept> {
         if wanted.is_empty() {
-            return Ok(Note::Nothing);
+            return Ok(Kept::nothing());
         }
-        let manifest = self.keep(&considered.facts.subject, wanted)?;
-        considered.snapshot = Some(manifest.taken());
-        Ok(brings_back(&manifest))
+        Ok(Kept::of(&self.keep(&considered.facts.subject, wanted)?))
     }
 
     fn is_with_git(&self, wanted: &Wanted) -> bool {

@@ -18,5 +18,5 @@ mod undoable;
 #[cfg(test)]
 pub mod tests;
 
-pub use before::{Keeper, Note, ended, ran};
+pub use before::{Keeper, Kept, Loss, Note, ended, ran};
 pub use undoable::undoable;

@@ -6,8 +6,8 @@ use doorward_engine::{DescribedWorld, Description, Facts, Policy, ToolCall, Verd
 use serde_json::{Value, json};
 
 use super::{PROMPT, REFUSAL, Speech, Telling, tell};
-use crate::hook::agents::Decision;
 use crate::hook::grant_check::{way_around, way_to_yes};
+use crate::hook::recorded::Draft;
 use crate::memory::snapshots::Note;
 
 /// One call per line: a shell command, or a tool and its input as JSON.
@@ -264,10 +264,9 @@ fn nothing_that_is_added_makes_a_text_longer_than_the_prompt_shows() {
         format!("it could not be made undoable: `/home/me/{}` is a device, socket or pipe", "deep/".repeat(60));
     for (line, verdict, _) in rows().into_iter().filter(|(_, verdict, _)| *verdict != Verdict::AutoApprove) {
         let (_, start, telling) = telling(line);
-        let denied = Decision::Deny(String::new());
+        let denied = Draft::Deny(String::new());
         for note in [Note::Nothing, Note::Loses, Note::Says(undone.clone())] {
-            let [asking, refusing] =
-                [&Decision::Ask(String::new()), &denied].map(|decision| note.clone().words(decision));
+            let [asking, refusing] = [&Draft::Ask(String::new()), &denied].map(|decision| note.clone().words(decision));
             let wanted: Vec<String> = [why, hint].map(str::to_owned).into_iter().chain(telling.way.clone()).collect();
             let reason = telling.after(start);
             let asked = Speech { first: None, reason: reason.clone(), needed: asking.clone(), wanted: wanted.clone() };

@@ -1,0 +1,303 @@
+//! One call answered. Each stage is a type that consumes the last, and only a decision on record can approve.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Result;
+use doorward_engine::{Mode, Policy, ToolCall, World};
+
+use super::recorded::Recorded;
+use super::waiting::{self, Answer};
+use super::{Surroundings, beside, deadline};
+use crate::hook::agents::shells::Here;
+use crate::hook::agents::{Decision, Proposed, Reply};
+use crate::hook::grant_check::{Found, GrantCheck};
+use crate::hook::reviewer::{self, Scene};
+use crate::hook::user_message;
+use crate::machine::paths::Places;
+use crate::machine::private_state;
+use crate::machine::record::Recorder;
+use crate::machine::world::project_root;
+use crate::memory::call_ids;
+use crate::memory::evaluation::{self, Evaluation, RecordedReview};
+use crate::memory::session::Session;
+use crate::memory::snapshots::{Keeper, Kept, Loss, Note};
+use crate::memory::world::disk::DiskWorld;
+use crate::policy::approved_config;
+use crate::policy::load::{self, Loaded};
+use crate::policy::session_policy;
+
+/// A call that an agent proposes, with the name it has on record and how long its agent waits for the answer.
+pub struct Request<'a> {
+    pub proposed: Proposed,
+    pub id: String,
+    pub surroundings: &'a Surroundings,
+    pub patience: Option<Duration>,
+}
+
+/// Where the call is judged: everything is read once, and what the mode does is settled here.
+pub struct Situation<'r> {
+    pub request: &'r Request<'r>,
+    pub project: Option<String>,
+    pub loaded: Loaded,
+    pub session: Rc<Session>,
+    pub mode: Mode,
+    pub policy: Policy,
+    pub world: DiskWorld,
+    /// What went wrong without changing the answer.
+    pub trouble: String,
+}
+
+/// The engine has judged the call.
+#[must_use]
+struct Evaluated<'r> {
+    situation: Situation<'r>,
+    evaluation: Evaluation,
+}
+
+/// Nothing speaks against the call beside others, and what it would lose is copied, if that is what it takes.
+#[must_use]
+struct Undoable<'r> {
+    situation: Situation<'r>,
+    evaluation: Evaluation,
+    kept: Kept,
+}
+
+/// A person's grant or a reviewer has been asked about what stays open.
+#[must_use]
+pub struct Cleared<'r> {
+    pub situation: Situation<'r>,
+    pub evaluation: Evaluation,
+    pub kept: Kept,
+    pub grant: Found,
+    pub review: Option<RecordedReview>,
+}
+
+/// What comes of a call: the decision, and how long a person elsewhere may still change it.
+#[must_use]
+pub struct Outcome {
+    pub decision: Decision,
+    pub wait: Duration,
+    pub trouble: String,
+}
+
+/// Answers a call. Where only a person elsewhere can say yes, waits; after a yes everything is judged again as it is then,
+/// and the grant is used like that of a call that comes back.
+pub fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let mut outcome = decide(&mut request, ledger)?;
+    if !outcome.wait.is_zero() {
+        let answer = waiting::wait(&request.surroundings.places, &request.id, outcome.wait);
+        let session = Session::of(&request.surroundings.places, &request.proposed.call.session);
+        match answer {
+            Answer::Yes => {
+                session.answered(&request.id);
+                outcome = decide(&mut request, ledger)?;
+            }
+            Answer::No => {
+                session.withdraw(Some(&request.id));
+                outcome.decision = Decision::refused_by_person();
+            }
+            Answer::Nothing => session.withdraw(Some(&request.id)),
+        }
+    }
+    let mut reply = request.surroundings.agent.reply(&request.proposed, &outcome.decision);
+    reply.stderr.push_str(&outcome.trouble);
+    Ok(reply)
+}
+
+/// One pass of the call through all stages.
+fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcome> {
+    let Some(situation) = Situation::of(request)? else { return Ok(Outcome::silent()) };
+    let evaluated = situation.evaluate();
+    let undoable = evaluated.make_undoable();
+    let cleared = undoable.clear();
+    match Recorded::of(cleared, ledger) {
+        Ok(recorded) => Ok(recorded.outcome()),
+        Err(unrecorded) => unrecorded.outcome(),
+    }
+}
+
+impl<'a> Request<'a> {
+    pub fn new(proposed: Proposed, surroundings: &'a Surroundings, patience: Option<Duration>) -> Request<'a> {
+        let id = proposed.id.clone().unwrap_or_else(call_ids::own_name);
+        Request { proposed, id, surroundings, patience }
+    }
+}
+
+impl Outcome {
+    /// The client's own flow decides.
+    pub fn silent() -> Outcome {
+        Outcome { decision: Decision::Silent, wait: Duration::ZERO, trouble: String::new() }
+    }
+}
+
+impl<'r> Situation<'r> {
+    /// Reads configuration, session and the user's words; `None` if doorward is off for this agent.
+    fn of(request: &'r mut Request<'_>) -> Result<Option<Situation<'r>>> {
+        let Surroundings { agent, places, .. } = request.surroundings;
+        let call = &request.proposed.call;
+        let project = project_root(&call.cwd);
+        let mut loaded = load::load(places, project.as_deref(), agent.name());
+        if let Err(problem) = approved_config::keep_tightened(places, &loaded) {
+            loaded.distrust(problem);
+        }
+        session_policy::hold(places, &call.session, &mut loaded);
+        let session = Rc::new(Session::of(places, &call.session));
+        loaded.assign(agent.name(), (session.id(), session.began_ms()));
+        let mode = loaded.mode(agent.name());
+        if mode == Mode::Off {
+            return Ok(None);
+        }
+        let trouble = trouble(places, mode)?;
+        let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
+        request.proposed.call.user_message = user_message::words(&session, &request.proposed, &places.state());
+        let world = DiskWorld::new(places, &request.proposed.call.cwd, project.clone(), &loaded)
+            .with_programs(loaded.own.programs)
+            .with_shell(agent.shell(&Here))
+            .in_session(Rc::clone(&session));
+        Ok(Some(Situation { request, project, loaded, session, mode, policy, world, trouble }))
+    }
+
+    fn evaluate(self) -> Evaluated<'r> {
+        let evaluation = evaluation::consider(self.call(), &self.world, &self.policy);
+        Evaluated { situation: self, evaluation }
+    }
+
+    pub fn places(&self) -> &'r Places {
+        &self.request.surroundings.places
+    }
+
+    pub fn call(&self) -> &'r ToolCall {
+        &self.request.proposed.call
+    }
+
+    pub fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    fn keeper(&self) -> Keeper<'_> {
+        Keeper {
+            places: self.places(),
+            world: &self.world,
+            call: self.call(),
+            project: self.project(),
+            limits: self.loaded.config.snapshots.limits(),
+            id: &self.request.id,
+        }
+    }
+
+    pub fn grants(&self) -> GrantCheck<'_> {
+        GrantCheck {
+            places: self.places(),
+            call: self.call(),
+            mode: self.mode,
+            loaded: &self.loaded,
+            project: self.project(),
+            key: self.world.redaction_key(),
+        }
+    }
+
+    /// What other calls of the session speak against it. Without a doubt, the call counts as begun.
+    fn doubt(&self, evaluation: &Evaluation) -> Option<beside::Doubt> {
+        let (call, session) = (self.call(), &self.session);
+        beside::left(evaluation, &self.policy, (call, &self.world), &session.left()).or_else(|| {
+            let is_apart = beside::is_background(call);
+            let crosses = |course: crate::memory::in_flight::Course| session.crosses(course.started_apart(is_apart));
+            beside::others(evaluation, (&self.request.id, self.world.project()), crosses)
+        })
+    }
+
+    /// What a reviewer needs to know. Whatever time it may take is allowed for.
+    fn scene(&self) -> Scene<'_> {
+        let patience = self.request.patience;
+        let room = deadline::room_for_review(patience).min(reviewer::LONGEST_TIME);
+        if room > deadline::room_for_review(None) {
+            deadline::prolong(room);
+        }
+        Scene {
+            places: self.places(),
+            reviewer: &self.loaded.config.reviewer,
+            proposed: &self.request.proposed,
+            project: self.project(),
+            room,
+        }
+    }
+}
+
+impl<'r> Evaluated<'r> {
+    /// Copies what the call would lose, once nothing else speaks against it: bytes are not copied for a question.
+    fn make_undoable(self) -> Undoable<'r> {
+        let Evaluated { situation, evaluation } = self;
+        if situation.mode != Mode::Auto {
+            return Undoable { situation, evaluation, kept: Kept::nothing() };
+        }
+        if evaluation.is_approved() {
+            return match situation.doubt(&evaluation) {
+                Some(doubt) => {
+                    let evaluation = doubt.about(evaluation, &situation.policy);
+                    Undoable { situation, evaluation, kept: Kept::nothing() }
+                }
+                None => {
+                    let kept = situation.keeper().keep_edits(&evaluation);
+                    Undoable { situation, evaluation, kept }
+                }
+            };
+        }
+        match Loss::of(&evaluation, &situation.policy) {
+            Loss::None => Undoable { situation, evaluation, kept: Kept::nothing() },
+            Loss::AskedAnyway => Undoable { situation, evaluation, kept: Kept::only(Note::Loses) },
+            Loss::Coverable(copied) => cover(situation, evaluation, *copied),
+        }
+    }
+}
+
+/// A call that a copy lets pass: doubted first, then copied, and only then what the copy makes of it.
+fn cover(situation: Situation<'_>, evaluation: Evaluation, copied: Evaluation) -> Undoable<'_> {
+    if let Some(doubt) = situation.doubt(&copied) {
+        let evaluation = doubt.about(evaluation, &situation.policy);
+        return Undoable { situation, evaluation, kept: Kept::only(Note::Loses) };
+    }
+    match situation.keeper().keep_lost(&evaluation) {
+        Ok(kept) => Undoable { situation, evaluation: copied, kept },
+        Err(why) => {
+            // It does not begin after all.
+            situation.session.withdraw(Some(&situation.request.id));
+            let note = Note::Says(format!("it could not be made undoable: {why:#}"));
+            Undoable { situation, evaluation, kept: Kept::only(note) }
+        }
+    }
+}
+
+impl<'r> Undoable<'r> {
+    /// Uses a person's grant, or asks the reviewer about what it may answer.
+    fn clear(self) -> Cleared<'r> {
+        let Undoable { situation, evaluation, kept } = self;
+        let grant = situation.grants().redeem(&evaluation, &situation.request.id);
+        if grant.is_cleared() {
+            let kept = situation.keeper().before_grant(&evaluation);
+            return Cleared { situation, evaluation, kept, grant, review: None };
+        }
+        let reviewer = &situation.loaded.config.reviewer;
+        if situation.mode != Mode::Auto || !reviewer::is_for_it(&evaluation, reviewer, &situation.policy) {
+            return Cleared { situation, evaluation, kept, grant, review: None };
+        }
+        let (mut evaluation, review) =
+            reviewer::consult(evaluation, &situation.scene(), &situation.policy, &situation.world);
+        if evaluation.is_approved()
+            && let Some(doubt) = situation.doubt(&evaluation)
+        {
+            evaluation = doubt.about(evaluation, &situation.policy);
+        }
+        Cleared { situation, evaluation, kept, grant, review: Some(review) }
+    }
+}
+
+/// What is wrong with the state's own directories; only shadow goes on, and says so.
+fn trouble(places: &Places, mode: Mode) -> Result<String> {
+    match (private_state::check(places), mode) {
+        (Ok(()), _) => Ok(String::new()),
+        // Shadow leaves everything as it was.
+        (Err(error), Mode::Shadow) => Ok(format!("doorward: {error:#}\n")),
+        (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => Err(error),
+    }
+}

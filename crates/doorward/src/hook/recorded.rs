@@ -1,0 +1,196 @@
+//! The last stages of a call: its decision goes on record, and only then is there an answer.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use doorward_engine::{Mode, Verdict};
+use doorward_ledger::{AlertKind, Receipt};
+
+use super::pipeline::{Cleared, Outcome, Situation};
+use super::settle::{self, Settled, Terms};
+use super::waiting::{self, Asking};
+use super::{beside, entry};
+use crate::hook::agents::{Approval, Asked, Decision};
+use crate::hook::grant_check::{Found, is_soft};
+use crate::hook::rollback;
+use crate::machine::file_digests;
+use crate::machine::presence;
+use crate::machine::record::Recorder;
+use crate::memory::alerts;
+use crate::memory::evaluation::{self, Decided, Evaluation};
+use crate::memory::in_flight::Course;
+use crate::memory::snapshots::Note;
+use crate::policy::client_rules;
+use crate::policy::config::Questions;
+
+/// What the agent is to be told, before it is on record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Draft {
+    Allow(String),
+    Ask(String),
+    Deny(String),
+    /// The client's own flow decides.
+    Silent,
+}
+
+/// The decision is durable: the only thing that an approving answer can be made of.
+#[must_use]
+pub struct Recorded<'r> {
+    situation: Situation<'r>,
+    decided: Decided,
+    receipt: Receipt,
+    settled: Settled,
+    grant: Found,
+    note: Note,
+    asking: Asking,
+}
+
+/// The decision could not be made durable.
+#[must_use]
+pub struct Unrecorded {
+    mode: Mode,
+    error: anyhow::Error,
+}
+
+impl<'r> Recorded<'r> {
+    /// Completes the decision and makes it durable, together with what its session and a grant have to remember of it.
+    pub fn of(cleared: Cleared<'r>, ledger: &mut dyn Recorder) -> Result<Recorded<'r>, Unrecorded> {
+        let Cleared { situation, evaluation, kept, grant, review } = cleared;
+        let (mode, granted) = (situation.mode, grant.is_cleared());
+        let asking = asking(&situation, &evaluation, granted);
+        let settled = settle::settle(&evaluation, Terms { mode, asking, problems: &situation.loaded.problems });
+        let decided = Decided {
+            mode,
+            granted,
+            demanded: evaluation::demanded(&evaluation, &situation.policy),
+            left_to: left_to(&evaluation, granted, &settled.draft, mode),
+            snapshot: kept.snapshot,
+            before: before(&situation, &evaluation, granted),
+            review,
+            evaluation,
+        };
+        note_question(&situation, &decided, &settled.draft, asking);
+        let recorded = record(&situation, &decided, &grant, ledger);
+        raise_alerts(&situation, ledger);
+        match recorded {
+            Ok(receipt) => Ok(Recorded { situation, decided, receipt, settled, grant, note: kept.note, asking }),
+            Err(error) => Err(Unrecorded { mode, error }),
+        }
+    }
+
+    /// The answer. What stays open is put down for a person.
+    pub fn outcome(self) -> Outcome {
+        let Recorded { situation, decided, receipt, settled, grant, note, asking } = self;
+        let Decided { evaluation, granted, .. } = &decided;
+        let may_wait = !granted && settle::may_wait(evaluation, situation.mode, asking);
+        let is_watched = || presence::is_there(situation.places());
+        let wait = match may_wait {
+            true => waiting::time(situation.loaded.config.wait_seconds, situation.request.patience, is_watched),
+            false => Duration::ZERO,
+        };
+        let draft = situation.grants().answer(settled, &grant, &decided, (&situation.request.id, note));
+        let decision = match draft {
+            Draft::Allow(reason) => Decision::Allow(Approval::on(receipt, reason)),
+            Draft::Ask(reason) => Decision::Ask(reason),
+            Draft::Deny(reason) => Decision::Deny(reason),
+            Draft::Silent => Decision::Silent,
+        };
+        Outcome { decision, wait, trouble: situation.trouble }
+    }
+}
+
+impl Unrecorded {
+    /// Shadow leaves everything as it was, a full disk included, but says so; otherwise the call does not run.
+    pub fn outcome(self) -> Result<Outcome> {
+        match self.mode {
+            Mode::Shadow => Ok(Outcome { trouble: format!("doorward: {:#}\n", self.error), ..Outcome::silent() }),
+            Mode::Auto | Mode::ConfirmAll | Mode::Off => Err(self.error.context("the decision cannot be recorded")),
+        }
+    }
+}
+
+/// The session's state comes first: whatever fails then leaves it riskier, not safer.
+fn record(situation: &Situation<'_>, decided: &Decided, grant: &Found, ledger: &mut dyn Recorder) -> Result<Receipt> {
+    let (id, session) = (&situation.request.id, &situation.session);
+    let placed = entry::Placed { project: situation.project(), words: &situation.loaded.assigned.words };
+    let entry = entry::decision(id, &situation.request.proposed, decided, placed)?;
+    session.note(id, decided)?;
+    if decided.may_run()
+        && let Some(of) = situation.world.arrivals_of()
+    {
+        session.note_arrivals(of, &decided.evaluation.facts.arrivals, &situation.world.replaced())?;
+    }
+    let receipt = ledger.append(entry)?;
+    grant.record(ledger)?;
+    Ok(receipt)
+}
+
+/// What the files that a call may change hold now.
+fn before(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> file_digests::Seen {
+    match evaluation.may_run(situation.mode, granted) {
+        true => situation.session.seen(&file_digests::changed(&evaluation.facts, situation.project())),
+        false => file_digests::Seen::new(),
+    }
+}
+
+/// Who answers a question that the agent puts to nobody.
+fn left_to(evaluation: &Evaluation, granted: bool, draft: &Draft, mode: Mode) -> Option<&'static str> {
+    let is_question = evaluation.judgement.verdict <= Verdict::Confirm && !granted;
+    match (draft, mode) {
+        (Draft::Silent, Mode::Auto) => Some("classifier"),
+        (Draft::Deny(_), Mode::Auto | Mode::ConfirmAll) if is_question => Some("queue"),
+        _ => None,
+    }
+}
+
+/// Records what the call has set off; a spike of blocks takes a rollout back.
+fn raise_alerts(situation: &Situation<'_>, ledger: &mut dyn Recorder) {
+    let alerts = situation.session.take_alerts();
+    let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
+    alerts::raise(alerts, ledger);
+    if is_spike {
+        rollback::on_spike(situation.places(), situation.request.surroundings.agent.name(), ledger);
+    }
+}
+
+/// A person may say yes while others are under way: what the call writes, none of them must run as it was before. A call that
+/// is refused at once is over.
+fn note_question(situation: &Situation<'_>, decided: &Decided, draft: &Draft, asking: Asking) {
+    let Decided { evaluation, granted, mode, .. } = decided;
+    let is_open = *granted
+        || matches!(draft, Draft::Ask(_))
+        || asking == Asking::Classifier
+        || settle::may_wait(evaluation, *mode, asking);
+    if *mode == Mode::Auto && evaluation.judgement.verdict == Verdict::Confirm && is_open {
+        let course = Course::asked(&situation.request.id, &evaluation.facts, *granted);
+        let is_apart = beside::is_background(situation.call());
+        course.into_iter().for_each(|course| situation.session.may_begin(course.started_apart(is_apart)));
+    }
+}
+
+/// Who can answer a question about a call.
+fn asking(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> Asking {
+    let (agent, loaded) = (situation.request.surroundings.agent, &situation.loaded);
+    let proposed = &situation.request.proposed;
+    let is_chosen = loaded.config.questions(agent.name()) == Some(Questions::Classifier);
+    let is_left = is_chosen
+        && proposed.asked == Asked::Classified
+        && loaded.problems.is_empty()
+        && !granted
+        && is_soft(&evaluation.judgement)
+        && !client_rules::project_allows(
+            agent.name(),
+            situation.places().home(),
+            situation.project(),
+            &evaluation.facts,
+        );
+    if is_left {
+        return Asking::Classifier;
+    }
+    match (proposed.call.attended, agent.can_ask(proposed.asked)) {
+        (false, true) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
+        (false, _) => Asking::Nobody,
+        (true, false) => Asking::Elsewhere,
+        (true, true) => Asking::Here,
+    }
+}
