@@ -74,6 +74,31 @@ fn what_a_call_that_was_asked_about_may_write_is_not_run_unasked_beside_it() {
     assert_eq!(said("run-2", "Bash", run()), "ask");
 }
 
+#[test]
+fn nothing_is_copied_for_a_call_that_another_one_makes_a_question() {
+    let home = Home::new();
+    assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
+    let said = |id: &str, command: &str| {
+        let mut payload = home.payload("Bash", json!({ "command": command }));
+        payload["tool_use_id"] = id.into();
+        let ran = home.run(&["hook", "claude"], payload.to_string().as_bytes());
+        ran.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
+    };
+    let copies = || {
+        let listed = home.run(&["snapshots", "list", "--json"], b"");
+        serde_json::from_str::<serde_json::Value>(&listed.stdout).unwrap().as_array().unwrap().len()
+    };
+    let project = std::path::PathBuf::from(home.project());
+    for name in ["look.sh", "notes.txt", "more.txt"] {
+        std::fs::write(project.join(name), "ls\n").unwrap();
+    }
+    // Alone, the deletion is copied first and approved.
+    assert_eq!((said("alone", "rm notes.txt"), copies()), ("allow".to_owned(), 1));
+    // Beside a call that may still write what it runs, it is a question, and nothing is copied for a question.
+    assert_eq!(said("write", "frobnicate > look.sh"), "ask");
+    assert_eq!((said("beside", "rm more.txt && sh look.sh"), copies()), ("ask".to_owned(), 1));
+}
+
 /// A trusted project with these files in it, and calls that are answered and reported as done.
 struct Bench {
     home: Home,
