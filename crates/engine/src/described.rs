@@ -7,7 +7,8 @@ pub use crate::description::{Description, FileDescription, GitDescription, Track
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::path::{join, lexical, under};
 use crate::world::{
-    Content, Git, History, Identity, Kind, Look, McpTrust, REBUILDABLE, Settings, Shell, Stats, Tally, Tracking, World,
+    Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, REBUILDABLE, Repositories,
+    SessionView, Settings, Shell, Stats, Tally, Tracking,
 };
 
 /// A [`Description`] with its relative keys resolved.
@@ -113,13 +114,9 @@ fn second_work_tree<'d>(root: &str, directory: &'d str) -> Option<&'d str> {
     directory.get(..directory.len() - inner.len() + name.len())
 }
 
-impl World for DescribedWorld {
+impl Machine for DescribedWorld {
     fn home(&self) -> Option<&str> {
         self.description.home.as_deref()
-    }
-
-    fn project(&self) -> Option<&str> {
-        self.description.project.as_deref().or(self.git_root.as_deref())
     }
 
     fn temporary(&self) -> &[String] {
@@ -131,14 +128,6 @@ impl World for DescribedWorld {
         let is_root = |directory: &str| directory != "/var/tmp" && self.temp.iter().any(|temp| temp == directory);
         let is_own = |directory: &str| self.file(directory).is_some_and(|file| file.exists == Some(false));
         is_root(parent) || (self.temp.iter().any(|temp| under(parent, temp)) && is_own(parent))
-    }
-
-    fn scratch(&self) -> &[String] {
-        &self.description.scratch
-    }
-
-    fn project_trusted(&self) -> bool {
-        self.description.trusted.unwrap_or(true)
     }
 
     fn shell(&self) -> Shell {
@@ -196,32 +185,6 @@ impl World for DescribedWorld {
         !self.symlinks.is_empty()
     }
 
-    fn tracking(&self, path: &str) -> Tracking {
-        let (Some(git), Some(root)) = (&self.description.git, &self.git_root) else { return Tracking::Outside };
-        if !under(path, root) {
-            return Tracking::Outside;
-        }
-        let clean = if git.clean.unwrap_or(true) { Tracking::Clean } else { Tracking::Modified };
-        if let Some(file) = self.file(path) {
-            if file.exists == Some(false) {
-                return Tracking::Untracked;
-            }
-            match file.tracked {
-                Some(true) => return clean,
-                Some(false) if self.ignored_tracking(git, path).is_none() => return Tracking::Untracked,
-                Some(false) | None => {}
-            }
-        }
-        if let Some(tracking) = self.ignored_tracking(git, path) {
-            return tracking;
-        }
-        match &self.tracked {
-            None => clean,
-            Some(paths) if paths.iter().any(|known| under(path, known) || under(known, path)) => clean,
-            Some(_) => Tracking::Untracked,
-        }
-    }
-
     fn content(&self, path: &str, limit: usize) -> Content {
         match self.file(path) {
             Some(file) if file.exists == Some(false) => Content::Missing,
@@ -229,6 +192,11 @@ impl World for DescribedWorld {
             Some(FileDescription { content: Some(content), .. }) => Content::Text(content.clone()),
             Some(_) | None => Content::Unlisted,
         }
+    }
+
+    fn stats(&self, path: &str) -> Option<Stats> {
+        let size = self.file(path)?.size?;
+        Some(Stats { size, mode: None, modified: None, age: None })
     }
 
     fn tally(&self, path: &str) -> Tally {
@@ -239,18 +207,6 @@ impl World for DescribedWorld {
             return Tally::Counted { files, bytes, unrestorable, unrestorable_bytes };
         }
         Tally::Unknown
-    }
-
-    fn tracked_files(&self, _directory: &str, below: &str) -> Option<Vec<String>> {
-        let is_tracked = |path: &&String| matches!(self.tracking(path), Tracking::Clean | Tracking::Modified);
-        let listed = self.files.keys().filter(|path| under(path, below)).filter(is_tracked);
-        let named = self.tracked.iter().flatten().filter(|path| under(path, below) && !self.files.contains_key(*path));
-        Some(listed.chain(named).cloned().collect())
-    }
-
-    fn stats(&self, path: &str) -> Option<Stats> {
-        let size = self.file(path)?.size?;
-        Some(Stats { size, mode: None, modified: None, age: None })
     }
 
     fn entries(&self, directory: &str) -> Option<Vec<String>> {
@@ -288,8 +244,62 @@ impl World for DescribedWorld {
         self.description.complete
     }
 
-    fn is_busy(&self) -> bool {
-        self.description.busy
+    fn program(&self, name: &str) -> Identity {
+        if !name.contains('/') {
+            return Identity::Trusted(name.to_owned());
+        }
+        let is_managed = crate::place::is_program_directory(name);
+        let in_project = self.project().is_some_and(|project| under(name, project));
+        let listed = self.file(name).filter(|file| file.sha256.is_some() && !in_project);
+        if listed.is_some_and(|file| file.changed_since_trust) {
+            return if is_managed { Identity::Changed(name.to_owned()) } else { Identity::Exchanged(name.to_owned()) };
+        }
+        if is_managed || listed.is_some() {
+            return Identity::Trusted(name.to_owned());
+        }
+        match self.project() {
+            Some(project) if under(name, project) => Identity::Project(name.to_owned()),
+            Some(_) | None => Identity::Unlisted(name.to_owned()),
+        }
+    }
+
+    fn dependents(&self, path: &str) -> Option<u32> {
+        self.file(path).and_then(|file| file.dependents)
+    }
+}
+
+impl Repositories for DescribedWorld {
+    fn tracking(&self, path: &str) -> Tracking {
+        let (Some(git), Some(root)) = (&self.description.git, &self.git_root) else { return Tracking::Outside };
+        if !under(path, root) {
+            return Tracking::Outside;
+        }
+        let clean = if git.clean.unwrap_or(true) { Tracking::Clean } else { Tracking::Modified };
+        if let Some(file) = self.file(path) {
+            if file.exists == Some(false) {
+                return Tracking::Untracked;
+            }
+            match file.tracked {
+                Some(true) => return clean,
+                Some(false) if self.ignored_tracking(git, path).is_none() => return Tracking::Untracked,
+                Some(false) | None => {}
+            }
+        }
+        if let Some(tracking) = self.ignored_tracking(git, path) {
+            return tracking;
+        }
+        match &self.tracked {
+            None => clean,
+            Some(paths) if paths.iter().any(|known| under(path, known) || under(known, path)) => clean,
+            Some(_) => Tracking::Untracked,
+        }
+    }
+
+    fn tracked_files(&self, _directory: &str, below: &str) -> Option<Vec<String>> {
+        let is_tracked = |path: &&String| matches!(self.tracking(path), Tracking::Clean | Tracking::Modified);
+        let listed = self.files.keys().filter(|path| under(path, below)).filter(is_tracked);
+        let named = self.tracked.iter().flatten().filter(|path| under(path, below) && !self.files.contains_key(*path));
+        Some(listed.chain(named).cloned().collect())
     }
 
     fn git(&self, directory: &str) -> Option<Git> {
@@ -362,41 +372,15 @@ impl World for DescribedWorld {
     fn is_rebasing(&self, _directory: &str) -> bool {
         false
     }
+}
 
-    fn arrival(&self, path: &str) -> Option<Arrival> {
-        let root = self.git_root.as_deref().unwrap_or("/");
-        let nested = self.description.git.iter().flat_map(|git| &git.nested).map(|nested| lexical(&join(root, nested)));
-        let brought = |(place, file): (&String, &FileDescription)| {
-            (file.arrived && under(path, place)).then(|| Arrival::Brought(place.clone()))
-        };
-        nested
-            .filter(|nested| under(path, nested))
-            .map(Arrival::Repository)
-            .next()
-            .or_else(|| self.files.iter().find_map(brought))
+impl Configured for DescribedWorld {
+    fn project(&self) -> Option<&str> {
+        self.description.project.as_deref().or(self.git_root.as_deref())
     }
 
-    fn dependents(&self, path: &str) -> Option<u32> {
-        self.file(path).and_then(|file| file.dependents)
-    }
-
-    fn program(&self, name: &str) -> Identity {
-        if !name.contains('/') {
-            return Identity::Trusted(name.to_owned());
-        }
-        let is_managed = crate::place::is_program_directory(name);
-        let in_project = self.project().is_some_and(|project| under(name, project));
-        let listed = self.file(name).filter(|file| file.sha256.is_some() && !in_project);
-        if listed.is_some_and(|file| file.changed_since_trust) {
-            return if is_managed { Identity::Changed(name.to_owned()) } else { Identity::Exchanged(name.to_owned()) };
-        }
-        if is_managed || listed.is_some() {
-            return Identity::Trusted(name.to_owned());
-        }
-        match self.project() {
-            Some(project) if under(name, project) => Identity::Project(name.to_owned()),
-            Some(_) | None => Identity::Unlisted(name.to_owned()),
-        }
+    fn project_trusted(&self) -> bool {
+        self.description.trusted.unwrap_or(true)
     }
 
     fn mcp(&self, _server: &str, _tool: &str) -> McpTrust {
@@ -406,6 +390,28 @@ impl World for DescribedWorld {
             (false, Some(false)) => McpTrust::Untrusted,
             (false, None) => McpTrust::Configured,
         }
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn own_programs(&self) -> &'static [u8] {
+        self.own_programs
+    }
+
+    fn redaction_key(&self) -> [u8; 16] {
+        [0; 16]
+    }
+}
+
+impl SessionView for DescribedWorld {
+    fn scratch(&self) -> &[String] {
+        &self.description.scratch
+    }
+
+    fn is_busy(&self) -> bool {
+        self.description.busy
     }
 
     fn session_process(&self, pid: u32) -> bool {
@@ -431,19 +437,22 @@ impl World for DescribedWorld {
         self.files.iter().filter(|(_, file)| changed(file)).map(|(path, _)| path.clone()).collect()
     }
 
+    fn arrival(&self, path: &str) -> Option<Arrival> {
+        let root = self.git_root.as_deref().unwrap_or("/");
+        let nested = self.description.git.iter().flat_map(|git| &git.nested).map(|nested| lexical(&join(root, nested)));
+        let brought = |(place, file): (&String, &FileDescription)| {
+            (file.arrived && under(path, place)).then(|| Arrival::Brought(place.clone()))
+        };
+        nested
+            .filter(|nested| under(path, nested))
+            .map(Arrival::Repository)
+            .next()
+            .or_else(|| self.files.iter().find_map(brought))
+    }
+}
+
+impl Memory for DescribedWorld {
     fn override_rate(&self, pattern: &str) -> Option<f64> {
         self.description.override_rate.get(pattern).copied()
-    }
-
-    fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    fn own_programs(&self) -> &'static [u8] {
-        self.own_programs
-    }
-
-    fn redaction_key(&self) -> [u8; 16] {
-        [0; 16]
     }
 }

@@ -61,7 +61,7 @@ pub enum Kind {
     Missing,
     File,
     Directory,
-    /// A symbolic link; [`World::link`] says where it leads.
+    /// A symbolic link; [`Machine::link`] says where it leads.
     Link,
     /// A device, socket or pipe.
     Special,
@@ -227,22 +227,15 @@ pub struct Settings {
     pub strict: bool,
 }
 
-/// The machine, as far as the engine may ask.
-///
-/// Paths that are passed in are absolute and free of `.` and `..`.
-pub trait World {
+/// The disk, the environment and the programs of the machine.
+pub trait Machine {
     fn home(&self) -> Option<&str>;
-    /// The root of the work tree that the agent works in.
-    fn project(&self) -> Option<&str>;
     /// Directories for temporary files of everybody.
     fn temporary(&self) -> &[String];
     /// Every directory between the temporary directory and this path is the user's own, or is yet to be made.
     fn is_own_temporary(&self, _path: &str) -> bool {
         false
     }
-    /// Directories that belong to the agent alone.
-    fn scratch(&self) -> &[String];
-    fn project_trusted(&self) -> bool;
     /// The shell to which the agent hands its commands.
     fn shell(&self) -> Shell {
         Shell::Bash
@@ -262,15 +255,7 @@ pub trait World {
     fn may_have_links(&self) -> bool {
         true
     }
-    fn tracking(&self, path: &str) -> Tracking;
     fn content(&self, path: &str, limit: usize) -> Content;
-    /// The last commit holds the file as it is tracked, so that git brings back exactly that.
-    fn is_committed(&self, _path: &str) -> bool {
-        true
-    }
-    /// The files that the repository around `directory` tracks at or below `below`, as absolute paths, whether they are there or
-    /// not; `None` if there are too many or that is not known.
-    fn tracked_files(&self, directory: &str, below: &str) -> Option<Vec<String>>;
     /// Size, permissions and last change of what lies at the path itself; `None` if not known.
     fn stats(&self, _path: &str) -> Option<Stats> {
         None
@@ -288,10 +273,24 @@ pub trait World {
     fn lists_everything(&self) -> bool {
         true
     }
-    /// Another call of the session may be at work, so that the disk may change before this one runs.
-    fn is_busy(&self) -> bool {
-        false
+    /// Which file `name` stands for; a name with a slash is an absolute path.
+    fn program(&self, name: &str) -> Identity;
+    /// How many files of the project import this one; `None` if nobody knows, or finding out would take too long.
+    fn dependents(&self, _path: &str) -> Option<u32> {
+        None
     }
+}
+
+/// What git knows and would write.
+pub trait Repositories {
+    fn tracking(&self, path: &str) -> Tracking;
+    /// The last commit holds the file as it is tracked, so that git brings back exactly that.
+    fn is_committed(&self, _path: &str) -> bool {
+        true
+    }
+    /// The files that the repository around `directory` tracks at or below `below`, as absolute paths, whether they are there or
+    /// not; `None` if there are too many or that is not known.
+    fn tracked_files(&self, directory: &str, below: &str) -> Option<Vec<String>>;
     fn git(&self, directory: &str) -> Option<Git>;
     /// The work trees of other repositories that git looks into from this one, as absolute paths; `None` if not known.
     fn submodules(&self, _root: &str) -> Option<Vec<String>> {
@@ -304,20 +303,43 @@ pub trait World {
     fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool;
     /// A rebase has begun there, of a branch that is not the default one.
     fn is_rebasing(&self, directory: &str) -> bool;
-    /// The path belongs to something that came into the project and that nobody has trusted.
-    fn arrival(&self, path: &str) -> Option<Arrival>;
-    /// How many files of the project import this one; `None` if nobody knows, or finding out would take too long.
-    fn dependents(&self, _path: &str) -> Option<u32> {
-        None
-    }
-    /// Which file `name` stands for; a name with a slash is an absolute path.
-    fn program(&self, name: &str) -> Identity;
+}
+
+/// What the user trusts and has configured.
+pub trait Configured {
+    /// The root of the work tree that the agent works in.
+    fn project(&self) -> Option<&str>;
+    fn project_trusted(&self) -> bool;
     fn mcp(&self, server: &str, tool: &str) -> McpTrust;
+    /// What the user's trusted configuration says about paths and hosts.
+    fn settings(&self) -> &Settings;
+    /// The user's own program files, packed and checked; they add to what is built in and replace nothing.
+    fn own_programs(&self) -> &'static [u8] {
+        &[]
+    }
+    /// Keys the hashes that stand for redacted secrets.
+    fn redaction_key(&self) -> [u8; 16];
+}
+
+/// What the session at hand has done so far, and what came into the project with it.
+pub trait SessionView {
+    /// Directories that belong to the agent alone.
+    fn scratch(&self) -> &[String];
+    /// Another call of the session may be at work, so that the disk may change before this one runs.
+    fn is_busy(&self) -> bool {
+        false
+    }
     /// The process belongs to this session.
     fn session_process(&self, pid: u32) -> bool;
     fn history(&self) -> History;
     /// Files that changed since the project was trusted, or were written in this session, other than by plain edits.
     fn changed_files(&self) -> Vec<String>;
+    /// The path belongs to something that came into the project and that nobody has trusted.
+    fn arrival(&self, path: &str) -> Option<Arrival>;
+}
+
+/// What people answered to similar calls before.
+pub trait Memory {
     /// The share of overrides, from 0 to 1, of a pattern that a person accepted as asked about too much; `None` for others.
     fn override_rate(&self, pattern: &str) -> Option<f64>;
     /// What that share is made of, where it is known.
@@ -328,12 +350,11 @@ pub trait World {
     fn observed_overrides(&self, _pattern: &str) -> Option<f64> {
         None
     }
-    /// What the user's trusted configuration says about paths and hosts.
-    fn settings(&self) -> &Settings;
-    /// The user's own program files, packed and checked; they add to what is built in and replace nothing.
-    fn own_programs(&self) -> &'static [u8] {
-        &[]
-    }
-    /// Keys the hashes that stand for redacted secrets.
-    fn redaction_key(&self) -> [u8; 16];
 }
+
+/// Everything that the engine may ask, answered by one machine.
+///
+/// Paths that are passed in are absolute and free of `.` and `..`.
+pub trait World: Machine + Repositories + Configured + SessionView + Memory {}
+
+impl<T: Machine + Repositories + Configured + SessionView + Memory> World for T {}

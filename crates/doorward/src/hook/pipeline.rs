@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
-use doorward_engine::{Mode, Policy, ToolCall, World};
+use doorward_engine::{Configured, Mode, Policy, ToolCall};
 
 use super::recorded::Recorded;
 use super::waiting::{self, Answer};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use doorward_engine::path::{Follow, resolve};
-use doorward_engine::{Tally, Tracking, World};
+use doorward_engine::{Machine, Repositories, Tally, Tracking};
 
 use crate::machine::paths::Places;
 use crate::machine::world::chance;

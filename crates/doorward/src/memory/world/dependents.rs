@@ -112,7 +112,7 @@ mod tests {
         }
 
         fn count(&self, name: &str) -> Option<u32> {
-            use doorward_engine::World;
+            use doorward_engine::Machine;
             let root = self.base.path().canonicalize().unwrap().to_str().unwrap().to_owned();
             let world = DiskWorld::new(&Places::at(&root), &root, Some(root.clone()), &Loaded::default());
             world.dependents(&format!("{root}/{name}"))

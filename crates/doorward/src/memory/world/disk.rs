@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
-    AcceptedHistory, Arrival, Content, Git, GitWrite, History, Identity, Kind, Look, McpTrust, Rewrite, Settings,
-    Shell, Stats, Tally, Tracking, World,
+    AcceptedHistory, Arrival, Configured, Content, Git, GitWrite, History, Identity, Kind, Look, Machine, McpTrust,
+    Memory, Repositories, Rewrite, SessionView, Settings, Shell, Stats, Tally, Tracking,
 };
 
 use crate::machine::clock::now_ms;
@@ -246,13 +246,9 @@ fn managed_at() -> Option<SystemTime> {
     std::fs::symlink_metadata(crate::policy::load::MANAGED).ok().map(|found| files::changed(&found))
 }
 
-impl World for DiskWorld {
+impl Machine for DiskWorld {
     fn home(&self) -> Option<&str> {
         Some(&self.home)
-    }
-
-    fn project(&self) -> Option<&str> {
-        self.project.as_deref()
     }
 
     fn temporary(&self) -> &[String] {
@@ -261,14 +257,6 @@ impl World for DiskWorld {
 
     fn is_own_temporary(&self, path: &str) -> bool {
         !self.is_distant(path) && temporary::is_own_below(path, &temporary::fleeting())
-    }
-
-    fn scratch(&self) -> &[String] {
-        &self.scratch
-    }
-
-    fn project_trusted(&self) -> bool {
-        self.is_trusted
     }
 
     fn shell(&self) -> Shell {
@@ -320,21 +308,12 @@ impl World for DiskWorld {
         std::fs::read_link(path).ok()?.into_os_string().into_string().ok()
     }
 
-    fn tracking(&self, path: &str) -> Tracking {
-        match self.look(path).kind {
-            Kind::Directory => self.directory_tracking(path),
-            Kind::Unreadable => Tracking::Unknown,
-            Kind::Missing | Kind::File | Kind::Link | Kind::Special | Kind::Unlisted => self.file_tracking(path),
-        }
-    }
-
-    fn is_committed(&self, path: &str) -> bool {
-        let parent = path.rsplit_once('/').map_or("/", |(parent, _)| parent);
-        self.repository(parent).is_some_and(|repository| repository.is_committed(path))
-    }
-
     fn content(&self, path: &str, limit: usize) -> Content {
         if self.is_distant(path) { Content::Unreadable } else { files::content(path, limit) }
+    }
+
+    fn stats(&self, path: &str) -> Option<Stats> {
+        if self.is_distant(path) { None } else { files::stats(path) }
     }
 
     fn tally(&self, path: &str) -> Tally {
@@ -349,55 +328,12 @@ impl World for DiskWorld {
         tally
     }
 
-    fn tracked_files(&self, directory: &str, below: &str) -> Option<Vec<String>> {
-        match self.repository(directory) {
-            Some(repository) => repository.tracked_files(below),
-            None => Some(Vec::new()),
-        }
-    }
-
-    fn stats(&self, path: &str) -> Option<Stats> {
-        if self.is_distant(path) { None } else { files::stats(path) }
-    }
-
     fn entries(&self, directory: &str) -> Option<Vec<String>> {
         if self.is_distant(directory) { None } else { files::entries(directory) }
     }
 
     fn below(&self, directory: &str) -> Option<Vec<(String, Kind)>> {
         if self.is_distant(directory) { None } else { files::below(directory) }
-    }
-
-    fn is_busy(&self) -> bool {
-        self.session.as_ref().is_some_and(|session| session.is_busy())
-    }
-
-    fn git(&self, directory: &str) -> Option<Git> {
-        self.repository(directory).map(|repository| repository.describe())
-    }
-
-    fn submodules(&self, root: &str) -> Option<Vec<String>> {
-        self.repository(root)?.submodules()
-    }
-
-    fn rewrites(&self, write: &GitWrite) -> Rewrite {
-        self.find_rewrites(write)
-    }
-
-    fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {
-        self.is_rewritable(directory, branch, since)
-    }
-
-    fn is_rebasing(&self, directory: &str) -> bool {
-        self.rebases(directory)
-    }
-
-    fn arrival(&self, path: &str) -> Option<Arrival> {
-        self.find_arrival(path)
-    }
-
-    fn dependents(&self, path: &str) -> Option<u32> {
-        self.sources.count(path, self)
     }
 
     fn program(&self, name: &str) -> Identity {
@@ -419,8 +355,86 @@ impl World for DiskWorld {
         identity
     }
 
+    fn dependents(&self, path: &str) -> Option<u32> {
+        self.sources.count(path, self)
+    }
+}
+
+impl Repositories for DiskWorld {
+    fn tracking(&self, path: &str) -> Tracking {
+        match self.look(path).kind {
+            Kind::Directory => self.directory_tracking(path),
+            Kind::Unreadable => Tracking::Unknown,
+            Kind::Missing | Kind::File | Kind::Link | Kind::Special | Kind::Unlisted => self.file_tracking(path),
+        }
+    }
+
+    fn is_committed(&self, path: &str) -> bool {
+        let parent = path.rsplit_once('/').map_or("/", |(parent, _)| parent);
+        self.repository(parent).is_some_and(|repository| repository.is_committed(path))
+    }
+
+    fn tracked_files(&self, directory: &str, below: &str) -> Option<Vec<String>> {
+        match self.repository(directory) {
+            Some(repository) => repository.tracked_files(below),
+            None => Some(Vec::new()),
+        }
+    }
+
+    fn git(&self, directory: &str) -> Option<Git> {
+        self.repository(directory).map(|repository| repository.describe())
+    }
+
+    fn submodules(&self, root: &str) -> Option<Vec<String>> {
+        self.repository(root)?.submodules()
+    }
+
+    fn rewrites(&self, write: &GitWrite) -> Rewrite {
+        self.find_rewrites(write)
+    }
+
+    fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {
+        self.is_rewritable(directory, branch, since)
+    }
+
+    fn is_rebasing(&self, directory: &str) -> bool {
+        self.rebases(directory)
+    }
+}
+
+impl Configured for DiskWorld {
+    fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    fn project_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
     fn mcp(&self, server: &str, _tool: &str) -> McpTrust {
         mcp::trust_in(server, &self.trust, &self.home, self.project.as_deref())
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn own_programs(&self) -> &'static [u8] {
+        self.own_programs
+    }
+
+    fn redaction_key(&self) -> [u8; 16] {
+        *self.key.get_or_init(|| crate::machine::key::redaction(&self.state))
+    }
+}
+
+impl SessionView for DiskWorld {
+    fn scratch(&self) -> &[String] {
+        &self.scratch
+    }
+
+    fn is_busy(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.is_busy())
     }
 
     fn session_process(&self, pid: u32) -> bool {
@@ -443,6 +457,12 @@ impl World for DiskWorld {
         self.changed.get_or_init(walk).clone()
     }
 
+    fn arrival(&self, path: &str) -> Option<Arrival> {
+        self.find_arrival(path)
+    }
+}
+
+impl Memory for DiskWorld {
     fn override_rate(&self, pattern: &str) -> Option<f64> {
         self.accepted_history(pattern).map(|past| past.rate())
     }
@@ -455,17 +475,5 @@ impl World for DiskWorld {
 
     fn observed_overrides(&self, pattern: &str) -> Option<f64> {
         self.session.as_ref()?.observed_overrides(pattern)
-    }
-
-    fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    fn own_programs(&self) -> &'static [u8] {
-        self.own_programs
-    }
-
-    fn redaction_key(&self) -> [u8; 16] {
-        *self.key.get_or_init(|| crate::machine::key::redaction(&self.state))
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use doorward_engine::{Content, Kind, Tally, Tracking, World};
+use doorward_engine::{Content, Kind, Machine, Repositories, Tally, Tracking};
 
 use crate::machine::paths::Places;
 use crate::machine::world::project_root;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use doorward_engine::{Content, Kind, Tally, Tracking, World};
+use doorward_engine::{Configured, Content, Kind, Machine, Repositories, Tally, Tracking};
 use tempfile::TempDir;
 
 use crate::machine::paths::Places;
