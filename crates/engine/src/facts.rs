@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part};
-use crate::review::Review;
+use crate::reviewed::Review;
+use crate::world::AcceptedHistory;
 
 /// A flow from one part of the command to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,26 +57,6 @@ pub struct Intent {
     /// The call crosses something that the user said not to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<String>,
-}
-
-/// How often calls of a pattern were let run, where a person accepted that it counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AcceptedHistory {
-    /// So many people let run in 30 days …
-    pub let_run: u32,
-    /// … of so many.
-    pub decisions: u32,
-    /// The day on which a person accepted it.
-    pub on: String,
-}
-
-impl AcceptedHistory {
-    /// The share that people let run.
-    pub fn rate(&self) -> f64 {
-        // Counts of an older version know no approvals, so that there may seem to be more overrides than decisions.
-        f64::from(self.let_run) / f64::from(self.decisions.max(self.let_run).max(1))
-    }
 }
 
 /// Counts of this session and of the past.

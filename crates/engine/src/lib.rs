@@ -27,6 +27,8 @@ mod described;
 mod description;
 mod effect;
 pub mod example;
+#[doc(hidden)]
+pub mod examples_check;
 mod facts;
 pub mod imports;
 mod incoming;
@@ -35,6 +37,7 @@ mod judge;
 pub mod knowledge;
 mod layer1;
 pub mod layer2;
+mod lexical;
 mod limits;
 mod matrix;
 mod network;
@@ -42,11 +45,13 @@ mod observe;
 #[doc(hidden)]
 pub mod path;
 mod pattern;
+mod permission_pattern;
 mod permissions;
 mod place;
 mod policy;
 mod retired;
 mod review;
+mod reviewed;
 mod rules;
 mod secret;
 pub mod snapshot;
@@ -63,7 +68,7 @@ pub use doorward_vocabulary::{
     Verdict,
 };
 pub use effect::{Amount, Effect, Part, Target};
-pub use facts::{AcceptedHistory, Counts, Directory, Facts, Flow, Intent, LeftRun};
+pub use facts::{Counts, Directory, Facts, Flow, Intent, LeftRun};
 pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 pub use intent::boundaries;
 pub use judge::{demanded_by, judge, judge_timed, verdict_without_retired};
@@ -76,12 +81,13 @@ pub use pattern::of as pattern_of;
 pub use permissions::{AcceptedCall, Pattern, Permissions, is_plain_word, kind, question, texts_of};
 pub use place::loads_by_itself;
 pub use policy::{Policy, Thresholds};
-pub use review::{Answer, REVIEWER_LISTS, REVIEWER_POLICY, Review};
+pub use review::{REVIEWER_LISTS, REVIEWER_POLICY};
+pub use reviewed::{Answer, Review};
 pub use rules::{OWN as OWN_RULES, holds};
 pub use secret::redact;
 pub use taint::{Taint, contacts, left_by};
 pub use verdict::{Classes, Confidence, Judgement, Opinion};
 pub use world::{
-    Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, REBUILDABLE, Repositories,
-    SessionView, Settings, Shell, Stats, Tally, Tracking, World,
+    AcceptedHistory, Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, REBUILDABLE,
+    Repositories, SessionView, Settings, Shell, Stats, Tally, Tracking, World,
 };

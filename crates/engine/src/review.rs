@@ -1,38 +1,17 @@
 //! What a language model answered about a call: a fact like any other, so that judging again asks no model.
 
-use doorward_vocabulary::{Clearance, Degree, Mode, Reversibility, Source, Verdict, words};
-use serde::{Deserialize, Serialize};
+use doorward_vocabulary::{Clearance, Degree, Mode, Reversibility, Source, Verdict};
 
 use crate::facts::Facts;
 use crate::policy::Policy;
-use crate::verdict::{Confidence, Opinion};
+use crate::reviewed::{Answer, Review};
+use crate::verdict::Opinion;
 
 /// What the reviewer is told to judge by; the lists stand where their names are in braces.
 pub const REVIEWER_POLICY: &str = include_str!("../model/reviewer.md");
 
 /// The built-in lists that the policy of the reviewer is filled with, as TOML.
 pub const REVIEWER_LISTS: &str = include_str!("../model/reviewer-lists.toml");
-
-words! {
-    /// How a reviewer answered.
-    Answer {
-        Allows = "allow" : "the call may run",
-        Declines = "block" : "a person should decide",
-        Unavailable = "unavailable" : "no answer that counts: missing, late, broken or malformed",
-    }
-}
-
-/// One answer, checked by whoever asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Review {
-    pub answer: Answer,
-    /// `provider/model`.
-    pub model: String,
-    /// In the reviewer's words, or what went wrong.
-    pub because: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<Confidence>,
-}
 
 /// Why the answer clears soft confirmations, if it does.
 pub fn clears(facts: &Facts, policy: &Policy) -> Option<String> {

@@ -79,7 +79,7 @@ fn subject<'f>(when: &When, facts: &'f Facts) -> Option<&'f Effect> {
 fn opinion(rule: &Rule, effect: &Effect, limit: Option<String>) -> Opinion {
     let mut because = format!("{}: {}", rule.what, effect.target.shown());
     because.extend(limit.map(|limit| format!(" ({limit})")));
-    if let Some((recipe, _)) = effect.by.split_once(crate::observe::RECIPE) {
+    if let Some((recipe, _)) = effect.by.split_once(crate::effect::RECIPE) {
         because.push_str(&format!(" (in `{recipe}`)"));
     }
     let clearance = rule.clears.unwrap_or(doorward_vocabulary::Clearance::Firm);

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::AcceptedHistory;
 use crate::incoming::{Arrival, GitWrite, Rewrite};
-use crate::permissions::Pattern;
+use serde::{Deserialize, Serialize};
+
+use crate::permission_pattern::Pattern;
 
 /// Directories that builds make, whatever the language.
 pub const REBUILDABLE: &[&str] = &[
@@ -90,7 +91,7 @@ pub enum Tracking {
 }
 
 /// The shell that runs a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shell {
     #[default]
@@ -105,7 +106,7 @@ pub enum Shell {
 impl Shell {
     /// The shell that a program is, by its name or path.
     pub fn named(program: &str) -> Option<Shell> {
-        match crate::path::name(program) {
+        match crate::lexical::name(program) {
             "bash" | "rbash" => Some(Shell::Bash),
             "zsh" | "rzsh" => Some(Shell::Zsh),
             "sh" | "dash" | "ash" => Some(Shell::Sh),
@@ -206,6 +207,26 @@ pub struct History {
     pub boundaries: Vec<String>,
     /// Why what happened before is not known for sure; such a call is put to a person.
     pub doubt: Option<String>,
+}
+
+/// How often calls of a pattern were let run, where a person accepted that it counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AcceptedHistory {
+    /// So many people let run in 30 days …
+    pub let_run: u32,
+    /// … of so many.
+    pub decisions: u32,
+    /// The day on which a person accepted it.
+    pub on: String,
+}
+
+impl AcceptedHistory {
+    /// The share that people let run.
+    pub fn rate(&self) -> f64 {
+        // Counts of an older version know no approvals, so that there may seem to be more overrides than decisions.
+        f64::from(self.let_run) / f64::from(self.decisions.max(self.let_run).max(1))
+    }
 }
 
 /// What the user's trusted configuration says about paths and hosts. Built-in lists come on top.

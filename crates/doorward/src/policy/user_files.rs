@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use doorward_engine::examples_check as check;
 use doorward_engine::knowledge::file::{Complaint, File};
-use doorward_engine::knowledge::{built_in, check, pack, program, rule};
+use doorward_engine::knowledge::{built_in, pack, program, rule};
 use doorward_engine::{Rule, Scorer};
 
 use crate::machine::checked_read;

@@ -1,6 +1,5 @@
 //! What doorward knows about programs and which rules it has: data files, packed at build time, read in place.
 
-pub mod check;
 pub mod file;
 pub mod notation;
 pub mod pack;

@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use super::code;
-use super::observer::{By, Observer, RECIPE};
+use super::observer::{By, Observer};
 use super::shell::field::Field;
 use super::shell::run::Runner;
 use super::shell::state::{State, WrittenFile};
 use super::stream::{Origin, Stream};
 use crate::call::{Change, ChangeKind, Tool};
+use crate::effect::RECIPE;
 use crate::effect::{Effect, Target};
 use crate::facts::{Facts, LeftRun};
 use crate::path;

@@ -37,7 +37,6 @@ use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
 use crate::world::World;
 use doorward_vocabulary::{Degree, Mark, Marks};
-pub(crate) use observer::RECIPE;
 use observer::{By, Observer};
 use shell::run::Runner;
 use shell::state::State;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope, Verdict};
 
 use crate::coverage::Coverage;
-use crate::effect::{Effect, Part, Target};
+use crate::effect::{Effect, Part, RECIPE, Target};
 use crate::facts::{Directory, Flow};
 use crate::knowledge::rule::{Rule, Stage};
 use crate::knowledge::{self, packed::Packed};
@@ -76,9 +76,6 @@ impl std::fmt::Debug for Observer<'_> {
             .finish_non_exhaustive()
     }
 }
-
-/// Stands between the recipe that a call runs and the program in it that does something.
-pub const RECIPE: &str = " › ";
 
 /// What was written down before something was looked at of which most does not count.
 #[derive(Debug)]

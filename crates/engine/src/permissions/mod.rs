@@ -1,16 +1,15 @@
 //! Patterns of the configuration that deny, ask or allow: `bash(git push --force*)`, `write(src/**)`.
 
 mod accepted;
-mod pattern;
 
 use crate::effect::{Effect, Target};
 use crate::facts::Facts;
+use crate::permission_pattern::FILE_TOOLS;
 use crate::verdict::Opinion;
 use doorward_vocabulary::{Clearance, Mark, Operation, Scope, Source};
-use pattern::FILE_TOOLS;
 
+pub use crate::permission_pattern::{Pattern, wildcard};
 pub use accepted::{AcceptedCall, is_plain_word, kind, question, texts_of};
-pub use pattern::{Pattern, wildcard};
 
 /// The three lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

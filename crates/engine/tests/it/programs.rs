@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use doorward_engine::knowledge::check;
+use doorward_engine::examples_check as check;
 use doorward_engine::knowledge::file::File;
 use doorward_engine::knowledge::program::{self, ProgramFile};
 use doorward_engine::knowledge::schema::{Flag, Role, Style, Takes};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use doorward_engine::Verdict;
-use doorward_engine::knowledge::check;
+use doorward_engine::examples_check as check;
 use doorward_engine::knowledge::file::File;
 use doorward_engine::knowledge::rule::{self, RuleExample, RuleFile};
 use doorward_engine::{DescribedWorld, Judgement, Policy, ToolCall, example, judge, observe, tool_from_json};

@@ -4,10 +4,11 @@
 use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::runner;
+use crate::effect::RECIPE;
 use crate::effect::{Effect, Target};
 use crate::facts::Flow;
 use crate::knowledge::rule::Rule;
-use crate::observe::observer::{By, RECIPE};
+use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::How;
 use crate::observe::shell::run::Runner;

@@ -22,7 +22,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 ];
 
 /// Tools whose primary argument is a path.
-pub(super) const FILE_TOOLS: &[&str] = &["read", "write", "edit", "search"];
+pub(crate) const FILE_TOOLS: &[&str] = &["read", "write", "edit", "search"];
 
 /// Tools that a pattern may name.
 const TOOLS: &[&str] = &[
@@ -149,7 +149,7 @@ impl Pattern {
         if !fixed.trim_start().contains(char::is_whitespace) {
             return Some("it does not name one program: put a space before the `*`");
         }
-        let does_anything = DOES_ANYTHING.contains(&crate::path::name(program));
+        let does_anything = DOES_ANYTHING.contains(&crate::lexical::name(program));
         let says_more = words.any(|word| !word.starts_with('-') && !word.contains('='));
         (does_anything && !says_more).then_some("the program does whatever its words say: name the subcommand")
     }
@@ -197,11 +197,11 @@ impl Pattern {
             None => argument,
         };
         let whole = match fixed.strip_prefix('~') {
-            Some(rest) => crate::path::join(home?, rest.trim_start_matches('/')),
+            Some(rest) => crate::lexical::join(home?, rest.trim_start_matches('/')),
             None if argument.starts_with('/') => fixed.to_owned(),
-            None => crate::path::join(project?, fixed),
+            None => crate::lexical::join(project?, fixed),
         };
-        Some(crate::path::lexical(&whole))
+        Some(crate::lexical::lexical(&whole))
     }
 
     /// The pattern leaves open what exactly it is about.
@@ -210,12 +210,12 @@ impl Pattern {
     }
 
     /// The pattern has no wildcard and is this call.
-    pub(super) fn is_exactly(&self, tool: &str, argument: &str) -> bool {
+    pub(crate) fn is_exactly(&self, tool: &str, argument: &str) -> bool {
         self.tool == tool && self.argument.as_deref() == Some(argument) && !argument.contains('*')
     }
 
     /// The pattern is about something below this directory.
-    pub(super) fn names_below(&self, tool: &str, directory: &str) -> bool {
+    pub(crate) fn names_below(&self, tool: &str, directory: &str) -> bool {
         let below = |argument: &str| {
             let argument = argument.trim_start_matches("./");
             argument.strip_prefix(directory.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
@@ -223,7 +223,7 @@ impl Pattern {
         (self.tool == "*" || self.tool == tool) && self.argument.as_deref().is_some_and(below)
     }
 
-    pub(super) fn matches(&self, tool: &str, argument: &str) -> bool {
+    pub(crate) fn matches(&self, tool: &str, argument: &str) -> bool {
         (self.tool == "*" || self.tool == tool)
             && self.argument.as_deref().is_none_or(|pattern| wildcard(pattern, argument))
     }

@@ -2,13 +2,13 @@
 
 use doorward_vocabulary::Mark;
 
-use super::file::Complaint;
-use super::program::{Example, ProgramFile};
-use super::rule::{Rule, RuleExample, RuleFile};
 use crate::call::{ToolCall, tool_from_json};
 use crate::described::DescribedWorld;
 use crate::effect::{Effect, Target};
 use crate::example;
+use crate::knowledge::file::Complaint;
+use crate::knowledge::program::{Example, ProgramFile};
+use crate::knowledge::rule::{Rule, RuleExample, RuleFile};
 use crate::observe::observe;
 
 /// What is wrong with the examples of a program file; `own` is the pack that it was put into, if it is not built in.
