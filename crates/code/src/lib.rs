@@ -1,4 +1,5 @@
 //! Inline Python and JavaScript to calls and imports. Knows nothing of risk.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 #![forbid(unsafe_code)]
 
 mod javascript;

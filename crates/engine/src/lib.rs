@@ -17,6 +17,7 @@
 //!
 //! A confirm is a question to a person and never a yes; where nobody can be asked it is a no. The engine keeps no record and
 //! takes no grants: whoever calls it writes down the [`Facts`] and the [`Judgement`] before anything runs.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 #![forbid(unsafe_code)]
 
 mod again;

@@ -1,4 +1,5 @@
 //! Text to command tree for POSIX shells: linear, bounded, fail-closed. Knows nothing of risk.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 #![forbid(unsafe_code)]
 
 mod arithmetic;

@@ -1,4 +1,5 @@
 //! The words that engine, ledger and edge share, as types. No logic, no input or output.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 #![forbid(unsafe_code)]
 
 mod coverage;
