@@ -1,4 +1,4 @@
-//! Every command a person can type, and where it leads.
+//! The command line: every command, and the function that runs it.
 
 use crate::hook::notifier;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crate::machine::paths;
 
 use crate::policy::config;
 
-/// Decides whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
+/// Decide whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
 #[command(name = "doorward", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct CommandLine {
@@ -24,119 +24,120 @@ pub struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Judge a call without running it: what the hook would answer here and now
+    /// Judge a call without running it: what would the hook answer here and now?
     ///
-    /// Counts the agent's mode, its session, your earlier answers and what can be copied first, and says which of them made the
-    /// difference; --bare, --world and --jsonl leave them out. Writes nothing.
+    /// Takes into account the agent's mode, its session, your earlier answers and what can be snapshotted first, and says which
+    /// of them made the difference. --bare, --world and --jsonl leave them out. Writes nothing.
     ///
-    /// Exit code: 0 approve, 10 confirm, 20 block, 2 if there was nothing to judge; always 0 with --jsonl.
+    /// Exit code: 0 approve, 10 confirm, 20 block, 2 nothing to judge; always 0 with --jsonl.
     Check(check::CheckArguments),
-    /// Play a recorded session of an agent through the real hook, in a scratch home; runs nothing
+    /// Play a recorded agent session through the real hook, in a scratch home; no call is run
     Demo(demo::DemoArguments),
-    /// List the rules, show one, or change what counts
+    /// List the rules, show one, or change which are active
     Rules(rules::RulesArguments),
-    /// Print what counts while nothing is configured
+    /// Print the default configuration
     Defaults,
-    /// Judge the calls in tables of Markdown files and compare the verdicts
+    /// Check expected verdicts written as tables in Markdown files
     ///
-    /// A table has the columns `call` and `verdict`, and `because` if you like. A call is a command in backticks, or
-    /// another tool's name before its main argument or JSON input in backticks. A verdict is approve, confirm, block, or
-    /// `at least confirm`. A fenced block opened with "json world" describes the machine for what follows. Exit code 1 if
-    /// a row is wrong.
+    /// A table has the columns `call` and `verdict`, and optionally `because`. A call is a command in backticks, or the name
+    /// of another tool followed by its main argument or JSON input in backticks. A verdict is approve, confirm, block, or
+    /// `at least confirm`. A fenced block that opens with "json world" describes the machine for the tables after it. Exit
+    /// code 1 if a row is wrong.
     Test(literate::TestArguments),
-    /// Ask, prove and export the record of what was decided
+    /// Search, verify and export the record of decisions
     Audit(audit::AuditArguments),
-    /// Install the hooks in the settings of agents, or take them out again
+    /// Install doorward's hooks in your agents' settings, or remove them
     Setup(setup::SetupArguments),
-    /// Answer one event of an agent: JSON on standard input, JSON on standard output
+    /// Answer one event from an agent: JSON on standard input, JSON on standard output
     ///
-    /// The agent runs this before each call. Whatever goes wrong, it exits with 2 and the call does not run.
+    /// The agent runs this before each call. On any failure it exits with 2, which blocks the call.
     Hook {
         agent: String,
-        /// Seconds that the agent waits for the answer; without it, a call never waits for a person
+        /// How many seconds the agent waits for an answer; without it, a call never waits for you
         #[arg(long, value_name = "SECONDS")]
         timeout: Option<u64>,
     },
-    /// Answer agents on a unix socket: one JSON object per line in, one out
+    /// Answer agents on a Unix socket: one JSON object per line in, one out
     ///
-    /// Speaks the words of `doorward hook generic` and answers nobody but the same user.
+    /// Uses the same JSON as `doorward hook generic`, and answers only the user who started it.
     Serve(serve::ServeArguments),
-    /// Show the configuration in force, where each value comes from, and what is the matter with it
+    /// Show the effective configuration, where each value comes from, and any problems
     Config(config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
     Trust(trust::TrustArguments),
-    /// Take trust back
+    /// Stop trusting something
     Untrust(trust::UntrustArguments),
-    /// Accept what the configuration loosened, in running sessions too; only a person may
+    /// Accept what a configuration change loosened, in running sessions too (not for agents)
     ///
-    /// What a file loosens has no effect before; what it tightens counts at once. `doorward config` names what waits.
+    /// Until you do, changes that loosen something have no effect; changes that tighten something apply at once.
+    /// `doorward config` lists what is waiting.
     Reload,
-    /// List the calls that wait for a person's answer, or show one
+    /// List the calls waiting for your answer, or show one
     Pending(grants::PendingArguments),
-    /// Let exactly this call run once; only a person may
+    /// Let exactly this call run once (not for agents)
     ///
-    /// Shows the call and asks at the terminal. What a rule blocks wants its target typed; the gravest want it typed twice, at
-    /// least 30 seconds apart; at most five calls an hour that a rule blocks. The grant is good for ten minutes, and only while the call, its directory, the files it names
-    /// and the rules are what they were.
+    /// Shows the call and asks at the terminal. To approve a call that a rule blocks, you type its target; for the most
+    /// dangerous ones, twice, at least 30 seconds apart. You can override at most five such blocks an hour. The grant is valid
+    /// for ten minutes, as long as the call, its directory, the files it names and the rules stay the same.
     ///
-    /// Exit code: 0 approved, 3 the first of two steps was made, 1 not approved.
+    /// Exit code: 0 approved, 3 first of two steps done, 1 not approved.
     Approve(grants::ApproveArguments),
-    /// Refuse a call, or take back a yes; only a person may
+    /// Refuse a call, or withdraw an approval (not for agents)
     Refuse(grants::RefuseArguments),
-    /// Show the calls that wait, live, and answer them with a key; only a person may
+    /// Watch the calls waiting for you and answer them with one key (not for agents)
     ///
-    /// y approves and n refuses what one key may answer. What a rule blocks wants its target typed, the gravest twice, at least
-    /// 30 seconds apart. A key counts only for a call that was on the screen for 0.3 seconds, and an approval only after the
-    /// call was shown to its end.
+    /// y approves and n refuses. To approve a call that a rule blocks, you type its target; for the most dangerous ones, twice,
+    /// at least 30 seconds apart. A key counts only once a call has been on screen for 0.3 seconds, and you can approve a long
+    /// call only after scrolling to its end.
     Review,
-    /// Show modes, trust, counts, the last decision, recent denials, and what is overdue
+    /// Show modes, trust, counts, the last decision, recent denials, and anything overdue
     Status(status::StatusArguments),
-    /// List the last calls that were blocked
+    /// List the most recently blocked calls
     Denials(status::DenialsArguments),
-    /// Set the denial counters of sessions back; only a person may
+    /// Reset the denial counters of sessions (not for agents)
     ///
-    /// After 3 denials in a row, or 20 in a session, every call is put to a person. This clears those counters and nothing
+    /// After 3 denials in a row, or 20 in a session, doorward asks you about every call. This resets those counters and nothing
     /// else: rules, taint and boundaries stay.
     Reset(status::ResetArguments),
-    /// What was overridden three times in seven days and wants a review
+    /// List patterns you keep overriding (3 times in 7 days), with a rule that would stop the question
     Tickets(status::TicketsArguments),
-    /// Review the record for drifts, and propose what a person may accept
+    /// Review the record for drift and propose changes for you to accept
     Tune(tune::TuneArguments),
     /// Judge recorded decisions again and show every verdict that would change
     ///
-    /// What was observed is on record, so another policy can be tried on it: nothing is run and nothing is asked. Without a
-    /// policy to try, the one in force has to give what is on record. Changes of hosts, paths, trust and programs change what is
-    /// observed, which is not judged again.
+    /// The record keeps the facts of each call, so you can try another policy on them; nothing is run and you are asked nothing.
+    /// Without another policy, it checks that the current one still gives the recorded verdicts. Changes to hosts, paths, trust
+    /// and programs change the facts themselves, so replay can't show their effect.
     ///
-    /// Exit code: 0 nothing gets laxer, or --accept was given; 1 something does; 2 it could not be looked at.
+    /// Exit code: 0 nothing gets laxer, or --accept was given; 1 something gets laxer; 2 the check failed.
     Replay(replay::ReplayArguments),
-    /// Say how a decision turned out: regretted, a nuisance, or fine; only a person may
+    /// Say how a decision turned out: regretted, a nuisance, or fine (not for agents)
     Flag(outcomes::FlagArguments),
-    /// Show rates, counts and durations of what was decided
+    /// Show rates, counts and durations of decisions
     ///
-    /// Durations by stage: `observe` looks at the machine, `judge` asks rules and matrix, `score` is the scorer of layer 2 by
-    /// itself where it ran, `review` the reviewer.
+    /// Durations by stage: `observe` looks at the machine, `judge` applies rules and matrix, `score` is the layer 2 scorer
+    /// alone, where it ran, and `review` is the reviewer.
     Metrics(metrics::MetricsArguments),
-    /// List what wants attention, or say that it is dealt with
+    /// List alerts, or mark one as seen or resolved
     ///
-    /// Exit code: 0 nothing stands, 1 something does.
+    /// Exit code: 0 no open alerts, 1 at least one.
     Alerts(alerts::AlertsArguments),
-    /// Judge the calls in your agents' own transcripts; installs nothing and records nothing
+    /// Judge the calls in your agents' past transcripts; installs nothing and records nothing
     ///
-    /// Reads what Claude Code, Codex, Gemini CLI, Pi and OpenCode wrote down, and shows how many calls would have been silent,
-    /// asked about and blocked, and which rule would silence what is asked about most.
+    /// Reads the transcripts of Claude Code, Codex, Gemini CLI, Pi and OpenCode and shows how many calls doorward would have
+    /// approved, asked about and blocked, and which rules would remove the most frequent questions.
     Preview(preview::PreviewArguments),
-    /// Look whether the guard is really in the path of each agent, and what weakens it
+    /// Check that every agent really goes through doorward, and find anything that weakens it
     ///
-    /// Exit code: 0 nothing is wrong, 1 something is, 2 it could not be looked at.
+    /// Exit code: 0 no problems, 1 problems found, 2 the check failed.
     Doctor(doctor::DoctorArguments),
-    /// Hold the transcripts of agents against the record: a call that ran without one raises an alert
+    /// Compare agents' transcripts with the record; a call that ran unrecorded raises an alert
     ///
-    /// Exit code: 0 every call is on record, 1 one is not.
+    /// Exit code: 0 every call is on record, 1 at least one is not.
     Reconcile(reconcile::ReconcileArguments),
-    /// Sum up a session: calls, questions, blocks, hosts, files
+    /// Summarize a session: calls, questions, blocks, hosts, files
     Digest(digest::DigestArguments),
-    /// Tell a person about a call, or look for alerts and tell about them, in the ways that the configuration names
+    /// Notify the user about a call, or check for alerts and notify about those, as configured
     #[command(hide = true)]
     Notify {
         #[arg(required_unless_present = "look")]
@@ -145,22 +146,21 @@ enum Command {
         #[arg(long, value_name = "OCCASION", conflicts_with = "id")]
         look: Option<notifier::Occasion>,
     },
-    /// Write the design document of this installation: eight sections, from the live configuration and record
+    /// Write a report on this installation: eight sections, from the live configuration and record
     ///
-    /// Markdown unless the file ends in `.html`. Every figure names the command that prints it.
+    /// Markdown, unless the file name ends in `.html`. Every figure names the command that prints it.
     Report(report::ReportArguments),
-    /// Bring back what a call deleted or overwrote; only a person may
+    /// Restore what a call deleted or overwrote (not for agents)
     ///
-    /// Shows what would change and asks. What it overwrites is copied first, so that it can be taken back itself.
+    /// Shows what would change and asks first. Anything it overwrites is snapshotted too, so you can undo the undo.
     Undo(snapshots::UndoArguments),
-    /// List, show, prove and remove the copies that `doorward undo` brings back
+    /// List, show, verify and prune the snapshots that `doorward undo` restores from
     Snapshots(snapshots::SnapshotsArguments),
-    /// Train, test and describe the risk model of layer 2; choose and compare language models that may review what it leaves
-    /// open
+    /// Train, test and describe the layer 2 risk model; choose and compare language models as reviewers
     Model(model::ModelArguments),
-    /// Let agents, rules and thresholds go in stages: confirm-all, shadow, canary, auto
+    /// Roll out agents, rules and thresholds in stages: confirm-all, shadow, canary, auto
     Rollout(rollout::RolloutArguments),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions { shell: clap_complete::Shell },
     /// Print a manual page, or install all of them
     Man(manual::ManArguments),
@@ -232,7 +232,7 @@ pub fn command_line() -> ExitCode {
         }
     };
     if let (false, Ok(places)) = (is_notifier, paths::Places::find()) {
-        // What a person's command put on record may be an alert.
+        // What the command recorded may have raised an alert.
         drop(notifier::look(&places));
     }
     code
@@ -242,7 +242,7 @@ fn report(error: &anyhow::Error) {
     use std::io::Write;
     let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     let text = format!("{error:#}");
-    // There is nobody left to tell if standard error is gone.
+    // If standard error is gone, there is nowhere left to report to.
     let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {}", crate::machine::visible(&text));
 }
 

@@ -1,4 +1,4 @@
-//! `doorward digest`: what a session did, in a few lines; also told at the end of a session where the agent shows it.
+//! `doorward digest`: what a session did, in a few lines; also shown at the end of a session where the agent displays it.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,12 +14,12 @@ use crate::machine::visible;
 use crate::memory::digest::{self, Digest};
 use crate::memory::ledger_view::Room;
 
-/// Files and hosts that are shown; JSON has all.
+/// Maximum number of files and hosts shown; JSON has all of them.
 const SHOWN: usize = 10;
 
 #[derive(Debug, Args)]
 pub struct DigestArguments {
-    /// The session; without it, the last one
+    /// The session; default: the last one
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// Print JSON
@@ -36,7 +36,7 @@ pub fn run(arguments: &DigestArguments) -> Result<ExitCode> {
     };
     let digest = digest::of(&room, &index, &session)?;
     if digest.calls == 0 {
-        bail!("no session `{session}` is on record; `doorward audit list` shows which are");
+        bail!("no session `{session}` on record; `doorward audit list` shows the recorded ones");
     }
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -51,7 +51,7 @@ fn last_session(index: &Index) -> Result<String> {
     let rows = index.list(&Filter { kind: Some(Kind::Decision), limit: Some(50), ..Filter::default() })?;
     match rows.into_iter().find_map(|row| row.session) {
         Some(session) => Ok(session),
-        None => bail!("no session is on record"),
+        None => bail!("no sessions on record yet"),
     }
 }
 

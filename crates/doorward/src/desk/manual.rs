@@ -1,4 +1,4 @@
-//! What `--help` and the manual pages say: the commands in groups, and every page that another one lists.
+//! `--help` and the manual pages: the commands in groups, and every page that another page refers to.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use clap::{Args, Command};
 use crate::desk::grants::show::prose;
 use crate::machine::paths::Places;
 
-/// The commands as a person looks for them. A command that is named nowhere is listed last.
+/// The commands, grouped the way people look for them. Commands in no group are listed last.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Every day", &["setup", "status", "check", "undo", "preview", "digest", "demo"]),
     ("Answering", &["review", "pending", "approve", "refuse", "trust", "untrust", "reset"]),
@@ -19,10 +19,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Administration", &["doctor", "config", "defaults", "reload", "hook", "serve", "completions", "man"]),
 ];
 
-/// The longest line, whatever the terminal.
+/// The longest line, however wide the terminal.
 const WIDTH: usize = 100;
 
-/// Where the name of a command ends.
+/// The column where command names end.
 const NAME: usize = 14;
 
 /// The command line whose help lists the commands in groups.
@@ -50,7 +50,7 @@ fn listed(command: &Command) -> String {
     text
 }
 
-/// One command: its name, and what it does beside it.
+/// One command: its name, and what it does next to it.
 fn entry(command: &Command, width: usize) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut name = command.get_name();
@@ -62,13 +62,13 @@ fn entry(command: &Command, width: usize) -> String {
     text
 }
 
-/// Which page, and where to.
+/// Which page to print, or where to install them.
 #[derive(Debug, Args)]
 pub struct ManArguments {
-    /// The command, such as `check` or `audit list`; without one, the page of `doorward` itself
+    /// The command, such as `check` or `audit list`; default: the page of `doorward` itself
     #[arg(value_name = "COMMAND")]
     pub names: Vec<String>,
-    /// Write all pages below this directory, or below ~/.local/share/man, where `man` finds them
+    /// Install all pages in this directory; default: ~/.local/share/man, where `man` finds them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with = "names")]
     pub install: Option<Option<PathBuf>>,
 }
@@ -97,9 +97,9 @@ fn install(command: Command, directory: Option<PathBuf>) -> Result<ExitCode> {
         None => PathBuf::from(Places::find().map_err(anyhow::Error::msg)?.home()).join(".local/share/man"),
     };
     let pages = root.join("man1");
-    std::fs::create_dir_all(&pages).with_context(|| format!("`{}` cannot be made", pages.display()))?;
-    clap_mangen::generate_to(command, &pages).with_context(|| format!("`{}` cannot be written to", pages.display()))?;
-    writeln!(anstream::stdout(), "the manual pages are in {}: man doorward", pages.display())?;
+    std::fs::create_dir_all(&pages).with_context(|| format!("can't create `{}`", pages.display()))?;
+    clap_mangen::generate_to(command, &pages).with_context(|| format!("can't write to `{}`", pages.display()))?;
+    writeln!(anstream::stdout(), "Installed the manual pages in {}. Try: man doorward", pages.display())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,4 +1,4 @@
-//! Everything that a person types, reads or answers.
+//! The commands people type, and everything they read and answer.
 
 pub mod alerts;
 pub mod audit;

@@ -43,10 +43,10 @@ const LEFT_BY_AGENTS: &[&str] = &[
 /// Packages of agents whose program is called something else.
 const PACKAGES: &[&str] = &["claude-code", "gemini-cli", "qwen-code", "opencode-ai", "pi-coding-agent"];
 
-/// Nobody reads a question and answers it in less time, and no paste pauses for longer.
+/// Too short to read a question and answer it, and longer than any pause within a paste.
 const MOMENT: Duration = Duration::from_millis(60);
 
-/// After so many pieces somebody leans on a key.
+/// After this many chunks, someone is holding down a key.
 const PIECES: usize = 20;
 
 /// More generations than any terminal has.
@@ -56,18 +56,18 @@ const GENERATIONS: usize = 64;
 pub fn required() -> Result<()> {
     no_agent()?;
     if OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
-        bail!("only a person may do this: run it yourself, in a terminal");
+        bail!("agents can't run this command; run it yourself in a terminal");
     }
     Ok(())
 }
 
-/// Fails if an agent runs the command, as far as that can be seen; a script of a person's own may.
+/// Fails if an agent started the command, as far as that can be seen; the user's own scripts pass.
 pub fn no_agent() -> Result<()> {
     if let Some(name) = LEFT_BY_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
-        bail!("only a person may do this, and `{name}` says that an agent runs this command");
+        bail!("agents can't run this command, and `{name}` is set, which means an agent started it");
     }
     if let Some(agent) = agent_above(std::process::id()) {
-        bail!("only a person may do this, and `{agent}` runs this command");
+        bail!("agents can't run this command, and `{agent}` started it");
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ pub fn agrees(question: &str) -> Result<bool> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// The same for what is usually wanted: Enter is a yes, and a terminal that went away is none.
+/// The same with yes as the default: Enter means yes, but a closed terminal does not.
 pub fn agrees_unless_no(question: &str) -> Result<bool> {
     let line = asked(&format!("{question} [Y/n]: "))?;
     Ok(line.is_some_and(|line| matches!(line.trim(), "" | "y" | "Y" | "yes")))
@@ -89,13 +89,12 @@ pub fn types(question: &str) -> Result<String> {
     asked(&format!("{question}: ")).map(Option::unwrap_or_default)
 }
 
-/// Puts one question to the person and yields the line that answers it; `None` if the terminal went away.
+/// Asks one question and returns the line typed in reply; `None` if the terminal was closed.
 ///
-/// INVARIANT: whatever a person agrees to goes through here, so that nothing typed or pasted before the question is on the
-/// screen can answer it: `doorward approve ID` and a `y` behind it are easily pasted together from an agent's message.
+/// INVARIANT: every consent goes through here, so nothing typed or pasted before the question appears can answer it:
+/// `doorward approve ID` followed by a `y` is easily pasted in one go from an agent's message.
 pub fn asked(question: &str) -> Result<Option<String>> {
-    let mut terminal =
-        OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
+    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").context("can't open the terminal")?;
     forget_typed(&terminal);
     write!(terminal, "{}", crate::machine::visible(question))?;
     terminal.flush()?;
@@ -104,10 +103,10 @@ pub fn asked(question: &str) -> Result<Option<String>> {
     Ok((length > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
-/// Throws away what waits to be read, until nothing has come for a moment: a long paste arrives in pieces.
+/// Discards pending input until none has arrived for a moment: a long paste comes in chunks.
 fn forget_typed(terminal: &File) {
     for _ in 0..PIECES {
-        // A terminal that cannot do it is none that a person sits at; the question is still asked.
+        // A terminal that can't flush has no person in front of it; the question is still asked.
         let _ = tcflush(terminal, QueueSelector::IFlush);
         std::thread::sleep(MOMENT);
         if !has_input(terminal) {

@@ -1,4 +1,4 @@
-//! `doorward reconcile`: transcripts held against the record. A call that ran and is on no record is proof of an open door.
+//! `doorward reconcile`: compares transcripts with the record. A call that ran unrecorded proves that the guard was bypassed.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -26,7 +26,7 @@ use crate::policy::load;
 
 #[derive(Debug, Args)]
 pub struct ReconcileArguments {
-    /// Not before: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 12h, 30d
+    /// From this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
     /// Print JSON
@@ -34,7 +34,7 @@ pub struct ReconcileArguments {
     pub json: bool,
 }
 
-/// A call that ran and that nobody was asked about.
+/// A call that ran without going through doorward.
 #[derive(Debug)]
 pub struct Unguarded {
     pub call: Past,
@@ -51,14 +51,14 @@ pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
         writeln!(out, "{:#}", found.iter().map(Unguarded::to_json).collect::<Value>())?;
     } else {
         if reverted + by_hand > 0 {
-            writeln!(out, "on record now: {reverted} calls were taken back, {by_hand} blocked ones were done by hand")?;
+            writeln!(out, "newly recorded: {reverted} calls were undone, {by_hand} blocked ones were run by hand")?;
         }
         for one in &found {
             writeln!(out, "{}", visible(&one.sentence()))?;
         }
         match found.len() {
             0 => writeln!(out, "every call that ran is on record")?,
-            count => writeln!(out, "{count} calls ran without a record; `doorward doctor` looks for the reason")?,
+            count => writeln!(out, "{count} calls ran without a record; run `doorward doctor` to find out why")?,
         }
     }
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
@@ -72,7 +72,7 @@ pub fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
     Ok(found)
 }
 
-/// The calls since then that ran without a record. Before an agent was first asked about nothing is expected of it.
+/// The calls since then that ran without a record. Nothing is expected of an agent before its first record.
 pub fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
     let known = Known::of(index)?;
     let mut found = Vec::new();
@@ -95,12 +95,12 @@ pub fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result<Vec<Un
 /// What the record knows of calls.
 #[derive(Default)]
 struct Known {
-    /// When an agent was first heard of.
+    /// When an agent was first recorded.
     first: HashMap<String, u64>,
     ids: HashSet<String>,
-    /// How many calls of a likeness are on record, for agents that do not name them.
+    /// How many identical calls are on record, for agents that don't give calls an id.
     likenesses: HashMap<String, u64>,
-    /// Sessions that a person let go on without us.
+    /// Sessions in which the user switched doorward off.
     switched_off: HashSet<SessionId>,
 }
 
@@ -123,7 +123,7 @@ impl Known {
     }
 
     fn has(&self, call: &Past, counted: &mut HashMap<String, u64>) -> bool {
-        // What no hook is asked about cannot be on record.
+        // Calls that never reach a hook can't be on record.
         let Some(proposed) = call.proposed() else { return true };
         if call.agent.names_calls() {
             return call.id.as_ref().is_some_and(|id| self.ids.contains(id));
@@ -136,7 +136,7 @@ impl Known {
     }
 }
 
-/// Raises an alert for each, once.
+/// Raises one alert for each.
 fn raise(found: &[Unguarded], index: &Index, ledger: &mut dyn Recorder) -> Result<()> {
     let rows = index.list(&Filter { kind: Some(Kind::Alert), ..Filter::default() })?;
     let told: HashSet<String> = rows.into_iter().filter_map(|row| row.id).collect();
@@ -151,7 +151,7 @@ fn raise(found: &[Unguarded], index: &Index, ledger: &mut dyn Recorder) -> Resul
 }
 
 impl Unguarded {
-    /// What the alert is about; no colon, because the record cuts there.
+    /// What the alert is about; without a colon, because the record cuts the text there.
     fn name(&self) -> String {
         let name = self.call.id.clone().unwrap_or_else(|| format!("{} {}", self.call.session, self.call.line));
         format!("{} {}", self.call.agent.name(), name.replace(':', " "))

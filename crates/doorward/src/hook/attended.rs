@@ -1,14 +1,14 @@
-//! Whether anybody can answer a question that the agent itself would put.
+//! Whether anyone can answer a question that the agent itself would ask.
 
 use std::path::Path;
 
 use crate::machine::agent::Agent;
 use crate::machine::checked_read::text_of_pipe;
 
-/// Between us and the agent stand a shell and what the agent starts itself with.
+/// Between us and the agent are a shell and the agent's launcher.
 const ANCESTORS: usize = 6;
 
-/// Somebody attends the session, as far as the agent lets us know.
+/// Whether the session is attended, as far as the agent says.
 pub fn somebody(agent: Agent) -> bool {
     if agent == Agent::Gemini {
         return is_at_terminal("gemini");
@@ -16,7 +16,7 @@ pub fn somebody(agent: Agent) -> bool {
     agent.attendance_variable().and_then(std::env::var_os).is_none_or(|value| value != "0")
 }
 
-/// The agent was started at a terminal and not for a single prompt. Where that cannot be seen, nobody is there.
+/// The agent was started at a terminal and not for a single prompt. If that can't be determined, the session is unattended.
 fn is_at_terminal(name: &str) -> bool {
     let mut process = std::os::unix::process::parent_id();
     for _ in 0..ANCESTORS {
@@ -39,7 +39,7 @@ fn is_program(word: &str, name: &str) -> bool {
     file == name || (file.ends_with(".js") && word.contains(name))
 }
 
-/// An option by which the agent answers once and ends.
+/// An option that makes the agent answer once and exit.
 fn is_prompt(word: &str) -> bool {
     word == "-p" || word.starts_with("--prompt") || word.starts_with("-p=")
 }
@@ -51,7 +51,7 @@ fn is_terminal(process: u32, file: u32) -> bool {
 
 fn parent(process: u32) -> Option<u32> {
     let status = text_of_pipe(&format!("/proc/{process}/stat"), 1 << 12)?;
-    // The name of the program stands in brackets and may hold anything.
+    // The program name is in parentheses and may contain anything.
     status.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 

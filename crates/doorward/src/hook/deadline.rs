@@ -1,4 +1,4 @@
-//! An end to waiting: whatever holds the hook up, it refuses the call before the agent loses patience and runs it.
+//! The deadline: whatever holds up the hook, it refuses the call before the agent gives up waiting and runs it.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,35 +7,35 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGALRM;
 
-/// Far below the 60 seconds after which an agent goes on without an answer.
+/// Far below the 60 seconds after which an agent continues without an answer.
 const SECONDS: u32 = 10;
 
-/// Between our own end and the agent's.
+/// The margin between our deadline and the agent's.
 const MARGIN: u32 = 3;
 
-/// When the process began to count.
+/// When the process started counting.
 static START: OnceLock<Instant> = OnceLock::new();
 
-/// Milliseconds after the start at which the last word is spoken.
+/// Milliseconds after the start at which the final refusal is written.
 static LAST_WORD_MS: AtomicU64 = AtomicU64::new(0);
 
-/// A thread is there to say the last word.
+/// A thread exists to write the final refusal.
 static IS_SPEAKING: AtomicBool = AtomicBool::new(false);
 
 /// Another process holds what this one needs.
 static IS_HELD_UP: AtomicBool = AtomicBool::new(false);
 
-const TOO_LONG: &str = "doorward: it took too long to judge this call, so the call is blocked; try it again\n";
+const TOO_LONG: &str = "doorward: judging this call took too long, so it is blocked; try again\n";
 
-const HELD_UP: &str = "doorward: another process holds its record or state and does not let go, so the call is blocked; \
+const HELD_UP: &str = "doorward: another process keeps its record or state locked, so the call is blocked; \
                        end that process (`fuser -v ~/.local/state/doorward/log` names it) and try again\n";
 
-/// Ends the process with exit code 2 unless it ends by itself before; with a word on standard error if that is wanted.
+/// Ends the process with exit code 2 unless it ends first; with a message on standard error if requested.
 ///
-/// An alarm clock of the kernel costs a microsecond, a thread that waits a quarter of all the time that a hook takes. Only
-/// a thread can say something, though, and there are agents that run a call which was refused without a word.
+/// A kernel alarm costs a microsecond, a waiting thread a quarter of the hook's total time. But only a thread can write a
+/// message, and some agents run a call that was refused without one.
 pub fn start(wants_words: bool) {
-    // Should the handler not be set, the signal itself ends the process, and the line that setup installs blocks the call.
+    // If the handler can't be set, the signal itself ends the process, and the line that setup installs blocks the call.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGALRM, 2, Arc::new(AtomicBool::new(true)));
     START.get_or_init(Instant::now);
     end_in(seconds());
@@ -45,33 +45,33 @@ pub fn start(wants_words: bool) {
     }
 }
 
-/// Somebody else holds a lock that this process needs. It is the one hold-up that lasts as long as others please, so from
-/// now on the end is announced in words, also to agents that do without: a person has to learn why nothing runs.
+/// Another process holds a lock that this one needs. Only this kind of delay can last arbitrarily long, so from now on the
+/// refusal carries a message, even for agents that don't need one: the user has to learn why nothing runs.
 fn held_up() {
     IS_HELD_UP.store(true, Ordering::Relaxed);
     speak();
 }
 
-/// Has a thread that says the last word; there is never more than one.
+/// Starts the thread that writes the final refusal; there is never more than one.
 fn speak() {
     if START.get().is_some() && !IS_SPEAKING.swap(true, Ordering::Relaxed) {
-        // If there is no thread to be had the alarm is still set.
+        // If no thread can be started, the alarm is still set.
         let _ = std::thread::Builder::new().spawn(refuse_in_the_end);
     }
 }
 
-/// How long a person may take to answer if the agent itself waits for `patience`: the rest must do for everything else.
+/// How long the user may take to answer if the agent waits for `patience`: the rest is for everything else.
 pub fn room_in(patience: Duration) -> Duration {
     patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(passed())
 }
 
-/// How long a reviewer may take: what is left of our own time, or more where the agent's patience is known to last.
+/// How long a reviewer may take: what is left of our own time, or more if the agent is known to wait longer.
 pub fn room_for_review(patience: Option<Duration>) -> Duration {
     let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(passed());
     own.max(patience.map_or(Duration::ZERO, room_in))
 }
 
-/// Allows for a person who takes `time` to answer. INVARIANT: no longer than `room_in` says.
+/// Extends the deadline by `time` for the user to answer. INVARIANT: no longer than `room_in` says.
 pub fn prolong(time: Duration) {
     if START.get().is_none() {
         return;
@@ -79,10 +79,10 @@ pub fn prolong(time: Duration) {
     end_in(seconds().saturating_add(u32::try_from(time.as_secs()).unwrap_or(0)));
 }
 
-/// Sets the end anew, from now on.
+/// Restarts the deadline from now.
 fn end_in(seconds: u32) {
     let time = Duration::from_secs(u64::from(seconds));
-    // Just before the alarm, which ends the process without a word.
+    // Just before the alarm, which ends the process without a message.
     let last_word = passed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
     LAST_WORD_MS.store(u64::try_from(last_word.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     nix::unistd::alarm::set(seconds);
@@ -93,8 +93,8 @@ fn passed() -> Duration {
     START.get().map(Instant::elapsed).unwrap_or_default()
 }
 
-/// While it waits for a network disk the process sees no signal but a deadly one; the line that setup installs then blocks
-/// the call. A mount whose own server holds the request back keeps even that away for as long as it does.
+/// While it waits for a network disk, the process reacts only to a fatal signal; the line that setup installs then blocks the
+/// call. A mount whose server never answers can delay even that.
 #[cfg(target_os = "linux")]
 fn end_for_good(seconds: u32) {
     use std::cell::RefCell;
@@ -105,7 +105,7 @@ fn end_for_good(seconds: u32) {
     use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
     let event = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGKILL, si_value: 0 });
     thread_local! {
-        // It has to outlive everything, so nobody may take it down; whoever gets more time sets it anew.
+        // It has to outlive everything, so it is never removed; extending the deadline resets it.
         static LAST: RefCell<Option<ManuallyDrop<Timer>>> = const { RefCell::new(None) };
     }
     LAST.with_borrow_mut(|last| {
@@ -135,7 +135,7 @@ fn refuse_in_the_end() {
     }
 }
 
-/// Tests have less patience. Builds for users have no such door.
+/// Tests use a shorter deadline. Release builds don't have this.
 fn seconds() -> u32 {
     #[cfg(debug_assertions)]
     if std::env::var_os("DOORWARD_FAULT").is_some_and(|wanted| wanted == "waiting") {

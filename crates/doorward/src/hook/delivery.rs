@@ -1,4 +1,4 @@
-//! Gets the answer out. INVARIANT: an answer that nobody hears is a refusal.
+//! Delivers the answer. INVARIANT: an answer that is not delivered is a refusal.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -9,12 +9,12 @@ use rustix::fs::{FileType, fstat, stat};
 use crate::hook::agents::Reply;
 use crate::machine::agent::Agent;
 
-/// The exit code that every agent takes for a refusal, some only if there is a word with it.
+/// The exit code that every agent takes for a refusal, some only with a message.
 const REFUSED: u8 = 2;
 
-const UNHEARD: &str = "doorward: nobody reads its standard output, so its answer is lost; the call is blocked\n";
+const UNHEARD: &str = "doorward: its standard output is not connected, so its answer is lost; the call is blocked\n";
 
-/// Says the reply on both streams; yields the exit code.
+/// Writes the reply to both streams; returns the exit code.
 pub fn send(reply: &Reply, agent: Option<Agent>) -> ExitCode {
     let reply = audible(reply, agent);
     let mut stdout = std::io::stdout().lock();
@@ -25,16 +25,16 @@ pub fn send(reply: &Reply, agent: Option<Agent>) -> ExitCode {
     ExitCode::from(if lost.is_empty() { reply.code } else { REFUSED })
 }
 
-/// A refusal by exit code alone does not stop every agent. Where its word on standard error would be lost, those that need
-/// one get the refusal on standard output, in their own words.
+/// A refusal by exit code alone does not stop every agent. If a message on standard error would be lost, agents that need one
+/// get the refusal on standard output, in their own format.
 fn audible(reply: &Reply, agent: Option<Agent>) -> Reply {
     let is_mute = reply.code == REFUSED && reply.stdout.is_empty() && is_nowhere(std::io::stderr());
     let said = agent.filter(|agent| is_mute && agent.wants_words()).map(|agent| agent.refusal(reply.stderr.trim()));
     said.filter(|said| !said.stdout.is_empty()).unwrap_or_else(|| reply.clone())
 }
 
-/// The stream leads to the null device. So does one that was closed when the program started: the runtime opens that device
-/// in its place, and writing to it always succeeds.
+/// The stream is the null device. So is one that was closed when the program started: the runtime opens the null device in
+/// its place, and writing to it always succeeds.
 fn is_nowhere(stream: impl AsFd) -> bool {
     let (Ok(stream), Ok(null)) = (fstat(stream), stat("/dev/null")) else { return false };
     FileType::from_raw_mode(stream.st_mode) == FileType::CharacterDevice && stream.st_rdev == null.st_rdev

@@ -1,4 +1,4 @@
-//! Starts the process that tells a person of waiting calls and of alerts; the hook itself never waits for it.
+//! Starts the process that notifies the user of waiting calls and alerts; the hook itself never waits for it.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -11,15 +11,15 @@ use crate::machine::record;
 use crate::policy::config::Notify;
 use crate::policy::load;
 
-/// A session has ended since somebody last looked.
+/// A session has ended since the last check.
 static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 
-/// What made somebody look.
+/// What triggered the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Occasion {
-    /// An alert was recorded, or enough was decided.
+    /// An alert was recorded, or enough decisions were made.
     Now,
-    /// A session has ended: the whole record is verified, whatever that takes.
+    /// A session ended: the whole record is verified, however long that takes.
     Ended,
 }
 
@@ -32,7 +32,7 @@ impl Occasion {
     }
 }
 
-/// Starts the program that tells, and leaves it alone. Nothing is said if it cannot be started: the call waits all the same.
+/// Starts the notifier and does not wait for it. If it can't be started, nothing is reported: the call waits anyway.
 pub fn start(notify: &Notify, id: &str) {
     if !notify.is_wanted() && !has_desktop(notify) {
         return;
@@ -40,19 +40,19 @@ pub fn start(notify: &Notify, id: &str) {
     let _ = spawned(&["notify", id]);
 }
 
-/// This program, by itself: an agent that ends the group of its hook does not end this.
+/// This program in its own process group: an agent that kills its hook's group does not kill this.
 fn spawned(arguments: &[&str]) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.process_group(0).current_dir("/").spawn()
 }
 
-/// Takes note that a session has ended.
+/// Notes that a session has ended.
 pub fn ended() {
     HAS_ENDED.store(true, Ordering::Relaxed);
 }
 
-/// Starts a process that looks for alerts, if one is due and somebody wants to be told. Comes after the answer is out.
+/// Starts a process that checks for alerts, if due and if notifications are wanted. Runs after the answer is out.
 pub fn look(places: &Places) -> Option<Child> {
     let is_due = record::is_look_due();
     let occasion = if HAS_ENDED.swap(false, Ordering::Relaxed) { Occasion::Ended } else { Occasion::Now };
@@ -64,7 +64,7 @@ pub fn look(places: &Places) -> Option<Child> {
     notify.is_set().then(|| spawned(&["notify", "--look", occasion.word()]).ok()).flatten()
 }
 
-/// Nobody switched the desktop off, and there is one.
+/// There is a desktop, and it is not switched off.
 pub fn has_desktop(notify: &Notify) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     notify.desktop.is_none() && (cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY"))

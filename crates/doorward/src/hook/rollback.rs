@@ -1,7 +1,7 @@
-//! When a rollout is taken back by itself, and how: at once, on the record, with an alert.
+//! Automatic rollback of a rollout: immediate, recorded, with an alert.
 //!
-//! An agent falls back to `confirm-all`, never to `shadow`: otherwise a row of blocked calls would end the blocking. A rule of
-//! the user's own only ever asks more, so nothing takes it back but a person.
+//! An agent falls back to `confirm-all`, never to `shadow`: otherwise a series of blocked calls would end the blocking. The
+//! user's own rules only ever ask more, so only the user rolls them back.
 
 use doorward_engine::Thresholds;
 use doorward_ledger::{AlertKind, PolicyBody};
@@ -20,25 +20,25 @@ use crate::policy::rollout::state::{Rollout, Subject};
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
-/// What is looked at.
+/// The time window.
 pub const WINDOW_MS: u64 = 24 * HOUR_MS;
 
-/// So many regretted approvals in a window are a spike.
+/// This many regretted approvals in a window are a spike.
 const REGRETS: usize = 2;
 
-/// Fewer than this share of the approvals are not, unless a person flagged them: people undo edits that were fine to make.
+/// Below this share of approvals they are not, unless they were flagged: people also undo edits that were fine.
 const REGRET_RATE: f64 = 0.01;
 
-/// So many overrides …
+/// This many overrides …
 const OVERRIDES: usize = 10;
 
-/// … that are more than this share of the decisions.
+/// … that are more than this share of decisions.
 const OVERRIDE_RATE: f64 = 0.15;
 
-/// So many blocks of one session …
+/// This many blocks in one session …
 const BLOCKS: usize = 5;
 
-/// … within so much time.
+/// … within this time.
 const BLOCKS_MS: u64 = 10 * 60 * 1000;
 
 /// The triggers in sentences.
@@ -48,7 +48,7 @@ pub fn stated() -> Vec<(&'static str, String)> {
         (
             "regret",
             format!(
-                "{REGRETS} approved calls or more were flagged in {hours} hours, or undone and reverted and more than {:.0} % of the \
+                "at least {REGRETS} approved calls were flagged in {hours} hours, or undone and reverted and more than {:.0} % of the \
                  approvals, in sessions that got what is new",
                 REGRET_RATE * 100.0
             ),
@@ -56,20 +56,20 @@ pub fn stated() -> Vec<(&'static str, String)> {
         (
             "overrides",
             format!(
-                "people let run {OVERRIDES} calls or more in {hours} hours, and more than {:.0} % of the decisions in sessions that got what is new",
+                "at least {OVERRIDES} calls were overridden in {hours} hours, and more than {:.0} % of the decisions in sessions on the new side",
                 OVERRIDE_RATE * 100.0
             ),
         ),
         (
             "blocks",
-            format!("{BLOCKS} calls or more of one session were blocked within {} minutes (agents only)", BLOCKS_MS / 60_000),
+            format!("at least {BLOCKS} calls of one session were blocked within {} minutes (agents only)", BLOCKS_MS / 60_000),
         ),
-        ("then", "an agent goes back to `confirm-all`, thresholds to those in force before; at once, in running sessions too, on the record and with an alert".to_owned()),
-        ("rules", "a rule of your own only asks more, so nothing takes it back but you".to_owned()),
+        ("then", "an agent goes back to `confirm-all`, thresholds to the previous ones; immediately, in running sessions too, recorded and with an alert".to_owned()),
+        ("rules", "your own rules only ask more, so only you roll them back".to_owned()),
     ]
 }
 
-/// Why something is taken back, if it has to be. `is_laxer`: what is rolled out lets more pass than what was before.
+/// Why something is rolled back, if it has to be. `is_laxer`: the rollout approves more than before.
 pub fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) -> Option<String> {
     let since = now_ms.saturating_sub(WINDOW_MS);
     let (hours, is_recent) = (WINDOW_MS / HOUR_MS, |at: &u64| *at >= since);
@@ -86,7 +86,7 @@ pub fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) ->
     let recent = mine.iter().filter(|seen| is_recent(&seen.time_ms)).count();
     let overrides = mine.iter().filter(|seen| seen.overridden_ms.iter().any(is_recent)).count();
     if overrides >= OVERRIDES && overrides as f64 > OVERRIDE_RATE * recent as f64 {
-        return Some(format!("people let run {overrides} of {recent} calls in {hours} hours"));
+        return Some(format!("{overrides} of {recent} calls were overridden in {hours} hours"));
     }
     let blocks = matches!(subject, Subject::Agent(_)).then(|| most_blocks(&mine, since)).unwrap_or_default();
     (blocks >= BLOCKS)
@@ -106,9 +106,9 @@ fn most_blocks(seen: &[&Seen], since: u64) -> usize {
     blocks.iter().map(near).max().unwrap_or_default()
 }
 
-/// Looks at everything that is rolled out and takes back what has to be; says what and why. Cheap if nothing is.
+/// Checks all rollouts and rolls back what has to be; returns what and why. Cheap if there are none.
 pub fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
-    // What cannot be trusted asks about everything already.
+    // Untrustworthy state already asks about everything.
     let Ok(Some(rollout)) = Rollout::load(places) else { return Ok(Vec::new()) };
     let subjects: Vec<Subject> =
         rollout.subjects().into_iter().filter(|subject| is_watched(&rollout, subject)).collect();
@@ -135,13 +135,13 @@ pub fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
     Ok(taken_back)
 }
 
-/// The hook has seen a session run into block after block: an agent that is being tried out falls back.
+/// The hook saw a session run into block after block: an agent being rolled out falls back.
 pub fn on_spike(places: &Places, agent: &str, ledger: &mut dyn Recorder) {
     let subject = Subject::Agent(agent.to_owned());
     let Ok(Some(rollout)) = Rollout::load(places) else { return };
     if is_watched(&rollout, &subject) {
         let why = format!("{BLOCKS} calls of one session were blocked within {} minutes", BLOCKS_MS / 60_000);
-        // What fails here is found again by whoever asks.
+        // If this fails, the next check finds it again.
         let _ = take_back(places, ledger, &subject, &why);
     }
 }
@@ -158,7 +158,7 @@ fn is_laxer(rollout: &Rollout, subject: &Subject, in_force: &Thresholds) -> bool
     }
 }
 
-/// Takes something back, unless somebody else has just done so. What cannot be recorded is taken back all the same.
+/// Rolls something back, unless another process just did. It is rolled back even if that can't be recorded.
 fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why: &str) -> anyhow::Result<bool> {
     let now = now_ms();
     let stage = |rollout: &mut Rollout| {
@@ -182,12 +182,12 @@ fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why:
     Rollout::update(places, noted).map(|_| true).map_err(anyhow::Error::msg)
 }
 
-/// What counts once it is taken back, for a person.
+/// What applies after the rollback, in words.
 pub const fn after(subject: &Subject) -> &'static str {
     match subject {
         Subject::Agent(_) => "confirm-all",
         Subject::Rule(_) => "shadow",
-        Subject::Thresholds => "the thresholds in force before",
+        Subject::Thresholds => "the previous thresholds",
     }
 }
 

@@ -1,4 +1,4 @@
-//! `doorward serve --socket PATH`: the same answers as the hook, on a unix socket, one JSON object per line.
+//! `doorward serve --socket PATH`: the hook's answers on a Unix socket, one JSON object per line.
 
 use std::fs::{DirBuilder, Permissions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,24 +21,24 @@ use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::memory::evaluation;
 
-/// Where to answer.
+/// Where to listen.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// The socket, in a directory that belongs to you alone
+    /// The socket, in a directory that only you can write to
     #[arg(long, value_name = "PATH")]
     pub socket: PathBuf,
 }
 
-/// More clients at once than one user has; each costs a thread.
+/// More simultaneous clients than one user ever has; each costs a thread.
 const CLIENTS: usize = 512;
 
-/// As much room for nested commands as the hook itself has; only what is used of it costs anything.
+/// The same stack for nested commands as the hook has; only the part in use costs memory.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// Before the next client is taken where the last one could not be.
+/// Pause before accepting again after accepting a client failed.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Answers until it is stopped.
+/// Answers clients until it is stopped.
 pub fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let listener = listen(&arguments.socket)?;
@@ -46,7 +46,7 @@ pub fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     writeln!(anstream::stdout(), "listening on `{}`", arguments.socket.display())?;
     let clients = Arc::new(AtomicUsize::new(0));
     loop {
-        // Too many open files, or a client that has gone already: the others still want answers.
+        // Too many open files, or a client that already left: keep answering the others.
         let Ok((stream, _)) = listener.accept() else {
             std::thread::sleep(PAUSE);
             continue;
@@ -68,7 +68,7 @@ pub fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     }
 }
 
-/// One client's place, free again however its thread ends.
+/// A client's slot, freed however its thread ends.
 struct Seat(Arc<AtomicUsize>);
 
 impl Drop for Seat {
@@ -77,21 +77,23 @@ impl Drop for Seat {
     }
 }
 
-/// Opens the socket in a directory that nobody else can write to, in the place of one that nobody serves any more.
+/// Opens the socket in a directory that only the user can write to, replacing a stale one.
 fn listen(path: &Path) -> Result<UnixListener> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let metadata = directory.metadata()?;
     if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
-        bail!("`{}` must belong to you, and nobody else may write to it", directory.display());
+        bail!("`{}` must belong to you and be writable only by you", directory.display());
     }
     match path.symlink_metadata() {
-        Ok(found) if !found.file_type().is_socket() => bail!("`{}` is something else than a socket", path.display()),
-        Ok(_) if UnixStream::connect(path).is_ok() => bail!("`{}` is served already", path.display()),
+        Ok(found) if !found.file_type().is_socket() => bail!("`{}` exists and is not a socket", path.display()),
+        Ok(_) if UnixStream::connect(path).is_ok() => {
+            bail!("another `doorward serve` is already listening on `{}`", path.display())
+        }
         Ok(_) => std::fs::remove_file(path)?,
         Err(_) => {}
     }
-    let listener = UnixListener::bind(path).with_context(|| format!("`{}` cannot be opened", path.display()))?;
+    let listener = UnixListener::bind(path).with_context(|| format!("can't open `{}`", path.display()))?;
     std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
     Ok(listener)
 }
@@ -101,7 +103,7 @@ fn serve(stream: &UnixStream, places: &Places) {
     let is_own = rustix::net::sockopt::socket_peercred(stream)
         .is_ok_and(|peer| peer.uid.as_raw() == rustix::process::geteuid().as_raw());
     if !is_own {
-        return refuse(stream, "only the user who started it is answered");
+        return refuse(stream, "it answers only the user who started it");
     }
     let surroundings = Surroundings::new(Agent::Generic, places.clone());
     let mut input = BufReader::new(stream);
@@ -116,20 +118,20 @@ fn serve(stream: &UnixStream, places: &Places) {
             return;
         }
         if let Some(mut looking) = notifier::look(places) {
-            // Somebody has to take note of its end, or it stays in the list of processes.
+            // Wait for the child, or it stays in the process list as a zombie.
             let _ = std::thread::Builder::new().spawn(move || looking.wait());
         }
     }
 }
 
-/// One line for one line. Whatever goes wrong is a verdict to block.
+/// Answers one line with one line. Any failure blocks the call.
 fn answered(line: &[u8], surroundings: &Surroundings) -> String {
     match catch_unwind(AssertUnwindSafe(|| answer(line, surroundings))) {
         Ok(Ok(reply)) if !reply.stdout.is_empty() => reply.stdout,
         Ok(Ok(reply)) if reply.code == 0 => format!("{}\n", json!({ "done": true })),
         Ok(Ok(reply)) => format!("{}\n", json!({ "done": false, "reason": reply.stderr.trim() })),
         Ok(Err(error)) => blocked(&format!("{error:#}")),
-        Err(_) => blocked("it met a fault of its own"),
+        Err(_) => blocked("it hit an internal error"),
     }
 }
 
@@ -139,7 +141,7 @@ fn blocked(reason: &str) -> String {
 }
 
 fn refuse(stream: &UnixStream, reason: &str) {
-    // A client that has gone needs no answer, and silence is no approval.
+    // A client that left needs no answer, and no answer is not an approval.
     let _ = send(stream, &blocked(reason));
 }
 

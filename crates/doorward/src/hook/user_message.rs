@@ -1,4 +1,4 @@
-//! The user's own latest words: kept when they are said, used only once it is known that a person said them.
+//! The user's latest message: stored when it arrives, used only once it is proven to come from the user.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use crate::machine::checked_read;
 use crate::machine::key;
 use crate::memory::session::Session;
 
-/// Longer words are not kept: a part of them might say the opposite of the whole.
+/// Longer messages are not stored: a part might say the opposite of the whole.
 const LONGEST: usize = 64 << 10;
 
 /// How much of the end of a transcript is searched.
 const TAIL: u64 = 512 << 10;
 
-/// Transcripts lag behind a little; after so many calls no proof will come any more.
+/// Transcripts lag a little; after this many calls no proof will come.
 const SEARCHES: u32 = 16;
 
-/// Keeps what was said, without its secrets.
+/// Stores the message, without secrets.
 pub fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
     let words = if said.words.len() > LONGEST { String::new() } else { redact(&said.words, key).into_owned() };
     let is_unproved = match said.proof {
@@ -31,12 +31,12 @@ pub fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
     session.keep_spoken(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
 }
 
-/// The limits that the words state, without their secrets. They only raise, so nothing need prove who said them.
+/// The boundaries stated in the message, without secrets. They only tighten, so no proof of origin is needed.
 pub fn limits(said: &Said, key: &[u8; 16]) -> Vec<String> {
     boundaries(&redact(&said.words, key))
 }
 
-/// The words in force for a call.
+/// The message that counts for a call.
 pub fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<String> {
     let mut spoken = session.spoken().filter(|spoken| !spoken.words.is_empty())?;
     if !spoken.is_unproved {
@@ -49,17 +49,17 @@ pub fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<Str
     let tail = checked_read::end_of(proposed.transcript.as_deref()?, TAIL).unwrap_or_default();
     spoken.is_unproved = !tail.lines().any(|line| is_proof(line, &spoken, key));
     spoken.searches += 1;
-    // If this is not kept the proof is looked for again.
+    // If this can't be stored, the proof is searched for again.
     let _ = session.keep_spoken(&spoken);
     (!spoken.is_unproved).then_some(spoken.words)
 }
 
-/// The words in force for whoever only looks: without the agent's transcript no proof is looked for.
+/// The same, read-only: without the agent's transcript no proof is searched for.
 pub fn proved(session: &Session) -> Option<String> {
     session.spoken().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
 }
 
-/// The line of a transcript that says: a person typed exactly these words in this turn.
+/// The transcript line that proves the user typed exactly this in this turn.
 fn is_proof(line: &str, spoken: &SpokenState, key: &[u8; 16]) -> bool {
     if !line.contains("\"human\"") {
         return false;

@@ -1,4 +1,4 @@
-//! Questions that the agent itself cannot put to a person: the call waits for an answer from elsewhere.
+//! Questions the agent itself can't ask the user: the call waits for an answer from elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -9,41 +9,40 @@ use crate::memory::grants::Status;
 use crate::memory::grants::store::Desk;
 use crate::policy::config::WAIT_SECONDS;
 
-/// Between two looks at what waits.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(150);
 
 /// Who can answer a question, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
-    /// The agent asks whoever attends the session.
+    /// The agent asks the user.
     Here,
-    /// Nobody seems to attend the session; the agent asks whoever does, and refuses by itself what nobody answers.
+    /// The session seems unattended; the agent asks anyway, and refuses on its own if no one answers.
     Perhaps,
-    /// The agent's own classifier answers, as the user wants it for soft questions.
+    /// The agent's own classifier answers, as the user chose for soft questions.
     Classifier,
-    /// Somebody may be there, but the agent has no way to ask before a call.
+    /// The user may be there, but the agent can't ask before a call.
     Elsewhere,
-    /// Nobody attends the session.
+    /// The session is unattended.
     Nobody,
 }
 
-/// What came of waiting.
+/// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A person let the call run.
+    /// The user approved the call.
     Yes,
-    /// A person refused it.
+    /// The user refused it.
     No,
-    /// Nobody has answered.
+    /// No answer.
     Nothing,
 }
 
-/// How a refusal begins that is a question nobody could be asked.
-pub const NEEDED: &str = "doorward needs a yes because";
+/// How a refusal starts if it is a question that could not be asked.
+pub const NEEDED: &str = "doorward needs your approval because";
 
-/// How long a call may wait: as the user wants it, and well within the time that its agent waits for us. Where nobody
-/// knows how long that is, waiting could end in the agent running the call. Unless the user wants it so, a call does not
-/// wait mutely for somebody who is not there.
+/// How long a call may wait: as configured, and well within the time its agent waits for us. If that time is unknown, waiting
+/// could end with the agent running the call. By default, a call does not wait silently for someone who is not there.
 pub fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: impl FnOnce() -> bool) -> Duration {
     let wanted = match wanted {
         Some(seconds) => seconds,
@@ -54,7 +53,7 @@ pub fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: impl Fn
     patience.map_or(Duration::ZERO, |patience| wanted.min(deadline::room_in(patience)))
 }
 
-/// Waits for a person's answer to the call of this decision, which has been put down for one.
+/// Waits for the user's answer to the pending call of this decision.
 pub fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
     let Ok(desk) = Desk::of(places) else { return Answer::Nothing };
     let Some(waits) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
@@ -62,7 +61,7 @@ pub fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
     };
     deadline::prolong(time);
     let until_ms = now_ms().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-    // Only for whoever looks at the list: how much time is left.
+    // Only for display: how much time is left.
     let _ = desk.change(&waits.id, |pending| pending.waits_until_ms = Some(until_ms));
     let end = Instant::now() + time;
     while Instant::now() < end {
@@ -70,7 +69,7 @@ pub fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
             Some(Status::Open) => std::thread::sleep(LOOK),
             Some(Status::Approved) => return Answer::Yes,
             Some(Status::Refused) => return Answer::No,
-            // Another call like it took the yes, or it was forgotten.
+            // An identical call used the approval, or it expired.
             Some(Status::Used | Status::Answered) | None => return Answer::Nothing,
         }
     }

@@ -13,7 +13,7 @@ pub enum Agent {
     Cursor,
     Vscode,
     Windsurf,
-    /// Any program that asks in doorward's own words.
+    /// Any program that uses doorward's own format.
     Generic,
 }
 
@@ -53,7 +53,7 @@ impl Agent {
         }
     }
 
-    /// The name that a person knows it by.
+    /// The display name.
     pub const fn title(self) -> &'static str {
         match self {
             Agent::Claude => "Claude Code",

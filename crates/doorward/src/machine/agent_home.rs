@@ -1,10 +1,10 @@
-//! Where each agent keeps what belongs to the user: its settings, its sessions, its rules.
+//! Where each agent keeps the user's settings, sessions and rules.
 
 use std::path::{Path, PathBuf};
 
 use crate::machine::agent::Agent;
 
-/// Where an agent keeps what belongs to the user.
+/// The directory in which an agent keeps the user's files.
 pub fn directory_of(agent: Agent, home: &str) -> PathBuf {
     match agent {
         Agent::Claude => claude(home),

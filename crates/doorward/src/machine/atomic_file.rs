@@ -1,4 +1,4 @@
-//! Writes files so that they are whole at every moment.
+//! Writes files atomically.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
@@ -12,13 +12,13 @@ pub fn text(path: &Path) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("`{}` cannot be read", path.display())),
+        Err(error) => Err(error).with_context(|| format!("can't read `{}`", path.display())),
     }
 }
 
-/// Replaces a file at once, keeping its permissions; a link is followed so that it stays one.
+/// Replaces a file atomically, keeping its permissions; follows a link so that it stays one.
 pub fn replace(path: &Path, text: &str) -> Result<()> {
-    let failed = || format!("`{}` cannot be written", path.display());
+    let failed = || format!("can't write `{}`", path.display());
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let directory = target.parent().with_context(failed)?;
     DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(failed)?;
@@ -38,11 +38,11 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
     written.with_context(failed)
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 pub fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("`{}` cannot be removed", path.display()))
+            Err(error).with_context(|| format!("can't remove `{}`", path.display()))
         }
         Ok(()) | Err(_) => Ok(()),
     }

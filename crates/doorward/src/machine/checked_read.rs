@@ -1,4 +1,4 @@
-//! Reads files that rules depend on: they must belong to the user, be writable by nobody else, and be no link.
+//! Reads files that rules depend on: they must belong to the user, be writable only by the user, and not be links.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -8,51 +8,51 @@ use std::path::Path;
 /// More than any configuration needs.
 const LIMIT: u64 = 1 << 20;
 
-/// The text of a file that the user alone controls; `None` if there is no such file.
+/// The text of a file that only the user controls; `None` if there is no such file.
 pub fn read(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
     let before = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("`{shown}` cannot be looked at: {error}")),
+        Err(error) => return Err(format!("`{shown}` can't be inspected: {error}")),
     };
     check(&before, "file").map_err(|problem| format!("`{shown}` {problem}"))?;
     if let Some(directory) = path.parent() {
         let metadata = std::fs::metadata(directory)
-            .map_err(|error| format!("`{}` cannot be looked at: {error}", directory.display()))?;
+            .map_err(|error| format!("`{}` can't be inspected: {error}", directory.display()))?;
         check_owner(&metadata).map_err(|problem| format!("`{}` {problem}", directory.display()))?;
     }
-    let mut file = open(path).map_err(|error| format!("`{shown}` cannot be opened: {error}"))?;
-    let opened = file.metadata().map_err(|error| format!("`{shown}` cannot be looked at: {error}"))?;
+    let mut file = open(path).map_err(|error| format!("`{shown}` can't be opened: {error}"))?;
+    let opened = file.metadata().map_err(|error| format!("`{shown}` can't be inspected: {error}"))?;
     if (opened.dev(), opened.ino()) != (before.dev(), before.ino()) {
-        return Err(format!("`{shown}` was exchanged while it was opened"));
+        return Err(format!("`{shown}` was replaced while being opened"));
     }
     let mut text = String::new();
     file.by_ref()
         .take(LIMIT + 1)
         .read_to_string(&mut text)
-        .map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
+        .map_err(|error| format!("`{shown}` can't be read: {error}"))?;
     if text.len() as u64 > LIMIT {
         return Err(format!("`{shown}` is longer than {LIMIT} bytes: shorten it"));
     }
     Ok(Some(text))
 }
 
-/// Opens for reading without ever waiting for the other end of a pipe or following a link.
+/// Opens for reading without ever blocking on a pipe or following a link.
 pub fn open(path: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
 }
 
-/// The text of a regular file up to a limit, whoever owns it; `None` if it is longer or not text.
+/// The text of a regular file up to a limit, whoever owns it; `None` if it is longer or not UTF-8.
 pub fn start_of(path: impl AsRef<Path>, limit: u64) -> Option<String> {
     let bytes = bytes_of(path.as_ref(), limit)?;
     String::from_utf8(bytes).ok()
 }
 
-/// The bytes of a regular file, links followed; `None` if it is not one, cannot be read or is longer than the limit.
+/// The bytes of a regular file, following links; `None` if it is not one, can't be read or is longer than the limit.
 pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    // Opening alone makes some devices act, so what it is must be known before.
+    // Merely opening some devices has effects, so check the type first.
     let before = std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() <= limit)?;
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path).ok()?;
@@ -65,7 +65,7 @@ pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= limit).then_some(bytes)
 }
 
-/// The last whole lines of a regular file of the user's, at most so many bytes of them.
+/// The last complete lines of one of the user's regular files, up to a number of bytes.
 pub fn end_of(path: &str, limit: u64) -> Option<String> {
     use std::io::{Seek, SeekFrom};
     check(&std::fs::symlink_metadata(path).ok()?, "file").ok()?;
@@ -80,7 +80,7 @@ pub fn end_of(path: &str, limit: u64) -> Option<String> {
     if from == 0 { Some(text) } else { text.split_once('\n').map(|(_, lines)| lines.to_owned()) }
 }
 
-/// The text of a file that the kernel makes up as it is read, and which therefore has no length.
+/// The text of a file the kernel generates as it is read, which has no length.
 pub fn text_of_pipe(path: &str, limit: u64) -> Option<String> {
     let mut text = String::with_capacity(8 << 10);
     File::open(path).ok()?.take(limit).read_to_string(&mut text).ok()?;
@@ -97,10 +97,10 @@ fn check(metadata: &Metadata, kind: &str) -> Result<(), String> {
 fn check_owner(metadata: &Metadata) -> Result<(), String> {
     let me = rustix::process::geteuid().as_raw();
     if metadata.uid() != me && metadata.uid() != 0 {
-        return Err("belongs to somebody else: make it your own with `chown`, or remove it".into());
+        return Err("belongs to another user: take ownership with `chown`, or remove it".into());
     }
     if metadata.mode() & 0o022 != 0 {
-        return Err("can be changed by others: take write permission from group and others".into());
+        return Err("can be changed by others: remove write permission for group and others".into());
     }
     Ok(())
 }

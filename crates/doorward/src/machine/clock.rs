@@ -1,4 +1,4 @@
-//! Moments as a person reads and writes them, always in UTC.
+//! Times as people read and write them, always in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ pub fn now_ms() -> u64 {
     milliseconds(SystemTime::now())
 }
 
-/// A clock that a test sets, for its own thread. Builds for users have no such door.
+/// A clock that a test sets, for its own thread. Release builds don't have this.
 #[cfg(test)]
 pub mod pretended {
     use std::cell::Cell;
@@ -27,7 +27,7 @@ pub mod pretended {
     }
 }
 
-/// Milliseconds from 1970 to a moment.
+/// Milliseconds from 1970 to a point in time.
 pub fn milliseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
@@ -41,11 +41,11 @@ pub fn moment(time_ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// Reads a date, a date with a time, or how long ago: `2026-11-15`, `2026-11-15 09:30`, `90s`, `30m`, `12h`, `7d`, `2w`.
+/// Reads a date, a date with a time, or an age: `2026-11-15`, `2026-11-15 09:30`, `90s`, `30m`, `12h`, `7d`, `2w`.
 pub fn parse(text: &str, now_ms: u64) -> Result<u64, String> {
     let wrong = || {
         format!(
-            "`{text}` is no moment: write `2026-11-15`, `2026-11-15 09:30` (UTC), or how long ago: `30m`, `12h`, `7d`"
+            "`{text}` is not a time: write `2026-11-15`, `2026-11-15 09:30` (UTC), or an age such as `30m`, `12h` or `7d`"
         )
     };
     let text = text.trim();
@@ -76,7 +76,7 @@ fn date_of(text: &str) -> Option<u64> {
     let mut parts = text.split('-').map(|part| part.parse::<u64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
     let days = days_until(year, month, day)?;
-    // A day that the month does not have comes back as another one.
+    // A day that the month does not have turns into another one.
     (parts.next().is_none() && civil(days) == (year, month, day)).then_some(days)
 }
 
@@ -87,7 +87,7 @@ fn time_of(text: &str) -> Option<u64> {
     (parts.next().is_none() && hour < 24 && minute < 60 && second < 60).then_some(hour * 3600 + minute * 60 + second)
 }
 
-/// Year, month and day of a day since 1970, by counting in eras of four hundred years that begin in March.
+/// Year, month and day of a day since 1970, counting in 400-year eras that start in March.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

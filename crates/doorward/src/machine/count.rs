@@ -1,4 +1,4 @@
-//! Numbers before the thing that is counted.
+//! Numbers with the thing they count.
 
 /// `1 file`, `2 files`.
 pub fn counted(count: impl Into<u64>, one: &str) -> String {

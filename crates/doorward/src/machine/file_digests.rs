@@ -1,4 +1,4 @@
-//! What files held before and after a call, as keyed digests: enough to tell later that a change was undone, and nothing more.
+//! File content before and after a call, as keyed digests: enough to tell later that a change was undone, and nothing more.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::StateKey;
 
-/// Paths, and what each of them held.
+/// Paths, with a digest of each one's content.
 pub type Seen = BTreeMap<String, String>;
 
 /// A call that changes more files than this is not watched.
@@ -15,7 +15,7 @@ const FILES: usize = 8;
 /// Neither is a longer file.
 const BYTES: u64 = 256 << 10;
 
-/// Stands for a file that is not there.
+/// Stands for a missing file.
 pub const NOTHING: &str = "nothing";
 
 /// The files of a project that a call changes.
@@ -34,12 +34,12 @@ pub fn changed(facts: &Facts, project: Option<&str>) -> Vec<String> {
     if paths.len() > FILES { Vec::new() } else { paths }
 }
 
-/// What the paths hold now; what is no file, or a long one, is left out.
+/// The current content of the paths; long files and anything that is not a file are left out.
 pub fn of(paths: &[String], key: &StateKey) -> Seen {
     paths.iter().filter_map(|path| Some((path.clone(), one(path, key)?))).collect()
 }
 
-/// What a path holds now.
+/// The current content of a path.
 pub fn one(path: &str, key: &StateKey) -> Option<String> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
@@ -47,7 +47,7 @@ pub fn one(path: &str, key: &StateKey) -> Option<String> {
         Ok(_) | Err(_) => return None,
     }
     let bytes = crate::machine::checked_read::bytes_of(Path::new(path), BYTES)?;
-    // The path is part of it, so that nobody can tell from the record which files are alike.
+    // The path is part of the digest, so that the record does not reveal which files are identical.
     let [a, b, c, d, e, f, g, h, ..] = key.code(path, &bytes);
     Some(format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h])))
 }

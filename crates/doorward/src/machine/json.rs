@@ -1,11 +1,11 @@
-//! Reads JSON strictly: no key twice, no more values than a call can mean, no more depth than serde_json follows.
+//! Reads JSON strictly: no duplicate keys, a limited number of values, and no more depth than serde_json allows.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// More values than any honest tool call holds; each costs memory far beyond its text.
+/// More values than any honest tool call has; each costs far more memory than its text.
 const VALUES: usize = 2_000_000;
 
 /// Reads one JSON value that fills all of `bytes`.
@@ -17,12 +17,12 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
-/// What is wrong, without a line number where there is only one line.
+/// The error, without a line number if there is only one line.
 fn said(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// Builds a [`Value`] and counts down how many more it may hold.
+/// Builds a [`Value`] and counts down how many more values it may contain.
 struct Strict<'a> {
     left: &'a mut usize,
 }
@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(Strict { left: spend(self.left)? })?;
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key `{key}` stands twice in one object")));
+                return Err(A::Error::custom(format!("the key `{key}` appears twice in one object")));
             }
             map.insert(key, value);
         }
@@ -92,7 +92,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 }
 
 fn spend<E: Error>(left: &mut usize) -> Result<&mut usize, E> {
-    *left = left.checked_sub(1).ok_or_else(|| E::custom(format!("it holds more than {VALUES} values")))?;
+    *left = left.checked_sub(1).ok_or_else(|| E::custom(format!("it has more than {VALUES} values")))?;
     Ok(left)
 }
 

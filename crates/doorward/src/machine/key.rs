@@ -1,23 +1,23 @@
-//! The key of the hashes that stand for redacted secrets: one per installation, drawn at random.
+//! The key for hashing redacted secrets: one per installation, drawn at random.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The key of this installation, made on first use. If it cannot be kept, a new one each time: hashes then say nothing
-/// about each other, but no secret gets out.
+/// The key of this installation, created on first use. If it can't be stored, a new one each time: hashes then can't be
+/// compared, but no secret leaks.
 pub fn redaction(state: &Path) -> [u8; 16] {
     let path = state.join("redaction.key");
     kept(&path).or_else(|| make(&path)).or_else(random).unwrap_or_default()
 }
 
-/// The key of this installation if it has one, for whoever must leave nothing behind.
+/// The key of this installation if it has one, for callers that must not write anything.
 pub fn kept_or_passing(state: &Path) -> [u8; 16] {
     kept(&state.join("redaction.key")).unwrap_or_else(passing)
 }
 
-/// A key that nobody keeps.
+/// A throwaway key.
 pub fn passing() -> [u8; 16] {
     random().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The machine as it is: directories, clock, checked reads, the disk and git, and the log file. The lowest floor.
+//! The machine as it is: directories, clock, checked reads, disk and git, and the log file. The lowest floor.
 
 pub mod agent;
 pub mod agent_home;

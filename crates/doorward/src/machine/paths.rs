@@ -1,20 +1,20 @@
 //! Where doorward keeps its own files, and whose home that is.
 //!
-//! Everything lies below the home directory: `~/.config/doorward` and `~/.local/state/doorward`. The XDG variables are
-//! not honoured: whatever can set an environment variable could otherwise bring its own, laxer configuration.
+//! Everything is below the home directory: `~/.config/doorward` and `~/.local/state/doorward`. The XDG variables are
+//! ignored: otherwise anything that can set an environment variable could supply its own, laxer configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set where a demonstration plays: what the machine is configured to do is not looked at.
+/// Set during a demo: the machine's configuration is ignored.
 static IS_STAGE: AtomicBool = AtomicBool::new(false);
 
-/// From here on this process sees no configuration of the machine. No variable and no file can do this.
+/// From here on this process ignores the machine's configuration. No variable and no file can do this.
 pub fn leave_the_machine() {
     IS_STAGE.store(true, Ordering::Relaxed);
 }
 
-/// This process plays a demonstration.
+/// This process is a demo.
 pub fn is_stage() -> bool {
     IS_STAGE.load(Ordering::Relaxed)
 }
@@ -23,23 +23,23 @@ pub fn is_stage() -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     home: String,
-    /// The home directory is the one that the machine has on record for this user.
+    /// The home directory is the one in the password file.
     is_own_home: bool,
 }
 
 impl Places {
-    /// The user's own: `HOME`, or what the password file says.
+    /// The current user's: `HOME`, or what the password file says.
     pub fn find() -> Result<Places, String> {
         let recorded = recorded_home();
         let named = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
         let home = named
             .or_else(|| recorded.clone())
-            .ok_or("the home directory is not known: `HOME` is not an absolute path")?;
+            .ok_or("the home directory is unknown: `HOME` is not an absolute path")?;
         let home = trimmed(&home);
         Ok(Places { is_own_home: recorded.is_some_and(|recorded| trimmed(&recorded) == home), home })
     }
 
-    /// A home made for a demonstration or a test.
+    /// A home made for a demo or a test.
     pub fn at(home: &str) -> Places {
         Places { home: trimmed(home), is_own_home: false }
     }
@@ -52,7 +52,7 @@ impl Places {
         Path::new(&self.home).join(".config/doorward/config.toml")
     }
 
-    /// The thresholds that the user accepted.
+    /// The accepted thresholds.
     pub fn thresholds_file(&self) -> PathBuf {
         Path::new(&self.home).join(".config/doorward/thresholds.toml")
     }
@@ -62,7 +62,7 @@ impl Places {
         Path::new(&self.home).join(".pi/agent/automode.json")
     }
 
-    /// Where the user's own files lie, beside the configuration file.
+    /// The directory of the user's own files, next to the configuration file.
     pub fn config_directory(&self) -> PathBuf {
         Path::new(&self.home).join(".config/doorward")
     }
@@ -73,7 +73,7 @@ impl Places {
 
     /// The configuration in this home may loosen the rules for work in `project`.
     ///
-    /// A repository can set `HOME` for an agent that trusts its settings, but only to a directory that it brings along.
+    /// A repository can set `HOME` for an agent that trusts its settings, but only to a directory inside the repository.
     pub fn may_loosen(&self, project: Option<&str>) -> bool {
         self.is_own_home || project.is_none_or(|project| !Path::new(&self.home).starts_with(project))
     }

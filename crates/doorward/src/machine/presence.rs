@@ -1,6 +1,6 @@
-//! Whether a person is looking at what waits: `doorward review` holds a lock as long as it is open.
+//! Whether someone is watching for waiting calls: `doorward review` holds a lock as long as it is open.
 //!
-//! The lock goes with the process that holds it, however that ends. Whoever else takes it makes calls wait, and nothing more.
+//! The lock is released with its process, however that ends. Anyone else who takes it only makes calls wait.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,7 +10,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::machine::paths::Places;
 
-/// Held while somebody looks.
+/// Held while `review` is open.
 #[derive(Debug)]
 pub struct Presence(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
 
@@ -25,16 +25,16 @@ fn open(places: &Places) -> Option<File> {
     options.open(path(places)).ok()
 }
 
-/// Says that somebody looks, until the value is dropped. Several may look at once.
+/// Marks `review` as open until the value is dropped. Several may be open at once.
 pub fn announce(places: &Places) -> Option<Presence> {
     let file = open(places)?;
     flock(&file, FlockOperation::NonBlockingLockShared).ok()?;
     Some(Presence(file))
 }
 
-/// Somebody looks at what waits right now.
+/// Whether `review` is open right now.
 pub fn is_there(places: &Places) -> bool {
-    // Without the file nobody ever looked.
+    // Without the file it was never opened.
     path(places).exists()
         && open(places).is_some_and(|file| {
             matches!(flock(&file, FlockOperation::NonBlockingLockExclusive), Err(rustix::io::Errno::WOULDBLOCK))

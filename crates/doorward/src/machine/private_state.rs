@@ -1,6 +1,6 @@
-//! Whether doorward's own directories are the user's alone: real directories of theirs that nobody else can write to.
+//! Checks that doorward's own directories are private: real directories that only the user can write to.
 //!
-//! What lies in them is authenticated, but who can put files there can also take them away or bring old ones back.
+//! Their content is authenticated, but anyone who can write there could also remove files or bring old ones back.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -10,19 +10,19 @@ use anyhow::{Result, bail};
 
 use crate::machine::paths::Places;
 
-/// Directories that the hook reads state from, below the state directory; the empty name is that directory itself.
+/// Directories below the state directory that the hook reads; the empty name is that directory itself.
 const DIRECTORIES: &[&str] =
     &["", "accepted", "checkpoints", "grants", "held", "log", "pending", "programs", "sessions", "trust"];
 
 /// Files that are written in place.
 const FILES: &[&str] = &["log/current.log"];
 
-/// Fails if somebody else could change what this user's hook goes by; says what mends it. What is missing is new.
+/// Fails if another user could change what this user's hook relies on; says how to fix it. Missing files are fine.
 pub fn check(places: &Places) -> Result<()> {
     let state = places.state();
     for name in DIRECTORIES.iter().chain(FILES) {
         let path = if name.is_empty() { state.clone() } else { state.join(name) };
-        // What cannot be looked at cannot be read either, and says so then.
+        // What can't be inspected can't be read either, which is reported then.
         let Ok(found) = std::fs::symlink_metadata(&path) else { continue };
         if let Some(problem) = problem(&found, &path, FILES.contains(name)) {
             bail!(problem);
@@ -35,8 +35,8 @@ fn problem(found: &Metadata, path: &Path, is_file: bool) -> Option<String> {
     let shown = path.display();
     let is_kind = if is_file { found.is_file() } else { found.is_dir() };
     if !is_kind {
-        let kind = if is_file { "a plain file" } else { "a directory of its own" };
-        return Some(format!("`{shown}` must be {kind}, not a link to another place: `mv {shown} {shown}.old`"));
+        let kind = if is_file { "a plain file" } else { "a real directory" };
+        return Some(format!("`{shown}` must be {kind}, not a link: `mv {shown} {shown}.old`"));
     }
     let me = rustix::process::geteuid().as_raw();
     if found.uid() != me {

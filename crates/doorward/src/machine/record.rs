@@ -1,4 +1,4 @@
-//! Makes entries durable before an answer is given: the edge's side of the ledger.
+//! Makes entries durable before an answer is given: this crate's side of the ledger.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -11,18 +11,18 @@ use doorward_ledger::{Body, Checkpoint, CheckpointKey, Keep, Kind, Log, LogError
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 
-/// Alerts are looked for at least after so many decisions; a decision is one entry or more.
+/// Alerts are checked at least every this many decisions; a decision is one or more entries.
 pub const LOOK_EVERY: u64 = 50;
 
-/// This process has kept an alert, or the last of so many entries.
+/// This process recorded an alert, or the last of that many entries.
 static IS_LOOK_DUE: AtomicBool = AtomicBool::new(false);
 
-/// Whether somebody should look for alerts, because of what this process has kept since the last time it was asked.
+/// Whether alerts should be checked, because of what this process recorded since the last time.
 pub fn is_look_due() -> bool {
     IS_LOOK_DUE.swap(false, Ordering::Relaxed)
 }
 
-/// One entry, ready to be kept.
+/// One entry, ready to be recorded.
 #[derive(Debug)]
 pub struct Entry {
     kind: Kind,
@@ -32,14 +32,14 @@ pub struct Entry {
 
 impl Entry {
     pub fn new<B: Body>(body: &B) -> Result<Entry> {
-        let json = serde_json::to_vec(body).context("the record cannot be put into words")?;
+        let json = serde_json::to_vec(body).context("can't serialize the record")?;
         Ok(Entry { kind: B::KIND, keep: body.keep(), json })
     }
 }
 
-/// Whatever keeps the record.
+/// Anything that keeps the record.
 pub trait Recorder {
-    /// Keeps one entry and returns once it is durable.
+    /// Records one entry and returns once it is durable.
     fn append(&mut self, entry: Entry) -> Result<Receipt>;
 }
 
@@ -47,18 +47,17 @@ pub trait Recorder {
 #[derive(Debug)]
 pub struct Ledger {
     directory: PathBuf,
-    /// A ledger that is missing may be begun.
+    /// A missing ledger may be started.
     may_begin: bool,
 }
 
 impl Ledger {
-    /// The ledger of a user. Once there is a configuration there was a ledger, and one that went away is not begun anew
-    /// in silence.
+    /// The ledger of a user. If there is a configuration there was a ledger, and a missing one is not silently started over.
     pub fn of(places: &Places) -> Ledger {
         Ledger { directory: directory(places), may_begin: !places.config_file().exists() }
     }
 
-    /// Signs the ledger as it stands.
+    /// Signs the current ledger.
     pub fn sign(&self, places: &Places) -> Result<()> {
         let mut log = self.open()?;
         checkpoint(places, &mut log, now_ms()).map(|_kept| ())
@@ -74,7 +73,7 @@ impl Ledger {
 
 impl Recorder for Ledger {
     fn append(&mut self, entry: Entry) -> Result<Receipt> {
-        let mut log = self.open().context("`doorward setup` begins a log where there is none")?;
+        let mut log = self.open().context("`doorward setup` starts a log if there is none")?;
         let kind = entry.kind;
         let receipt = log.append_json(kind, entry.keep, entry.json, now_ms())?;
         if kind == Kind::Alert || receipt.sequence.is_multiple_of(LOOK_EVERY) {
@@ -84,22 +83,22 @@ impl Recorder for Ledger {
     }
 }
 
-/// Begins the ledger of a user, unless there is one.
+/// Starts the ledger of a user, unless there is one.
 pub fn begin(places: &Places) -> Result<()> {
-    begin_in(&directory(places)).map(|_log| ()).context("the log cannot be begun")
+    begin_in(&directory(places)).map(|_log| ()).context("can't start the log")
 }
 
-/// Where the ledger of a user lies.
+/// The directory of a user's ledger.
 pub fn directory(places: &Places) -> PathBuf {
     places.state().join("log")
 }
 
-/// Where the index of the ledger lies.
+/// The path of the ledger's index.
 pub fn index_file(places: &Places) -> PathBuf {
     places.state().join("index.sqlite")
 }
 
-/// Where signed statements about the ledger are kept.
+/// The directory of the ledger's checkpoints.
 pub fn checkpoints(places: &Places) -> PathBuf {
     places.state().join("checkpoints")
 }
@@ -109,7 +108,7 @@ pub fn checkpoint_key(places: &Places) -> PathBuf {
     places.state().join("checkpoint.key")
 }
 
-/// Signs the ledger as it stands and keeps the statement beside it.
+/// Signs the current ledger and saves the checkpoint next to it.
 pub fn checkpoint(places: &Places, log: &mut Log, now_ms: u64) -> Result<(Checkpoint, PathBuf)> {
     let directory = checkpoints(places);
     DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
@@ -121,7 +120,7 @@ pub fn checkpoint(places: &Places, log: &mut Log, now_ms: u64) -> Result<(Checkp
 
 fn begin_in(directory: &Path) -> Result<Log, LogError> {
     if let Some(parent) = directory.parent() {
-        // Whatever is wrong with the parent shows when the log is made in it.
+        // Problems with the parent show up when the log is created in it.
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(parent);
     }
     Log::create(directory)

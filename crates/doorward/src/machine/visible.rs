@@ -1,8 +1,8 @@
-//! Makes visible what a terminal would obey or hide: control, bidirectional and invisible characters.
+//! Escapes what a terminal would act on or hide: control, bidirectional and invisible characters.
 
 use std::borrow::Cow;
 
-/// The text with every character that could deceive a reader written out as `\u{…}`; line ends stay.
+/// The text with every character that could deceive a reader escaped as `\u{…}`; line ends stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(deceives) {
         return Cow::Borrowed(text);

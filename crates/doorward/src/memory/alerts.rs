@@ -1,4 +1,4 @@
-//! What wants attention: the hook keeps what a call sets off (`raise`), everything else is found in the record when somebody asks.
+//! Alerts: the hook stores those that a call triggers (`raise`), all others are found in the record on demand.
 
 use anyhow::Result;
 use doorward_ledger::{Alert, AlertBody, AlertKind, Index};
@@ -8,47 +8,47 @@ use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Recorder};
 use crate::memory::ledger_view::{Room, verified};
 
-/// What stands, as far as the index can tell: everything but a broken record.
+/// Open alerts, as far as the index can tell: everything but a broken record.
 pub fn standing(index: &Index, now_ms: u64) -> Result<Vec<Alert>> {
     Ok(index.standing(index.tripped(now_ms)?)?)
 }
 
-/// Keeps the alerts that a call set off. What fails here changes no verdict: asking finds them again.
+/// Stores the alerts that a call triggered. A failure here changes no verdict: the next evaluation finds them again.
 pub fn raise(alerts: Vec<AlertBody>, ledger: &mut dyn Recorder) {
     for alert in alerts {
         let _ = Entry::new(&alert).and_then(|entry| ledger.append(entry));
     }
 }
 
-/// The entry of an alert that has just gone off.
+/// The entry of an alert that just fired.
 pub fn raised(kind: AlertKind, about: &str, text: &str) -> AlertBody {
     let alert = Alert::new(kind, about, text.to_owned(), 0);
     AlertBody { name: kind.word().to_owned(), text: alert.text, id: Some(alert.id), ..AlertBody::default() }
 }
 
-/// What stands, a broken record included.
+/// Open alerts, including a broken record.
 pub fn everything(room: &Room) -> Result<Vec<Alert>> {
     let mut alerts: Vec<Alert> = broken(&room.places).into_iter().collect();
     alerts.extend(standing(&room.index()?, clock::now_ms())?);
     Ok(alerts)
 }
 
-/// A broken record cannot be resolved by a word: it is listed as long as it is broken.
+/// A broken record can't be resolved by hand: it is listed as long as it is broken.
 pub fn broken(places: &Places) -> Option<Alert> {
     let text = match verified(places) {
         Ok(verified) if verified.report.holds() => return None,
         Ok(verified) => {
             let first = verified.report.findings.first().map(|finding| finding.fault.to_string()).unwrap_or_default();
-            format!("{first}; `doorward audit verify` says more")
+            format!("{first}; see `doorward audit verify`")
         }
         Err(error) => return Some(unusable(&error)),
     };
     Some(of_record(text))
 }
 
-/// The alert about a record that cannot be looked at.
+/// The alert about an unreadable record.
 pub fn unusable(error: &anyhow::Error) -> Alert {
-    of_record(format!("the record cannot be verified: {error:#}"))
+    of_record(format!("the record can't be verified: {error:#}"))
 }
 
 fn of_record(text: String) -> Alert {

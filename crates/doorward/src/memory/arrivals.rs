@@ -1,14 +1,14 @@
-//! What came into a project with git, a patch, an archive or a download and was never read, kept from session to session.
+//! Files that came into a project through git, a patch, an archive or a download without being read, kept across sessions.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use doorward_ledger::{State, States};
 use serde::{Deserialize, Serialize};
 
-/// More places than a project is told apart by; beyond them the whole project counts.
+/// Maximum number of tracked places; beyond that the whole project counts.
 const PLACES: usize = 4_000;
 
-/// Versions of files that are remembered.
+/// How many file versions are remembered.
 const HELD: usize = 6_000;
 
 /// The arrivals of one project since it was trusted.
@@ -17,9 +17,9 @@ const HELD: usize = 6_000;
 pub struct Arrivals {
     /// When the project was trusted, in milliseconds since 1970.
     trusted: u64,
-    /// Absolute paths of files, and of directories with all that lies below.
+    /// Absolute paths of files, and of directories with everything below them.
     places: BTreeSet<String>,
-    /// What files held that had not come from elsewhere: path and git's name for the bytes.
+    /// Content of files that did not come from elsewhere: path and git's hash of the content.
     held: VecDeque<(String, String)>,
 }
 
@@ -28,17 +28,17 @@ impl State for Arrivals {
 }
 
 impl Arrivals {
-    /// Nothing came yet: a person just trusted the project as it is.
+    /// No arrivals yet: the user just trusted the project as it is.
     pub fn since(trusted: u64) -> Arrivals {
         Arrivals { trusted, ..Arrivals::default() }
     }
 
-    /// They are about the trust that holds now.
+    /// They belong to the current trust.
     pub fn is_about(&self, trusted: u64) -> bool {
         self.trusted == trusted
     }
 
-    /// The file, or a directory above it, that came.
+    /// The file, or a directory above it, that arrived.
     pub fn above(&self, path: &str) -> Option<&str> {
         if self.places.is_empty() {
             return None;
@@ -47,7 +47,7 @@ impl Arrivals {
         ancestors.filter_map(|ancestor| self.places.get(ancestor)).map(String::as_str).next()
     }
 
-    /// The file had these bytes before anything came.
+    /// The file had this content before anything arrived.
     pub fn held(&self, path: &str, bytes: &str) -> bool {
         self.held.iter().any(|(known, id)| known == path && id == bytes)
     }
@@ -71,7 +71,7 @@ impl Arrivals {
     }
 }
 
-/// Writes down what a call may bring, and what was there before.
+/// Notes what a call may bring in, and what was there before.
 pub fn note(
     states: &States,
     (project, trusted): (&str, u64),

@@ -1,4 +1,4 @@
-//! Names of calls whose agent gives them none: the end of a call is matched with the last one like it.
+//! Names for calls whose agent gives them none: the end of a call is matched with the last identical call.
 
 use std::collections::VecDeque;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,13 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
-/// As much of the likeness of a call as its name on record begins with.
+/// How much of a call's fingerprint its recorded name starts with.
 pub const LIKENESS: usize = 12;
 
-/// Calls that are remembered; an end that comes later than so many calls is not recorded.
+/// How many calls are remembered; an end that comes later than that is not recorded.
 const CALLS: usize = 256;
 
-/// What the calls of a session look like, and what they are called on record.
+/// The fingerprints of a session's calls, and their recorded names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Names {
@@ -31,14 +31,14 @@ impl Names {
         }
     }
 
-    /// The last one: those before it were refused, or are ended by another word.
+    /// The last one: earlier ones were refused, or end with another report.
     pub fn take(&mut self, likeness: &str) -> Option<String> {
         let at = self.calls.iter().rposition(|(known, _)| known == likeness)?;
         self.calls.remove(at).map(|(_, id)| id)
     }
 }
 
-/// A name for a call that the agent did not name.
+/// A name for a call the agent did not name.
 pub fn own_name() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", since.as_nanos(), std::process::id())

@@ -3,7 +3,7 @@
 use doorward_engine::{Facts, Judgement, Opinion, Policy, Source, Stand, Verdict};
 use doorward_ledger::{DecisionBody, Layer1, Layer2};
 
-/// The facts of a recorded decision, whole again.
+/// The facts of a recorded decision, reassembled.
 pub fn facts(body: &DecisionBody) -> Option<Facts> {
     let mut facts: Facts = serde_json::from_str(body.facts.as_ref()?.get()).ok()?;
     facts.tool.clone_from(&body.tool);
@@ -13,17 +13,17 @@ pub fn facts(body: &DecisionBody) -> Option<Facts> {
     Some(facts)
 }
 
-/// The decision was made by this build under the policy of this name, so judging it again must give the same.
+/// The decision was made by this build under this policy, so judging it again must give the same.
 pub fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
     let is = |key: &str, value: &str| body.versions.get(key).is_some_and(|kept| kept == value);
     is("policy", policy) && is("knowledge", Policy::KNOWLEDGE)
 }
 
-/// The record says of a judgement what it would say now, bit for bit.
+/// The recorded judgement equals the new one, bit for bit.
 pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
     let confidence = |sure: f64| sure.to_bits();
     let of = |opinion: &Opinion| opinion.because.clone();
-    // Older records have the limit of a session first.
+    // Older records list session limits first.
     let is_reasons = |kept: &[String]| {
         kept.iter().cloned().eq(judgement.reasons_to_read().map(of))
             || kept.iter().cloned().eq(judgement.reasons().map(of))
@@ -39,7 +39,7 @@ pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
         && is_reasons(&body.reasons)
 }
 
-/// What the record says of a decision of another build, beside what this one says. Who could clear it is not on record.
+/// Compares the record of another build's decision with this build's. The record does not say who could clear it.
 pub fn stand(body: &DecisionBody, now: &Stand) -> Stand {
     if body.versions.get("knowledge").is_some_and(|build| build == Policy::KNOWLEDGE) {
         return now.clone();
@@ -48,19 +48,19 @@ pub fn stand(body: &DecisionBody, now: &Stand) -> Stand {
     Stand { verdict: body.verdict, rule, ..now.clone() }
 }
 
-/// What layer 1 said by itself, whatever layer 2 or a reviewer made of the call: what is strictest, and its rule.
+/// What layer 1 said on its own, whatever layer 2 or a reviewer said: its strictest verdict, and the rule.
 pub fn layer1(judgement: &Judgement) -> Layer1 {
     let strictest = judgement.opinions.iter().find(|opinion| !matches!(opinion.source, Source::Score | Source::Review));
     let (outcome, rule) = match strictest {
         Some(opinion) if opinion.verdict != Verdict::AutoApprove => (opinion.verdict.as_str(), opinion.rule.clone()),
-        // Layer 2 is asked about what layer 1 does not let pass.
+        // Layer 2 scores what layer 1 does not approve.
         Some(opinion) if judgement.confidence.is_none() => ("pass", opinion.rule.clone()),
         Some(_) | None => ("unsettled", None),
     };
     Layer1 { outcome: outcome.to_owned(), rule }
 }
 
-/// Approve, confirm, block: the probabilities that layer 2 came to; the first is the score that it is safe.
+/// Layer 2's probabilities for approve, confirm, block; the first is the score that it is safe.
 pub fn score(judgement: &Judgement) -> Vec<f64> {
     judgement.classes.map(|classes| vec![classes.approve, classes.confirm, classes.block]).unwrap_or_default()
 }
@@ -69,7 +69,7 @@ fn bits(score: &[f64]) -> impl Iterator<Item = u64> + '_ {
     score.iter().map(|part| part.to_bits())
 }
 
-/// The same in the words of older records, which knew layer 1 only where nothing else was asked.
+/// The same as older records put it, which mentioned layer 1 only if nothing else was asked.
 fn layer1_before(judgement: &Judgement) -> Layer1 {
     let is_settled = judgement.settled_by != Source::Score && judgement.confidence.is_none();
     Layer1 {

@@ -1,4 +1,4 @@
-//! What a session did, summed up from the record.
+//! What a session did, summarized from the record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,9 @@ pub struct Digest {
     pub calls: u64,
     pub asked: u64,
     pub blocked: u64,
-    /// Hosts that calls which ran were to reach.
+    /// Hosts that executed calls would contact.
     pub hosts: BTreeSet<String>,
-    /// Files that such calls were to change, and whether `doorward undo` can bring each back.
+    /// Files that executed calls would change, and whether `doorward undo` can restore each.
     pub files: BTreeMap<String, bool>,
 }
 
@@ -72,7 +72,7 @@ impl Digest {
         }
     }
 
-    /// Only what was copied can be undone here; git may have more, but that is not ours to promise.
+    /// Only snapshotted files count as undoable; git may have more, but that is not ours to promise.
     fn look_at_copies(&mut self, places: &Places) {
         if self.files.is_empty() {
             return;
@@ -83,11 +83,11 @@ impl Digest {
         }
     }
 
-    /// The whole in one line.
+    /// The summary in one line.
     pub fn line(&self) -> String {
         let undone = self.files.values().filter(|can| **can).count();
         format!(
-            "doorward: {}, {} asked about, {} blocked; {} changed, `doorward undo` can bring back {undone}; {}",
+            "doorward: {}, {} asked about, {} blocked; {} changed, `doorward undo` can restore {undone}; {}",
             counted(self.calls, "call"),
             self.asked,
             self.blocked,

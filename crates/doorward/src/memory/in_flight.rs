@@ -1,7 +1,7 @@
-//! Calls of a session that were let run and whose end nobody has reported yet: what they write, and what they run.
+//! Calls of a session that may run and whose end has not been reported yet: what they write, and what they run.
 //!
-//! Agents make several calls at once, and each is judged before any of them runs. A script that one of them writes must not
-//! be approved for another as what it was before, whichever of the two is judged first.
+//! Agents make several calls at once, and each is judged before any of them runs. If one call writes a script that another
+//! one runs, the other must not be approved for the old content, whichever is judged first.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -10,41 +10,41 @@ use doorward_engine::{Effect, Facts, LeftRun, Operation, Target};
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
-/// Calls that are remembered; an agent that makes more at once has the oldest forgotten.
+/// How many calls are remembered; if an agent makes more at once, the oldest are dropped.
 const CALLS: usize = 256;
 
-/// Files of one call; more count as everything.
+/// Maximum number of files of one call; more count as everything.
 const PATHS: usize = 64;
 
-/// Files that are run by what calls left running; of more the oldest are forgotten.
+/// Maximum number of files executed by background processes; beyond that the oldest are dropped.
 const LEFT: usize = 1024;
 
-/// Calls whose files are looked at when they end.
+/// Maximum number of calls whose files are checked when they end.
 const WATCHED: usize = 64;
 
-/// So long a call may be under way where its agent reports ends.
+/// How long a call may be in flight if its agent reports ends.
 const REPORTED_MS: u64 = 120 * 1000;
 
-/// So long one that was started in the background may be, whatever its agent reports.
+/// The same for a call started in the background, whatever its agent reports.
 const BACKGROUND_MS: u64 = 30 * 60 * 1000;
 
-/// And where it has never reported one.
+/// The same for an agent that has never reported an end.
 const UNREPORTED_MS: u64 = 10 * 1000;
 
-/// The calls of one session that may still be at work.
+/// The calls of one session that may still be running.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UnderWay {
     calls: VecDeque<Course>,
-    /// The agent says what became of calls.
+    /// The agent reports when calls end.
     reports: bool,
-    /// Calls, with the files to look at when they have ended.
+    /// Calls, with the files to check when they end.
     watched: VecDeque<(String, Vec<String>)>,
-    /// What calls left running runs.
+    /// What background processes of earlier calls run.
     left: VecDeque<Left>,
 }
 
-/// A file that is run by what a call left running.
+/// A file run by a background process of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Left {
     id: String,
@@ -58,20 +58,20 @@ pub struct Course {
     id: String,
     writes: Vec<String>,
     runs: Vec<String>,
-    /// What decides what runs in its project; whoever has started has read it.
+    /// The files that decide what runs in its project; a call that has started has already read them.
     #[serde(default)]
     recipes: Vec<String>,
-    /// What it runs and goes on running: a later change of it is judged by what it then does.
+    /// What it keeps running: a later change to it is judged by what it then does.
     #[serde(default)]
     left: Vec<String>,
     since_ms: u64,
-    /// A person has been asked about it and has not answered yet.
+    /// The user was asked about it and has not answered yet.
     #[serde(default)]
     is_asked: bool,
-    /// It goes on after its agent has reported its end.
+    /// It continues after its agent reported its end.
     #[serde(default)]
     is_background: bool,
-    /// It changes files, beyond what a server that a command leaves running prints into them.
+    /// It changes files, beyond the output of a server left running in the background.
     #[serde(default)]
     stirs: bool,
 }
@@ -81,7 +81,7 @@ impl State for UnderWay {
 }
 
 impl Course {
-    /// The course of a call; `recipes` decide what runs in its project. `None` if nobody can come in its way.
+    /// The footprint of a call; `recipes` decide what runs in its project. `None` if it can't conflict with anything.
     pub fn of(id: &str, facts: &Facts, recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
         let effects = &facts.effects;
         let mut runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
@@ -96,8 +96,8 @@ impl Course {
         has_any.then_some(Course { id, writes, runs, recipes, left, ..rest })
     }
 
-    /// The course of a call that a person is asked about: it runs after that, but what it writes may come in between.
-    /// One that was answered with yes already runs.
+    /// The footprint of a call the user is asked about: it runs later, but its writes may still interfere. An approved call
+    /// already runs.
     pub fn asked(id: &str, facts: &Facts, is_answered: bool) -> Option<Course> {
         let writes = paths(&facts.effects, changes);
         let (is_asked, is_background, stirs) = (!is_answered, facts.lingers, stirs(&facts.effects));
@@ -105,39 +105,39 @@ impl Course {
         (!writes.is_empty()).then(|| Course { id: id.to_owned(), writes, ..rest })
     }
 
-    /// The agent itself starts the call in the background: all of it goes on, whatever it writes.
+    /// The agent itself starts the call in the background: all of it continues, whatever it writes.
     pub fn started_apart(self, is_apart: bool) -> Course {
         let stirs = self.stirs || (is_apart && !self.writes.is_empty());
         Course { stirs, ..self }
     }
 
-    /// It may still be at work.
+    /// It may still be running.
     fn lasts(&self, now_ms: u64, reported: bool) -> bool {
         let most = if self.is_background { BACKGROUND_MS } else { usual_ms(reported) };
-        // A clock set back ends nothing.
+        // Setting the clock back ends nothing.
         now_ms.saturating_sub(self.since_ms) < most
     }
 
-    /// By then it has read what it begins with.
+    /// By then it has read the files it starts from.
     fn settle(&mut self, now_ms: u64, reported: bool) {
         if now_ms.saturating_sub(self.since_ms) >= usual_ms(reported) {
             self.recipes.clear();
         }
     }
 
-    /// A file that one of the two writes and the other runs; this one began first.
+    /// A file that one of the two writes and the other runs; this one started first.
     fn crosses(&self, other: &Course) -> Option<String> {
         let meet = |writing: &Course, running: &[&Vec<String>]| {
             let is_written = |run: &&String| writing.writes.iter().any(|written| Path::new(run).starts_with(written));
             running.iter().flat_map(|files| files.iter()).find(is_written).cloned()
         };
-        // What this one left running is not in doubt: the other is judged as what it makes of that.
+        // What this one left running is not in doubt: the other is judged by its effect on that.
         meet(self, &[&other.runs, &other.recipes, &other.left]).or_else(|| meet(other, &[&self.runs, &self.recipes]))
     }
 }
 
 impl UnderWay {
-    /// Lets a call begin, unless it comes in the way of another: then yields the file that is in doubt.
+    /// Starts a call, unless it conflicts with another: then returns the file in doubt.
     pub fn begin(&mut self, call: Course, now_ms: u64) -> Option<String> {
         let reports = self.reports;
         self.calls.retain(|known| known.lasts(now_ms, reports) && known.id != call.id);
@@ -149,7 +149,7 @@ impl UnderWay {
         None
     }
 
-    /// Takes note of a call that may begin, whatever it comes in the way of.
+    /// Notes a call that may start, whatever it conflicts with.
     pub fn add(&mut self, call: Course, now_ms: u64) {
         self.calls.push_back(Course { since_ms: now_ms, ..call });
         while self.calls.len() > CALLS {
@@ -157,13 +157,13 @@ impl UnderWay {
         }
     }
 
-    /// A person refused the call, or nobody answered in time: it never runs.
+    /// The call was refused or not answered in time: it never runs.
     pub fn withdraw(&mut self, id: &str) {
         self.calls.retain(|call| call.id != id);
         self.left.retain(|left| left.id != id);
     }
 
-    /// A call that may run leaves something running.
+    /// Notes what an approved call leaves running.
     pub fn leave(&mut self, id: &str, runs: &[LeftRun], now_ms: u64) {
         self.left.retain(|left| left.id != id && left.lasts(now_ms));
         let new = runs.iter().map(|run| Left { id: id.to_owned(), since_ms: now_ms, run: run.clone() });
@@ -173,26 +173,26 @@ impl UnderWay {
         }
     }
 
-    /// What may still run that calls left running.
+    /// Background processes of earlier calls that may still be running.
     pub fn left(&self, now_ms: u64) -> Vec<LeftRun> {
         self.left.iter().filter(|left| left.lasts(now_ms)).map(|left| left.run.clone()).collect()
     }
 
-    /// A person speaks to the agent again, so that no question of it is open: whatever was asked about has run or never will.
+    /// The user speaks to the agent again, so none of its questions is open: whatever was asked about has run or never will.
     pub fn withdraw_asked(&mut self) {
         self.calls.retain(|call| !call.is_asked);
     }
 
-    /// A call that changes or runs something may still be at work. A server in the background, which is not known to write
-    /// anything but what it prints, makes nobody wait.
+    /// A call that changes or runs something may still be running. A background server that is only known to write its output
+    /// does not count.
     pub fn is_busy(&self, now_ms: u64) -> bool {
         let is_at_work = |call: &&Course| !(call.is_asked || call.is_background && !call.stirs);
         self.calls.iter().filter(is_at_work).any(|call| call.lasts(now_ms, self.reports))
     }
 
-    /// The files of a call are to be looked at when it has ended, whoever lets it run.
+    /// The files of a call to check when it ends, whoever approved it.
     pub fn watch(&mut self, id: &str, paths: Vec<String>) {
-        // A call that a person has let run is judged once more.
+        // An approved call is judged a second time.
         self.watched.retain(|(known, _)| known != id);
         self.watched.push_back((id.to_owned(), paths));
         while self.watched.len() > WATCHED {
@@ -200,7 +200,7 @@ impl UnderWay {
         }
     }
 
-    /// The agent reports the end of a call; yields its files that were to be looked at.
+    /// The agent reports the end of a call; returns its files to check.
     pub fn end(&mut self, id: &str) -> Vec<String> {
         self.reports = true;
         self.calls.retain(|call| call.id != id || call.is_background);
@@ -216,7 +216,7 @@ impl Left {
     }
 }
 
-/// So long a call may be under way that leaves nothing running.
+/// How long a call may be in flight if it leaves nothing running.
 const fn usual_ms(reported: bool) -> u64 {
     if reported { REPORTED_MS } else { UNREPORTED_MS }
 }
@@ -232,7 +232,7 @@ fn stirs(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| changes(effect) && !effect.by.is_empty())
 }
 
-/// `sh < file`: what a shell is handed by a redirection may be what it runs.
+/// `sh < file`: what a shell gets by redirection may be what it runs.
 fn is_input(facts: &Facts, effect: &Effect) -> bool {
     facts.tool == "bash" && effect.operation == Operation::Read && effect.by.is_empty()
 }

@@ -1,4 +1,4 @@
-//! The record, opened for whoever asks: its log, its index and whether it holds.
+//! The record, opened for reading: its log, its index and whether it is intact.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use doorward_ledger::{Anchors, Checkpoint, CheckpointKey, FileError, Hash, Index
 use crate::machine::paths::Places;
 use crate::machine::record;
 
-/// The record of a user, and where its parts lie.
+/// A user's record, and where its parts are.
 #[derive(Debug)]
 pub struct Room {
     pub places: Places,
@@ -20,9 +20,9 @@ impl Room {
         let opened = Log::open(&record::directory(&places));
         let log = match opened {
             Err(error @ LogError::Missing { .. }) => {
-                return Err(error).context("nothing has been recorded yet; `doorward setup claude` begins the record");
+                return Err(error).context("nothing has been recorded yet; run `doorward setup` to start the record");
             }
-            opened => opened.context("the record cannot be opened")?,
+            opened => opened.context("can't open the record")?,
         };
         Ok(Room { places, log })
     }
@@ -32,10 +32,10 @@ impl Room {
         let mut index = Index::open(&record::index_file(&self.places))?;
         let fed = index.feed(&self.log)?;
         if fed.bad > 0 {
-            // There is nobody left to tell if standard error is gone.
+            // If standard error is gone, there is nowhere left to report to.
             let _ = writeln!(
                 anstream::stderr(),
-                "note: {} stretches of the log cannot be read; `doorward audit verify` says more",
+                "note: {} parts of the log can't be read; see `doorward audit verify`",
                 fed.bad
             );
         }
@@ -43,7 +43,7 @@ impl Room {
     }
 }
 
-/// What a verification says.
+/// The result of a verification.
 #[derive(Debug)]
 pub struct Verified {
     pub report: Report,
@@ -51,13 +51,13 @@ pub struct Verified {
     pub checkpoints: usize,
 }
 
-/// Verifies the record of a home against what is kept beside it.
+/// Verifies a user's record against the checkpoints stored next to it.
 pub fn verified(places: &Places) -> Result<Verified> {
     let room = Room::open(places.clone())?;
     compare(&room, &kept(places)?, |_| {})
 }
 
-/// The checkpoints that are kept beside the record.
+/// The checkpoints stored next to the record.
 pub fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
     Ok(Checkpoint::load_all(&record::checkpoints(places))?)
 }

@@ -1,4 +1,4 @@
-//! What doorward remembers from call to call: sessions, questions and grants, copies, calls in flight.
+//! What doorward remembers from call to call: sessions, questions and grants, snapshots, calls in flight.
 
 pub mod alerts;
 pub mod arrivals;

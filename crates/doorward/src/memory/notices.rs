@@ -1,11 +1,11 @@
-//! What a person was told of waiting calls and standing alerts, so that each is told once.
+//! Which notifications about waiting calls and open alerts were sent, so that each is sent once.
 
 use std::collections::BTreeMap;
 
 use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
-/// When somebody was last told, and who could not be reached since.
+/// When the last notification was sent, and which notifiers have failed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Told {
@@ -17,7 +17,7 @@ impl State for Told {
     const NAME: &'static str = "told";
 }
 
-/// What was told of the alerts that stand, and when the record was last verified.
+/// Which open alerts were delivered, and when the record was last verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pushed {
@@ -30,17 +30,17 @@ impl State for Pushed {
     const NAME: &'static str = "pushed";
 }
 
-/// What became of one alert.
+/// The delivery state of one alert.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Delivery {
     pub kind: String,
-    /// The ways in which it was told.
+    /// The notifiers that delivered it.
     pub told: Vec<String>,
-    /// The ways in which it could not be, and why.
+    /// The notifiers that failed, and why.
     pub failed: BTreeMap<String, String>,
-    /// When it last stood.
+    /// When it was last open.
     pub stood_ms: u64,
-    /// A person has seen it since it was told.
+    /// The user has acknowledged it since it was delivered.
     pub is_seen: bool,
 }

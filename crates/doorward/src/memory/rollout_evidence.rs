@@ -15,7 +15,7 @@ use crate::memory::ledger_view::Room;
 use crate::policy::rollout::state::Subject;
 use crate::policy::rollout::trial::Arm;
 
-/// One decision, and what became of it.
+/// One decision and its outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     pub time_ms: u64,
@@ -28,32 +28,32 @@ pub struct Seen {
     pub would: Verdict,
     /// What "similar" means for it.
     pub pattern: PatternId,
-    /// The rule that settled it, or that it violated.
+    /// The rule that decided it, or that it violated.
     pub rule: Option<String>,
-    /// Rules that were only watched and would have spoken.
+    /// Shadow rules that would have had an opinion.
     pub watched: Vec<String>,
-    /// Where the session stood, by the words of the record.
+    /// Which side the session was on, as recorded.
     pub placed: BTreeMap<String, String>,
-    /// A person let it run or refused it.
+    /// The user approved or refused it.
     pub answer: Option<Answer>,
-    /// A yes is an override: doorward itself stopped it, in mode `auto`.
+    /// An approval is an override: doorward itself stopped it, in mode `auto`.
     pub may_be_overridden: bool,
-    /// When a person overrode it.
+    /// When the user overrode it.
     pub overridden_ms: Option<u64>,
-    /// When somebody was sorry that it ran.
+    /// When it was regretted.
     pub regretted_ms: Option<u64>,
-    /// A person said so, and it was not only taken back.
+    /// The user said so; it was not just reverted.
     pub is_flagged: bool,
 }
 
-/// What a person wanted.
+/// What the user wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     LetRun,
     Refused,
 }
 
-/// A person's answer, held against what `auto` would have said.
+/// The user's answer, compared with what `auto` would have said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// A yes to what `auto` would have approved.
@@ -74,7 +74,7 @@ impl Seen {
         }
     }
 
-    /// It counts for what is rolled out: the session got what is new.
+    /// It counts for the rollout: the session was on the new side.
     pub fn is_for(&self, subject: &Subject) -> bool {
         match subject {
             Subject::Agent(name) => {
@@ -87,7 +87,7 @@ impl Seen {
         }
     }
 
-    /// The answer, held against what `auto` would have said; `None` if there is none, or both would have stopped it.
+    /// The answer, compared with what `auto` would have said; `None` if there is none, or both would have stopped it.
     pub fn held(&self) -> Option<Held> {
         match (self.would, self.answer) {
             (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Held::Disagreement),
@@ -98,7 +98,7 @@ impl Seen {
         }
     }
 
-    /// Whether the judgement and the person were of one mind; `None` if nobody can tell. A question is no judgement.
+    /// Whether the judgement and the user agreed; `None` if unknown. A question is not a judgement.
     pub fn agrees(&self) -> Option<bool> {
         match (self.would, self.answer) {
             (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(false),
@@ -109,14 +109,14 @@ impl Seen {
     }
 }
 
-/// Everything from an entry of the log on. Where a mode asks about everything, the facts are judged again as `auto` would.
+/// Everything from a log entry on. If a mode asks about everything, the facts are judged again as in `auto`.
 pub fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
     let mut found = Reading { policy, seen: Vec::new(), by_id: BTreeMap::new() };
     for record in log.records_from(from)? {
         let record = match record {
             Ok(record) => record,
             Err(ReadError::Log(error)) => return Err(error.into()),
-            // `doorward audit verify` says more about a stretch that cannot be read.
+            // `doorward audit verify` says more about unreadable parts.
             Err(ReadError::Bad { .. }) => continue,
         };
         let (body, at) = (record.body.unwrap_or_default(), record.header.time_ms);
@@ -137,18 +137,18 @@ pub fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
     Ok(found.seen)
 }
 
-/// The first entry that is not older than a moment.
+/// The first entry at or after a point in time.
 pub fn first_since(room: &Room, since_ms: u64) -> Result<u64> {
     let filter = Filter { since_ms: Some(since_ms), oldest_first: true, limit: Some(1), ..Filter::default() };
     let first = room.index()?.list(&filter)?.first().map(|row| row.sequence);
-    // Nothing is that young: what comes next is.
+    // Nothing is that recent: the next entry will be.
     Ok(first.unwrap_or(u64::MAX))
 }
 
 struct Reading<'a> {
     policy: &'a Policy,
     seen: Vec<Seen>,
-    /// An answer is about the last decision before it that has the name.
+    /// An answer is about the last earlier decision with that name.
     by_id: BTreeMap<CallId, usize>,
 }
 
@@ -174,7 +174,7 @@ impl Reading<'_> {
         });
     }
 
-    /// Facts that are gone leave a question.
+    /// Missing facts leave a question.
     fn would(&self, body: &DecisionBody) -> Verdict {
         if body.mode != Some(Mode::ConfirmAll) {
             return body.verdict;
@@ -213,7 +213,7 @@ impl Reading<'_> {
             Became::Reverted => seen.regretted_ms = Some(time_ms),
             Became::Flagged => (seen.regretted_ms, seen.is_flagged) = (Some(time_ms), true),
             Became::Friction => {}
-            // A person takes back what was said before.
+            // The user withdraws an earlier flag.
             Became::Fine => (seen.regretted_ms, seen.is_flagged) = (None, false),
         }
     }

@@ -1,7 +1,7 @@
-//! The state of one session at the edge: read while a call is judged, raised before the answer is given.
+//! The state of one session: read while a call is judged, raised before the answer is given.
 //!
-//! A state that is missing though the log knows the session, damaged or forged is made again from the log, and the call
-//! that finds it so is put to a person.
+//! If the state is damaged, forged, or missing although the log knows the session, it is rebuilt from the log, and doorward
+//! asks about the call that found it so.
 
 mod beside;
 
@@ -27,28 +27,28 @@ use crate::memory::call_ids::Names;
 use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::in_flight::UnderWay;
 
-/// Clocks of file systems lag behind by a few milliseconds.
+/// File system clocks lag by a few milliseconds.
 const SLACK_MS: u64 = 20;
 
-/// The session of the call by which `setup` proves the hook: nobody is to answer it.
+/// The session of `setup`'s trial call, which no one should answer.
 pub const TRIAL: &str = "doorward-setup";
 
 /// One session of an agent.
 #[derive(Debug)]
 pub struct Session {
     id: String,
-    /// What stands against reading any state at all, if something does.
+    /// Why no state can be read at all, if so.
     states: Result<States, String>,
     log: PathBuf,
     now_ms: u64,
     limit: Limit,
     known: OnceCell<Known>,
     created: OnceCell<CreatedState>,
-    /// What a call has set off.
+    /// The alerts a call triggered.
     alerts: RefCell<Vec<AlertBody>>,
 }
 
-/// What is known of the session, and how.
+/// The known state of the session, and how it was found.
 #[derive(Debug)]
 struct Known {
     state: SessionState,
@@ -58,9 +58,9 @@ struct Known {
 #[derive(Debug, PartialEq)]
 enum Found {
     Kept,
-    /// Nothing was ever recorded of it.
+    /// Nothing was ever recorded about it.
     New,
-    /// Made again from the log, for this reason.
+    /// Rebuilt from the log, for this reason.
     Again(String),
 }
 
@@ -84,12 +84,12 @@ impl Session {
         }
     }
 
-    /// The session for somebody who only looks: nothing is made, and only methods that read may be called.
+    /// The session, read-only: nothing is created, and only reading methods may be called.
     pub fn looked_at(places: &Places, id: &str) -> Session {
         let path = places.state().join("state.key");
         let key = match StateKey::load(&path) {
             Err(_) if path.symlink_metadata().is_err() => Ok(StateKey::passing()),
-            found => found.map_err(|error| format!("the state of sessions cannot be read: {error}")),
+            found => found.map_err(|error| format!("the session state can't be read: {error}")),
         };
         let states = key.map(|key| States::at(&places.state().join("sessions"), key));
         Session { states, ..Session::without_states(places, id) }
@@ -99,12 +99,12 @@ impl Session {
         &self.id
     }
 
-    /// When it began; `None` if it begins now.
+    /// When it started; `None` if it starts now.
     pub fn began_ms(&self) -> Option<u64> {
         Some(self.known().state.began_ms).filter(|began| *began > 0)
     }
 
-    /// Takes the alerts that were set off since the last look; they are recorded after the decision.
+    /// Takes the alerts triggered since the last time; they are recorded after the decision.
     pub fn take_alerts(&self) -> Vec<AlertBody> {
         self.alerts.take()
     }
@@ -125,17 +125,16 @@ impl Session {
             doubt: match found {
                 Found::Kept | Found::New => None,
                 Found::Again(why) => {
-                    Some(format!("what happened before in this session: {why}; it was made again from the record"))
+                    Some(format!("the state of this session had to be rebuilt from the record: {why}"))
                 }
             },
         }
     }
 
-    /// The share of all decisions on a pattern that a person overrode, for the record; `None` if no override is known. A
-    /// state that is damaged says nothing.
+    /// The override rate of a pattern, for the record; `None` if no override is known. Damaged state says nothing.
     pub fn observed_overrides(&self, pattern: &str) -> Option<f64> {
         let (overridden, decided) = self.month(pattern)?;
-        // Counts of an older version know no approvals, so that there may seem to be more overrides than decisions.
+        // Counts of an older version lack approvals, so there may seem to be more overrides than decisions.
         (overridden > 0).then(|| overridden as f64 / decided.max(overridden) as f64)
     }
 
@@ -153,11 +152,11 @@ impl Session {
         self.states.as_ref().ok()?.find::<PatternState>(pattern).ok()?
     }
 
-    /// The file was created by this session, and is still that file.
+    /// The file was created by this session and is still that file.
     pub fn created(&self, path: &str, metadata: &Metadata) -> bool {
         let began = self.known().state.began_ms;
         let born = metadata.created().or_else(|_| metadata.modified()).map(milliseconds).unwrap_or_default();
-        // Most files are older than the session; for them nothing need be read.
+        // Most files are older than the session, so there is nothing to read.
         if !metadata.is_file() || began == 0 || born.saturating_add(SLACK_MS) < began {
             return false;
         }
@@ -168,7 +167,7 @@ impl Session {
         created.when(path).is_some_and(|when| born.saturating_add(SLACK_MS) >= when)
     }
 
-    /// Takes note of a judged call. Comes before the record: whatever fails then leaves the session riskier, not safer.
+    /// Notes a judged call. This comes before the record: if that fails, the session is left riskier, not safer.
     pub fn note(&self, id: &str, decided: &Decided) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         let Known { state, found } = self.known();
@@ -192,63 +191,63 @@ impl Session {
         Ok(())
     }
 
-    /// What files hold now, as the record keeps it.
+    /// The current content of files, as recorded.
     pub fn seen(&self, paths: &[String]) -> Seen {
         self.states.as_ref().map(|states| file_digests::of(paths, states.key())).unwrap_or_default()
     }
 
-    /// A name for a call whose agent gives it none, kept for its end.
+    /// A name for a call whose agent gives it none, kept until it ends.
     pub fn name(&self, likeness: &str) -> String {
-        // The name begins with the likeness, so that a transcript can be held against the record.
+        // The name starts with the fingerprint, so that transcripts can be compared with the record.
         let start = likeness.get(..crate::memory::call_ids::LIKENESS).unwrap_or_default();
         let id = format!("{start}-{}", crate::memory::call_ids::own_name());
         if let Ok(states) = &self.states {
-            // Without the note the record lacks the end of the call, and nothing else.
+            // If this fails, the record only lacks the end of the call.
             let _ = states.update(&self.id, |names: &mut Names| names.add(likeness, &id));
         }
         id
     }
 
-    /// The name of the last call like this that has not ended.
+    /// The name of the last identical call that has not ended.
     pub fn named(&self, likeness: &str) -> Option<String> {
         self.states.as_ref().ok()?.update(&self.id, |names: &mut Names| names.take(likeness)).ok().flatten()
     }
 
-    /// Takes note of a session that begins or is taken up again.
+    /// Notes a session that starts or is resumed.
     pub fn begin(&self) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        // A state in doubt is left as it is: the next call shall be put to a person.
+        // Doubtful state is left alone: doorward asks about the next call.
         if self.known().found == Found::New {
             states.update(&self.id, |state: &mut SessionState| state.began_ms = self.now_ms)?;
         }
         Ok(())
     }
 
-    /// Takes note of a call that ran; says whether a person had to be asked first, and so said yes.
+    /// Notes a call that ran; returns whether the user had to be asked first, and so said yes.
     pub fn ran(&self, id: &str) -> bool {
-        // A state that cannot be read is met again, and dealt with, by the next call.
+        // The next call finds and handles unreadable state.
         let Ok(states) = &self.states else { return false };
         if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
             return false;
         }
         let run = |state: &mut SessionState| state.ran(id);
         let Ok(Some(pattern)) = states.update(&self.id, run) else { return false };
-        // Without a pattern the yes was about something else than calls like this one.
+        // Without a pattern the approval was not about calls like this one.
         if !pattern.is_empty() {
             self.note_pattern(states, &pattern, PatternState::overridden);
         }
         true
     }
 
-    /// A person has answered a question about a call, so that its running says nothing more.
+    /// The user answered a question about a call, so the fact that it runs says nothing more.
     pub fn answered(&self, id: &str) {
         if let Ok(states) = &self.states {
-            // What stays open is taken for one more answer; the record of this one is there in any case.
+            // If this fails, the open question counts as one more answer; this one is recorded anyway.
             let _ = states.update(&self.id, |state: &mut SessionState| state.close(id));
         }
     }
 
-    /// The calls that were put to a person and had not run when the session ended.
+    /// The calls that were asked about and had not run when the session ended.
     pub fn unanswered(&self) -> Vec<String> {
         match &self.states {
             Ok(states) if matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) => {
@@ -258,12 +257,12 @@ impl Session {
         }
     }
 
-    /// The user's latest words, as far as they are kept.
+    /// The user's latest message, if stored.
     pub fn spoken(&self) -> Option<SpokenState> {
         self.states.as_ref().ok()?.find(&self.id).ok().flatten()
     }
 
-    /// Keeps the user's latest words. Words that cannot be kept must not leave older ones in their place.
+    /// Stores the user's latest message. If that fails, older ones must not stay in its place.
     pub fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         states.replace(&self.id, spoken).map_err(|error| {
@@ -272,7 +271,7 @@ impl Session {
         })
     }
 
-    /// Keeps limits that the user stated, for the rest of the session.
+    /// Stores boundaries the user stated, for the rest of the session.
     pub fn bind(&self, limits: &[String]) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         match self.known().found {
@@ -280,17 +279,17 @@ impl Session {
                 let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.bound(limit));
                 Ok(states.update(&self.id, bind)?)
             }
-            // A state in doubt is left as it is for the next call to meet; the log, which it is made from, has the limits.
+            // Doubtful state is left for the next call to find; the log, which it is rebuilt from, has the boundaries.
             Found::Again(_) => Ok(()),
         }
     }
 
-    /// Calls were denied that count towards the limit.
+    /// There are denials that count towards the limit.
     pub fn has_denials(&self) -> bool {
         self.known().state.denials() > 0
     }
 
-    /// A person sets the counters back; everything else stays.
+    /// Resets the counters; everything else stays.
     pub fn reset(&self) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         Ok(states.update(&self.id, SessionState::reset)?)
@@ -314,13 +313,13 @@ impl Session {
                     state.read(self.limit, self.now_ms);
                 }
             }
-            // Nobody is asked before the agent, so that its running is nobody's yes, and its not running nobody's no.
+            // The user is not asked here, so running is not an approval, and not running is not a refusal.
             (Verdict::Confirm, _) if decided.left_to.is_some() => state.passed_on(),
             (Verdict::Confirm, _) => {
                 state.asked(id, if may_be_overridden(decided) { &facts.pattern } else { "" });
                 state.asks_for(id, contacts(facts));
             }
-            // In shadow nothing is denied.
+            // Shadow mode denies nothing.
             (Verdict::Block, Mode::Shadow | Mode::Off) => {}
             (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => {
                 state.denied();
@@ -330,9 +329,9 @@ impl Session {
         leaves(decided).iter().for_each(|taint| state.taint(taint));
     }
 
-    /// Only a denial can be one too many, so only then is anything looked at.
+    /// Only a denial can exceed the limit, so only denials are checked.
     fn look_at_denials(&self, state: &mut SessionState) {
-        // A trial call of `doorward setup` is denied because that is to be seen.
+        // The trial call of `doorward setup` is meant to be denied.
         if self.id.starts_with(TRIAL) {
             return;
         }
@@ -372,22 +371,22 @@ impl Session {
             created.iter().for_each(|path| state.created(path, self.now_ms));
         };
         if states.update(&self.id, change).is_err() {
-            // Forgetting which files are the session's own only asks more.
+            // Forgetting which files are the session's own only leads to more questions.
             states.forget::<CreatedState>(&self.id);
         }
         Ok(())
     }
 
-    /// Keeps in mind which files are to be looked at when the call has ended.
+    /// Remembers which files to check when the call ends.
     fn note_changes(&self, states: &States, id: &str, decided: &Decided) {
         if !decided.before.is_empty() {
             let paths = decided.before.keys().cloned().collect();
-            // Without the note nobody learns whether the change was undone, and nothing else.
+            // If this fails, it only stays unknown whether the change was undone.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.watch(id, paths));
         }
     }
 
-    /// What the call leaves running runs on, whatever else is said about the call.
+    /// What the call leaves running keeps running, whatever else happens to the call.
     fn note_left(&self, states: &States, id: &str, facts: &Facts) -> Result<()> {
         if !facts.left.is_empty() {
             states.update(&self.id, |state: &mut UnderWay| state.leave(id, &facts.left, self.now_ms))?;
@@ -395,7 +394,7 @@ impl Session {
         Ok(())
     }
 
-    /// What cannot be counted is not known, and changes no verdict.
+    /// Failed counts are unknown and change no verdict.
     fn note_pattern(&self, states: &States, pattern: &str, change: impl Fn(&mut PatternState, u64)) {
         let change = |state: &mut PatternState| change(state, self.now_ms);
         if states.update(pattern, change).is_err() {
@@ -409,7 +408,7 @@ impl Session {
             Ok(states) => match states.find(&self.id) {
                 Ok(Some(state)) => Known { state, found: Found::Kept },
                 Ok(None) => match (self.recalled(None), states.find(&self.id)) {
-                    // Another call of the session wrote it while we looked into the log.
+                    // Another call of the session wrote it while we read the log.
                     (Known { found: Found::Again(_), .. }, Ok(Some(state))) => Known { state, found: Found::Kept },
                     (recalled, _) => recalled,
                 },
@@ -419,7 +418,7 @@ impl Session {
         })
     }
 
-    /// What the log says about a session whose state is missing, or cannot be used for a reason.
+    /// What the log says about a session whose state is missing or unusable.
     fn recalled(&self, why: Option<&StateError>) -> Known {
         let recorded = match Log::open(&self.log) {
             Ok(log) => log.session(&self.id).map_err(|error| error.to_string()),
@@ -435,7 +434,7 @@ impl Session {
     }
 }
 
-/// What a call leaves behind for the rest of the session, in the words of the record.
+/// What a call leaves behind for the rest of the session, as recorded.
 pub fn leaves(decided: &Decided) -> Vec<String> {
     if !decided.may_run() {
         return Vec::new();
@@ -450,6 +449,6 @@ fn may_be_overridden(decided: &Decided) -> bool {
 
 fn key(state: &Path) -> Result<StateKey, String> {
     StateKey::load_or_create(&state.join("state.key"))
-        .context("the state of sessions cannot be read")
+        .context("can't read the session state")
         .map_err(|error| format!("{error:#}"))
 }

@@ -1,8 +1,7 @@
-//! What the user's files loosen counts only once a person accepted it; what they tighten counts at once, and for good.
+//! What the user's files loosen takes effect only once the user accepts it; what they tighten takes effect at once, and stays.
 //!
-//! Beside the record lies an authenticated copy of what each file said when a person last accepted it. A file is read
-//! against that copy: whatever is laxer has no effect. Whatever is stricter goes into the copy, so that taking it out of
-//! the file again wants a person too.
+//! Next to the record is an authenticated copy of each file as last accepted. A file is compared with that copy: anything
+//! laxer has no effect. Anything stricter goes into the copy, so removing it from the file again needs acceptance too.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +22,7 @@ use crate::policy::load::{Covered, Loaded};
 /// The name of the user's own file among the sources.
 pub const USER: &str = "user";
 
-/// What a person let the files say.
+/// What the user accepted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Accepted {
@@ -33,18 +32,18 @@ pub struct Accepted {
     programs: Option<String>,
     /// The entry of the log that says so.
     pub record: Option<u64>,
-    /// When a person last accepted something; tightening leaves it alone.
+    /// When the user last accepted something; tightening leaves it alone.
     at_ms: Option<u64>,
-    /// What the build brought along that a person last accepted.
+    /// The built-in values of the last accepted build.
     built_in: Option<BuiltIn>,
     /// The version of the ruleset, counted by what its changes did to recorded verdicts.
     ruleset: Option<[u32; 3]>,
-    /// What a person accepted out of history.
+    /// Offers the user accepted.
     #[serde(skip_serializing_if = "FromHistory::is_empty")]
     pub history: FromHistory,
 }
 
-/// What a build brings along.
+/// The built-in values of a build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BuiltIn {
     pub program: String,
@@ -53,7 +52,7 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// What this build brings along.
+    /// This build's built-in values.
     pub fn here() -> BuiltIn {
         BuiltIn {
             program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -68,7 +67,7 @@ impl State for Accepted {
 }
 
 impl Accepted {
-    /// What was accepted so far; nothing if nobody has accepted anything yet.
+    /// What has been accepted so far, if anything.
     pub fn load(places: &Places) -> Result<Accepted, String> {
         if !directory(places).exists() {
             return Ok(Accepted::default());
@@ -77,7 +76,7 @@ impl Accepted {
         States::at(&directory(places), key).load(USER).map_err(|error| broken(places, &error.to_string()))
     }
 
-    /// What a source says, without whatever nobody accepted.
+    /// What a source says, without anything unaccepted.
     pub fn covered(&self, source: &str, said: Config) -> Config {
         match self.files.get(source) {
             Some(accepted) => said.no_laxer_than(accepted),
@@ -85,28 +84,28 @@ impl Accepted {
         }
     }
 
-    /// What counts of a source is stricter than what is kept of it.
+    /// The effective part of a source is stricter than the stored copy.
     pub fn lacks(&self, source: &str, counts: &Config) -> bool {
         let kept = self.files.get(source).cloned().unwrap_or_default();
         *counts != kept.clone().no_laxer_than(&kept)
     }
 
-    /// Something is kept of this source.
+    /// There is a stored copy of this source.
     pub fn knows(&self, source: &str) -> bool {
         self.files.contains_key(source)
     }
 
-    /// These program files were accepted; having none wants nobody's leave.
+    /// These program files were accepted; having none needs no acceptance.
     pub fn covers_programs(&self, packed: &[u8]) -> bool {
         packed.is_empty() || self.programs.as_deref() == Some(hash(packed).as_str())
     }
 
-    /// When a person last accepted something.
+    /// When the user last accepted something.
     pub fn at(&self) -> Option<SystemTime> {
         self.at_ms.map(|at| UNIX_EPOCH + Duration::from_millis(at))
     }
 
-    /// The built-in thresholds, none laxer than those of the build that a person accepted.
+    /// The built-in thresholds, none laxer than those of the accepted build.
     pub fn thresholds(&self) -> Thresholds {
         let here = Thresholds::default();
         match &self.built_in {
@@ -115,7 +114,7 @@ impl Accepted {
         }
     }
 
-    /// The build that a person accepted, if this is another one.
+    /// The accepted build, if this is another one.
     pub fn upgraded_from(&self) -> Option<&BuiltIn> {
         self.built_in.as_ref().filter(|built_in| built_in.knowledge != Policy::KNOWLEDGE)
     }
@@ -136,7 +135,7 @@ impl Accepted {
     }
 }
 
-/// Remembers what the files tightened since; the hook does this, and nothing of it loosens.
+/// Stores what the files tightened since; the hook does this, and it never loosens anything.
 pub fn keep_tightened(places: &Places, loaded: &Loaded) -> Result<(), String> {
     let kept = |(source, covered): (&str, &Covered)| (source.to_owned(), covered.config.clone());
     let tightened: BTreeMap<String, Config> =
@@ -147,7 +146,7 @@ pub fn keep_tightened(places: &Places, loaded: &Loaded) -> Result<(), String> {
     update(places, |accepted| accepted.files.extend(tightened)).map_err(|error| broken(places, &error.to_string()))
 }
 
-/// Lets the files as they were read count. INVARIANT: the record is durable before anything is loosened.
+/// Accepts the files as they were read. INVARIANT: the record is durable before anything is loosened.
 pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Result<()> {
     let before = Accepted::load(places).unwrap_or_default();
     let files: BTreeMap<String, Config> = loaded.own_files().map(|(name, said)| (name.to_owned(), said)).collect();
@@ -161,20 +160,20 @@ pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Re
         user: crate::machine::user(),
         project: None,
     };
-    let receipt = ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;
+    let receipt = ledger.append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
     (after.record, after.at_ms) = (Some(receipt.sequence), Some(now_ms()));
     if Accepted::load(places).is_err() {
-        // A person looked at the files and accepted them: what is damaged is made again.
-        std::fs::remove_dir_all(directory(places)).context("what was accepted before cannot be removed")?;
+        // The user reviewed and accepted the files: rebuild what is damaged.
+        std::fs::remove_dir_all(directory(places)).context("can't remove what was accepted before")?;
     }
     update(places, |accepted| *accepted = after).map_err(anyhow::Error::msg)
 }
 
-/// Lets an agent have a mode, whatever else the file says. The record of it is up to the caller, and comes first.
+/// Accepts an agent's mode, whatever else the file says. The caller records it first.
 pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[String]) -> Result<()> {
     let change = |accepted: &mut Accepted| {
         let file = accepted.files.entry(USER.to_owned()).or_default();
-        // Who changes the mode leaves open who answers questions.
+        // Changing the mode does not decide who answers questions.
         let asked = file.agents.get(agent).and_then(|known| known.questions);
         let choice = Agent { questions: choice.questions.or(asked), ..choice.clone() };
         file.agents.insert(agent.to_owned(), choice);
@@ -188,8 +187,7 @@ pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[
     update(places, change).map_err(anyhow::Error::msg)
 }
 
-/// Lets one file of the user's say something else, whatever the rest says. The record of it is up to the caller, and comes
-/// first.
+/// Accepts a change in one of the user's files, whatever the rest says. The caller records it first.
 pub fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)) -> Result<()> {
     let change = |accepted: &mut Accepted| {
         change(accepted.files.entry(source.to_owned()).or_default());
@@ -198,22 +196,22 @@ pub fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)
     update(places, change).map_err(anyhow::Error::msg)
 }
 
-/// Counts the version of the ruleset on. The record of it is up to the caller, and comes first.
+/// Increments the version of the ruleset. The caller records it first.
 pub fn set_ruleset(places: &Places, version: [u32; 3]) -> Result<()> {
     update(places, |accepted| accepted.ruleset = Some(version)).map_err(anyhow::Error::msg)
 }
 
-/// Changes what was accepted out of history. The record of it is up to the caller, and comes first.
+/// Changes the accepted offers. The caller records it first.
 pub fn change_history(places: &Places, change: impl FnOnce(&mut FromHistory)) -> Result<()> {
     update(places, |accepted| change(&mut accepted.history)).map_err(anyhow::Error::msg)
 }
 
-/// Lets what this build brings along count. The record of it is up to the caller, and comes first.
+/// Accepts this build's built-in values. The caller records it first.
 pub fn accept_build(places: &Places) -> Result<()> {
     update(places, |accepted| accepted.built_in = Some(BuiltIn::here())).map_err(anyhow::Error::msg)
 }
 
-/// Pretends that a person accepted another build, with this confidence.
+/// Pretends that another build with this confidence was accepted.
 #[cfg(test)]
 pub fn pretend_build(places: &Places, program: &str, confidence: f64) {
     let change = |accepted: &mut Accepted| {
@@ -227,7 +225,7 @@ fn update(places: &Places, change: impl FnOnce(&mut Accepted)) -> Result<(), Str
     let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
     let change = |accepted: &mut Accepted| {
         change(accepted);
-        // Whoever accepts something for the first time accepts what this build brings along.
+        // The first acceptance also accepts this build's built-in values.
         accepted.built_in.get_or_insert_with(BuiltIn::here);
     };
     States::at(&directory(places), key).update(USER, change).map_err(|error| broken(places, &error.to_string()))
@@ -247,7 +245,7 @@ fn key_file(places: &Places) -> PathBuf {
 
 fn broken(places: &Places, why: &str) -> String {
     format!(
-        "`{}` cannot be trusted: {why}; look through the configuration and accept it with `doorward reload`",
+        "`{}` can't be trusted: {why}; review the configuration and accept it with `doorward reload`",
         directory(places).display()
     )
 }

@@ -1,6 +1,6 @@
-//! What a person accepted out of history: calls that run without a question, and patterns whose past calms layer 2.
+//! Accepted offers: calls that run without a question, and patterns whose history lowers their layer 2 score.
 //!
-//! It lies in the authenticated state of what was accepted, counts for 90 days in one project, and ends with the first regret.
+//! They are part of the authenticated accepted state, apply for 90 days in one project, and end with the first regret.
 
 use std::collections::BTreeMap;
 
@@ -17,34 +17,34 @@ use crate::policy::approved_config::{self, Accepted};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// So long an acceptance counts.
+/// How long an accepted offer applies.
 pub const LASTS_MS: u64 = 90 * DAY_MS;
 
-/// So long nothing is offered again that a person declined.
+/// How long a declined offer is not made again.
 pub const DECLINED_MS: u64 = 30 * DAY_MS;
 
-/// More than anybody looks through.
+/// More than anyone reads through.
 const MOST: usize = 256;
 
-/// One thing that a person accepted.
+/// One accepted offer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Item {
     pub id: String,
     /// What "similar" means for the calls.
     pub pattern: PatternId,
-    /// The project that it counts in; everywhere for what a monthly review proposed.
+    /// The project it applies in; everywhere for proposals of a monthly review.
     pub project: Option<String>,
-    /// The calls that run without a question. Without them only layer 2 weighs the past of the pattern.
+    /// The calls that run without a question. `None` means that layer 2 only takes the pattern's history into account.
     pub calls: Option<Calls>,
-    /// So often a person had let such calls run by then.
+    /// How often the user had approved such calls by then.
     pub let_run: u32,
     pub at_ms: u64,
     /// The entry of the record that says so.
     pub record: u64,
 }
 
-/// Which calls, bound to everything that was known of them.
+/// Which calls, bound to everything known about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Calls {
@@ -54,20 +54,20 @@ pub struct Calls {
     pub questions: Vec<String>,
 }
 
-/// All that a person accepted or declined.
+/// All accepted and declined offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FromHistory {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     items: Vec<Item>,
-    /// When offers were declined, by their id.
+    /// When offers were declined, by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     declined: BTreeMap<String, u64>,
 }
 
 impl Item {
     pub fn is_current(&self, now_ms: u64) -> bool {
-        // A clock that was set back must not make it last longer.
+        // Setting the clock back must not make it last longer.
         now_ms.abs_diff(self.at_ms) < LASTS_MS
     }
 
@@ -80,12 +80,12 @@ impl Item {
         moment(self.at_ms).chars().take(10).collect()
     }
 
-    /// The rule that the engine judges by, if there is one.
+    /// The rule for the engine, if there is one.
     pub fn rule(&self) -> Option<AcceptedCall> {
         let (calls, project) = (self.calls.clone()?, self.project.clone()?);
         let Calls { tool, texts, kinds, questions } = calls;
         let because = format!(
-            "you let such calls run {} times and accepted on {} that they run (`doorward rules withdraw {}` takes it back)",
+            "you approved such calls {} times and accepted on {} that they run (`doorward rules withdraw {}` withdraws that)",
             self.let_run,
             self.on(),
             self.id
@@ -93,7 +93,7 @@ impl Item {
         Some(AcceptedCall { tool, project, texts, kinds, questions, because })
     }
 
-    /// What counts, as a person reads it.
+    /// What applies, in words.
     pub fn what(&self) -> String {
         let place = self.project.as_deref().map(|project| format!(" in {project}")).unwrap_or_default();
         match &self.calls {
@@ -101,7 +101,7 @@ impl Item {
                 let texts: Vec<String> = calls.texts.iter().map(|text| format!("`{}({text})`", calls.tool)).collect();
                 format!("{}{place}", texts.join(", "))
             }
-            None => format!("the past of `{}`{place}", self.pattern),
+            None => format!("the history of `{}`{place}", self.pattern),
         }
     }
 }
@@ -115,7 +115,7 @@ impl FromHistory {
         &self.items
     }
 
-    /// The same with one more. What was accepted before under the same id keeps its own texts and questions.
+    /// The same with one more. An earlier acceptance under the same id keeps its texts and questions.
     #[must_use]
     pub fn with(mut self, item: Item) -> FromHistory {
         self.items.retain(|known| known.id != item.id || known.calls != item.calls);
@@ -123,12 +123,12 @@ impl FromHistory {
         self
     }
 
-    /// The rules that count in a project.
+    /// The rules that apply in a project.
     pub fn rules_in(&self, project: Option<&str>, now_ms: u64) -> Vec<AcceptedCall> {
         self.items.iter().filter(|item| item.counts_in(project, now_ms)).filter_map(Item::rule).collect()
     }
 
-    /// A person accepted that the past of this pattern counts in a project.
+    /// The user accepted that this pattern's history counts in a project.
     pub fn weighs(&self, pattern: &str, project: Option<&str>, now_ms: u64) -> Option<&Item> {
         self.items
             .iter()
@@ -139,14 +139,14 @@ impl FromHistory {
         self.declined.get(id).is_some_and(|at| now_ms.abs_diff(*at) < DECLINED_MS)
     }
 
-    /// When a person last said something to an offer.
+    /// When the user last answered an offer.
     pub fn last_ms(&self, id: &str) -> Option<u64> {
         let accepted = self.items.iter().filter(|item| item.id == id).map(|item| item.at_ms);
         accepted.chain(self.declined.get(id).copied()).max()
     }
 }
 
-/// What is said about an accepted pattern, from its counts of 30 days.
+/// The note about an accepted pattern, from its counts of 30 days.
 pub fn weighed(item: &Item, (let_run, decisions): (u64, u64)) -> Option<AcceptedHistory> {
     let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     (let_run > 0).then(|| AcceptedHistory { let_run: number(let_run), decisions: number(decisions), on: item.on() })
@@ -158,11 +158,11 @@ pub fn id_of(pattern: &str, project: Option<&str>) -> String {
     Hash::of(about.as_bytes()).to_string().chars().take(8).collect()
 }
 
-/// Lets it count. INVARIANT: the record is durable before anything is loosened.
+/// Applies it. INVARIANT: the record is durable before anything is loosened.
 pub fn accept(places: &Places, mut item: Item, ledger: &mut dyn Recorder) -> Result<()> {
     let kept = Accepted::load(places).map_err(anyhow::Error::msg)?;
     if kept.history.items.len() >= MOST {
-        bail!("{MOST} acceptances are enough; take some back first: `doorward rules accepted` lists them");
+        bail!("at most {MOST} offers can be accepted; withdraw some first (`doorward rules accepted` lists them)");
     }
     (item.record, item.at_ms) = (said(ledger, "accepted", &item)?, now_ms());
     approved_config::change_history(places, |history| {
@@ -171,7 +171,7 @@ pub fn accept(places: &Places, mut item: Item, ledger: &mut dyn Recorder) -> Res
     })
 }
 
-/// Remembers that a person does not want an offer.
+/// Remembers that the user declined an offer.
 pub fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -> Result<()> {
     said(ledger, "declined", item)?;
     let now_ms = now_ms();
@@ -184,22 +184,22 @@ pub fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -> Resul
     })
 }
 
-/// Takes an acceptance back; yields what no longer counts.
+/// Withdraws an accepted offer; returns what no longer applies.
 pub fn withdraw(places: &Places, id: &str, ledger: &mut dyn Recorder) -> Result<Vec<Item>> {
     let gone = end(places, "taken back", ledger, |item| item.id == id)?;
     if gone.is_empty() {
-        bail!("nothing with the id `{id}` was accepted; `doorward rules accepted` lists what was");
+        bail!("no accepted offer has the id `{id}`; `doorward rules accepted` lists them");
     }
     Ok(gone)
 }
 
-/// Ends what has lapsed, so that the record says so.
+/// Ends what has expired, so that the record says so.
 pub fn sweep(places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
     let now_ms = now_ms();
     end(places, "lapsed after 90 days", ledger, |item| !item.is_current(now_ms)).map(drop)
 }
 
-/// A call was taken back or flagged: what was accepted about calls like it counts no longer.
+/// A call was reverted or flagged: accepted offers for similar calls end.
 pub fn regretted(places: &Places, pattern: &str, project: Option<&str>, ledger: &mut dyn Recorder) -> Result<()> {
     let is_about = |item: &Item| {
         let is_here = item.project.is_none() || item.project.as_deref() == project;
@@ -221,7 +221,7 @@ fn end(places: &Places, why: &str, ledger: &mut dyn Recorder, is_over: impl Fn(&
     Ok(gone)
 }
 
-/// Puts it on record; yields the entry.
+/// Records it; returns the entry.
 fn said(ledger: &mut dyn Recorder, how: &str, item: &Item) -> Result<u64> {
     let body = PolicyBody {
         what: format!("out of history {}, {how}: {}", item.id, item.what()),
@@ -230,6 +230,6 @@ fn said(ledger: &mut dyn Recorder, how: &str, item: &Item) -> Result<u64> {
         user: crate::machine::user(),
         project: item.project.clone(),
     };
-    let receipt = ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;
+    let receipt = ledger.append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
     Ok(receipt.sequence)
 }

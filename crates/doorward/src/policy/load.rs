@@ -1,4 +1,4 @@
-//! Puts the configuration together: managed over user, and whatever anybody may have written only ever tightens.
+//! Assembles the configuration: managed over user, and sources that anyone may have written can only tighten.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,32 +16,32 @@ use crate::policy::rollout::{Assigned, Rollout, Stage};
 use crate::policy::trust::Trust;
 use crate::policy::user_files::{self, Own};
 
-/// What an administrator decides for the whole machine.
+/// The administrator's settings for the whole machine.
 pub const MANAGED: &str = "/etc/doorward/config.toml";
 
-/// What a repository may bring along.
+/// The configuration file a repository may contain.
 const PROJECT: &str = ".doorward.toml";
 
-/// The thresholds that a person accepted, among the sources.
+/// The name of the accepted thresholds among the sources.
 pub const THRESHOLDS: &str = "thresholds";
 
-/// Pi's settings for all projects, among the sources.
+/// The name of Pi's settings for all projects among the sources.
 const PI_GLOBAL: &str = "Pi, global";
 
-/// Pi's settings for this project and this machine, among the sources.
+/// The name of Pi's settings for this project and this machine among the sources.
 const PI_LOCAL: &str = "Pi, local";
 
 /// Pi's settings in the environment.
 const PI_INLINE: &str = "PI_AUTOMODE_SETTINGS_JSON";
 
-/// One place that configuration comes from.
+/// One source of configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     pub name: &'static str,
     /// The file, or the variable.
     pub place: String,
     pub rights: Rights,
-    /// It is there, readable or not.
+    /// It exists, readable or not.
     pub is_there: bool,
     /// What it says.
     said: Config,
@@ -50,7 +50,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// What it may say, after its rights.
+    /// What it may say, given its rights.
     pub fn config(&self) -> Config {
         match self.rights {
             Rights::Full => self.said.clone(),
@@ -58,22 +58,22 @@ impl Source {
         }
     }
 
-    /// What a person should know about it.
+    /// Notes for the user.
     pub fn notes(&self) -> Vec<Note> {
         self.noticed.iter().cloned().chain(notes(&self.said, self.rights)).collect()
     }
 }
 
-/// A file of the user's, held against what a person accepted.
+/// One of the user's files, limited to what was accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Covered {
-    /// What counts of it.
+    /// The effective part of it.
     pub config: Config,
-    /// It is stricter than what is kept of it.
+    /// It is stricter than the stored copy.
     pub is_new: bool,
 }
 
-/// The configuration in force, and what is wrong with it.
+/// The effective configuration, and its problems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loaded {
     pub config: Config,
@@ -84,21 +84,21 @@ pub struct Loaded {
     tightening: Config,
     /// Program and rule files of the user.
     pub own: Own,
-    /// What is rolled out in stages, if anything is.
+    /// The rollouts, if any.
     pub rollout: Option<Rollout>,
-    /// What the session at hand is given of it.
+    /// What the current session gets from them.
     pub assigned: Assigned,
     /// The program files as they are, accepted or not.
     written_programs: &'static [u8],
-    /// What the user's files loosen without effect, because nobody accepted it: the file and the keys.
+    /// What the user's files loosen without effect, because it is not accepted: the file and the keys.
     pub unaccepted: Vec<(String, Vec<&'static str>)>,
     covered: Vec<(&'static str, Covered)>,
-    /// What a person accepted, and where the record says so.
+    /// What the user accepted, and where the record says so.
     pub accepted: Accepted,
-    /// What a person accepted out of history, as far as it may count here.
+    /// The accepted offers that apply here.
     pub history: FromHistory,
     project: Option<String>,
-    /// Each makes the configuration strict and the mode `confirm-all`.
+    /// Each one makes the configuration strict and the mode `confirm-all`.
     pub problems: Vec<String>,
     pub sources: Vec<Source>,
 }
@@ -114,29 +114,29 @@ pub struct Instead {
 }
 
 impl Loaded {
-    /// The mode of an agent; something unreadable trusts nobody.
+    /// The mode of an agent; if anything is unreadable, no agent is trusted.
     pub fn mode(&self, agent: &str) -> Mode {
         if !self.problems.is_empty() {
             return Mode::ConfirmAll;
         }
         match (self.assigned.mode, self.config.is_staged(agent)) {
             (Some(mode), true) => mode,
-            // A session that nobody knows lies outside every share.
+            // An unknown session is outside every share.
             (None, true) => self.assigned_to(agent, "", None).mode.unwrap_or(Mode::ConfirmAll),
             (_, false) => self.config.mode(agent),
         }
     }
 
-    /// The stage of an agent that is rolled out, as a person reads it.
+    /// The rollout stage of an agent, in words.
     pub fn stage(&self, agent: &str) -> Option<String> {
         let step = self.rollout.as_ref()?.agents.get(agent).filter(|_| self.config.is_staged(agent))?.now();
         Some(match step.stage {
-            Stage::Canary => format!("rollout: {} of the sessions in `auto`", step.share),
+            Stage::Canary => format!("rollout: {} of sessions in `auto`", step.share),
             stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("rollout: stage `{stage}`"),
         })
     }
 
-    /// Gives a session its part of what is rolled out.
+    /// Gives a session its part of the rollouts.
     pub fn assign(&mut self, agent: &str, (session, began_ms): (&str, Option<u64>)) {
         if self.rollout.is_some() {
             self.assigned = self.assigned_to(agent, session, began_ms);
@@ -149,13 +149,13 @@ impl Loaded {
         Assigned::of(rollout, (agent, self.config.is_staged(agent)), session, began_ms)
     }
 
-    /// Says on standard error what is wrong, for commands that a person types.
+    /// Prints the problems to standard error, for commands typed by the user.
     pub fn tell_problems(&self) {
         let mut out = anstream::stderr().lock();
         for problem in &self.problems {
             let problem = crate::machine::visible(problem);
-            // Nobody is left to tell if this fails.
-            let _ = writeln!(out, "doorward: {problem}; until then doorward is strict and confirms every call");
+            // If this fails, there is no one left to tell.
+            let _ = writeln!(out, "doorward: {problem}; until then, doorward is strict and asks about every call");
         }
     }
 
@@ -181,7 +181,7 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// A name for whatever makes the policy differ from the built-in one; `None` if nothing does.
+    /// A name for what makes the policy differ from the built-in one; `None` if nothing does.
     fn name_of_what_is_set(&self, policy: &Policy) -> Option<String> {
         let Policy { permissions, thresholds, strict, scorer, .. } = policy;
         let set = (permissions, thresholds, strict, scorer, &self.own.rules, &self.config.rules);
@@ -206,7 +206,7 @@ impl Loaded {
         loaded
     }
 
-    /// The user's own files, held against what a person accepted.
+    /// The user's own files, limited to what was accepted.
     pub fn covered(&self) -> impl Iterator<Item = (&str, &Covered)> {
         self.covered.iter().map(|(name, covered)| (*name, covered))
     }
@@ -222,18 +222,18 @@ impl Loaded {
         self.written_programs
     }
 
-    /// What has no effect because nobody accepted it, in sentences.
+    /// What has no effect because it is not accepted, in sentences.
     pub fn unaccepted_sentences(&self) -> Vec<String> {
         let sentence = |(place, keys): &(String, Vec<&str>)| {
             format!(
-                "`{place}` loosens {}, which nobody accepted: it has no effect until you run `doorward reload`",
+                "`{place}` loosens {}, which has no effect until you accept it with `doorward reload`",
                 keys.iter().map(|key| format!("`{key}`")).collect::<Vec<String>>().join(", ")
             )
         };
         self.unaccepted.iter().map(sentence).collect()
     }
 
-    /// Takes the user's program and rule files up; programs only if a person accepted them as they are.
+    /// Adds the user's program and rule files; programs only if they were accepted as they are.
     fn take_up(&mut self, mut own: Own, folder: &Path) {
         self.written_programs = own.programs;
         if !self.accepted.covers_programs(own.programs) {
@@ -243,13 +243,13 @@ impl Loaded {
         self.own = own;
     }
 
-    /// Takes up what is rolled out. An agent that should be and is not is trusted with nothing.
+    /// Adds the rollouts. An agent that should have one and has none is trusted with nothing.
     fn roll_out(&mut self, rollout: Option<Rollout>, agent: &str) {
         let is_known = rollout.as_ref().is_some_and(|rollout| rollout.agents.contains_key(agent));
         self.rollout = rollout;
         if self.config.is_staged(agent) && !is_known && self.problems.is_empty() {
             self.distrust(format!(
-                "`{agent}` is to be rolled out in stages, and nothing says how far it is; run `doorward rollout start {agent}`"
+                "`{agent}` is configured for a rollout that has not started; run `doorward rollout start {agent}`"
             ));
         }
     }
@@ -258,7 +258,7 @@ impl Loaded {
         let trusted = self.files.clone().joined_with(self.trust.as_config());
         self.config = trusted.tightened_by(self.tightening.clone());
         self.config.strict |= !self.problems.is_empty();
-        // Pi's files cannot bring a model along unaccepted, but may choose among those of the user; the local one last.
+        // Pi's files can't add an unaccepted model, but may choose among the user's; the local file has the last word.
         for name in [PI_GLOBAL, PI_LOCAL] {
             let said = self.sources.iter().find(|source| source.name == name);
             if let Some(wanted) = said.and_then(|source| source.said.reviewer.model.clone()) {
@@ -272,13 +272,13 @@ impl Loaded {
         &self.files
     }
 
-    /// Takes back whatever is laxer than `held`.
+    /// Removes anything laxer than `held`.
     pub fn hold(&mut self, held: &Config) {
         self.files = std::mem::take(&mut self.files).no_laxer_than(held);
         self.compose();
     }
 
-    /// Something cannot be trusted: strict, and every call is confirmed.
+    /// Something can't be trusted: be strict, and ask about every call.
     pub fn distrust(&mut self, problem: String) {
         self.problems.push(problem);
         self.compose();
@@ -290,7 +290,7 @@ pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     load_instead(places, project, agent, &Instead::default())
 }
 
-/// Reads all sources for work in a project, and something else in the place of some of the user's.
+/// Reads all sources for work in a project, with replacements for some of the user's.
 pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
     let mut reader = Reader::default();
     reader.accepted(places);
@@ -345,7 +345,7 @@ pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead
     loaded
 }
 
-/// Reads sources one after the other and keeps what they said.
+/// Reads sources one by one and keeps what they said.
 #[derive(Default)]
 struct Reader {
     problems: Vec<String>,
@@ -363,7 +363,7 @@ impl Reader {
         }
     }
 
-    /// What the source that was read last may say: nothing laxer than what a person accepted.
+    /// What the last source read may say: nothing laxer than what was accepted.
     fn cover(&mut self, said: Config) -> Config {
         let Some(source) = self.sources.last() else { return Config::default() };
         let config = self.accepted.covered(source.name, said.clone());
@@ -411,7 +411,7 @@ impl Reader {
         self.source("Pi, inline", PI_INLINE.to_owned(), Rights::TightenOnly, read, pi::parse)
     }
 
-    /// What an agent's own settings deny or ask about. If they cannot be read, what they deny is not known.
+    /// What an agent's own settings deny or ask about. If they can't be read, what they deny is unknown.
     fn rules_of_client(&mut self, file: &RuleFile) -> Config {
         let place = file.path.display().to_string();
         self.source(file.name, place, Rights::TightenOnly, file.read(), |text| file.tightening(text))
@@ -452,7 +452,7 @@ impl Reader {
             Ok(None) => Ok((Config::default(), Vec::new())),
             Ok(Some(text)) => parse(&text).map_err(|problem| {
                 format!(
-                    "`{place}` is not a configuration: {problem}; mend or remove it, `doorward config` shows the rest"
+                    "`{place}` is not a valid configuration: {problem}; fix or remove it, `doorward config` shows the rest"
                 )
             }),
             Err(problem) => Err(problem),

@@ -43,7 +43,7 @@ fn the_files_of_pi_have_the_rights_of_where_they_lie() {
     put(project.join(".pi/automode.json"), r#"{"permissions":{"allow":["bash(make *)"],"deny":["bash(git push*)"]}}"#);
     put(project.join(".pi/automode.local.json"), r#"{"permissions":{"allow":["fetch"],"ask":["fetch"]}}"#);
     let places = Places::at(home.to_str().unwrap());
-    assert!(load(&places, project.to_str(), "pi").config.permissions.allow.is_empty(), "nobody accepted it");
+    assert!(load(&places, project.to_str(), "pi").config.permissions.allow.is_empty(), "no effect until you accept it");
     accept(&places);
     let loaded = load(&places, project.to_str(), "pi");
     assert_eq!(loaded.problems, Vec::<String>::new());

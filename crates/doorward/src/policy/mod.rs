@@ -1,4 +1,4 @@
-//! What counts here: configuration, trust, the client's own rules and what is rolled out. Looks down at the machine only.
+//! The policy: configuration, trust, the clients' own rules and rollouts. Depends only on `machine`.
 
 pub mod approved_config;
 pub mod client_rules;

@@ -1,4 +1,4 @@
-//! Loosening counts from the next session on: what a session began with is held against what the files say now.
+//! Loosening applies from the next session on: a session keeps the policy it started with, unless the files tighten it.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::machine::paths::Places;
 use crate::policy::config::Config;
 use crate::policy::load::Loaded;
 
-/// What the files said when the session began, and whatever was tightened since.
+/// What the files said when the session started, and anything tightened since.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Held {
     config: Option<Config>,
@@ -19,7 +19,7 @@ impl State for Held {
     const NAME: &'static str = "held";
 }
 
-/// Takes back what the files loosened since the session began. What cannot be read trusts nobody.
+/// Removes what the files loosened since the session started. Unreadable state trusts no one.
 pub fn hold(places: &Places, session: &str, loaded: &mut Loaded) {
     if session.is_empty() {
         return;
@@ -31,7 +31,7 @@ pub fn hold(places: &Places, session: &str, loaded: &mut Loaded) {
 
 fn distrust(places: &Places, problem: &str) -> String {
     let shown = directory(places).display().to_string();
-    format!("`{shown}` cannot be trusted: {problem}; remove it, or run `doorward reload`")
+    format!("`{shown}` can't be trusted: {problem}; remove it, or run `doorward reload`")
 }
 
 fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), String> {
@@ -39,7 +39,7 @@ fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), Strin
     let key = StateKey::load_or_create(&places.state().join("held.key")).map_err(|error| said(&error))?;
     let states = States::at(&directory(places), key);
     let before: Held = states.load(session).map_err(|error| said(&error))?;
-    // Held against itself at first, so that both sides are written in the same way from then on.
+    // Compared with itself at first, so that both sides are normalized the same way.
     let config = before.config.clone().unwrap_or_else(|| loaded.files().clone());
     loaded.hold(&config);
     let now = Held { config: Some(loaded.files().clone()) };
@@ -49,7 +49,7 @@ fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), Strin
     Ok(())
 }
 
-/// The same for somebody who only looks: what a session began with is not noted.
+/// The same, read-only: does not store what a session started with.
 pub fn look(places: &Places, session: &str, loaded: &mut Loaded) {
     if session.is_empty() || !directory(places).exists() {
         return;
@@ -62,7 +62,7 @@ pub fn look(places: &Places, session: &str, loaded: &mut Loaded) {
     }
 }
 
-/// Forgets what sessions began with: what the files say now counts at once.
+/// Forgets what sessions started with: the files apply as they are now.
 pub fn forget(places: &Places) -> std::io::Result<()> {
     match std::fs::remove_dir_all(directory(places)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

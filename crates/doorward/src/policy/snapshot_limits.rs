@@ -1,32 +1,32 @@
-//! How much is copied and how long it is kept.
+//! How much is snapshotted and how long it is kept.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const MEGABYTE: u64 = 1_000_000;
 
-/// Copies of what a call deletes or overwrites, made before it runs so that `doorward undo` can bring it back.
+/// Snapshots of what a call deletes or overwrites, taken before it runs so that `doorward undo` can restore it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Snapshots {
-    /// `false` copies nothing, so that every such call asks.
+    /// `false` takes no snapshots, so doorward asks about every such call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// A call that changes more files asks; 2,000 unless set.
+    /// doorward asks about calls that change more files; default: 2,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
-    /// A call that changes more megabytes asks; 200 unless set.
+    /// doorward asks about calls that change more megabytes; default: 200.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub megabytes: Option<u64>,
-    /// Copies older than this many days may be removed; 30 unless set.
+    /// Snapshots older than this many days may be removed; default: 30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_days: Option<u64>,
-    /// All copies together; 2,000 megabytes unless set. When it is full, calls ask.
+    /// Maximum megabytes of all snapshots; default: 2,000. When full, doorward asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_megabytes: Option<u64>,
 }
 
-/// The numbers in force.
+/// The effective numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub enabled: bool,
@@ -47,7 +47,7 @@ impl Snapshots {
         }
     }
 
-    /// These, and the others where these are not set.
+    /// These, falling back to the others.
     #[must_use]
     pub fn or(self, other: Snapshots) -> Snapshots {
         Snapshots {
@@ -59,7 +59,7 @@ impl Snapshots {
         }
     }
 
-    /// These without what would let more calls run than the others do.
+    /// These, without anything that would approve more calls than the others.
     #[must_use]
     pub fn no_laxer_than(self, held: Snapshots) -> Snapshots {
         let (mine, theirs) = (self.limits(), held.limits());

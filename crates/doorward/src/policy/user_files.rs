@@ -1,7 +1,7 @@
-//! Program and rule files of the user: read from the trusted configuration directory, checked like the built-in ones.
+//! The user's program and rule files: read from the trusted configuration directory, checked like the built-in ones.
 //!
-//! `programs/*.toml` describe programs that doorward does not know; `rules/*.toml` ask or block, and never loosen;
-//! `scorer.tsv` is a model that may only ask more than the built-in one.
+//! `programs/*.toml` describe programs doorward does not know; `rules/*.toml` ask or block, and never loosen; `scorer.tsv`
+//! is a model that can only ask more often than the built-in one.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use doorward_engine::{Rule, Scorer};
 
 use crate::machine::checked_read;
 
-/// More files than anybody writes by hand.
+/// More files than anyone writes by hand.
 const FILES: usize = 200;
 
 /// What the user added.
@@ -24,16 +24,16 @@ pub struct Own {
     pub scorer: Scorer,
 }
 
-/// A file with its path as it is shown.
+/// A file with its display path.
 struct Source {
     shown: String,
     stem: String,
     text: String,
 }
 
-/// Reads both folders below the configuration directory. A folder that is not there costs nothing.
+/// Reads both folders below the configuration directory. A missing folder costs nothing.
 ///
-/// Each problem names a file and what to do; a kind of file with a problem is left out as a whole.
+/// Each problem names a file and what to do; if one file of a kind has a problem, all files of that kind are left out.
 pub fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> Own {
     let (mut has_programs, mut has_rules, mut has_scorer) = (false, false, false);
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -59,7 +59,7 @@ pub fn rules_in(folder: &Path) -> Result<Vec<Rule>, Vec<String>> {
     sources(folder).and_then(|files| rules(&files, &[]))
 }
 
-/// The user's own model. One that cannot be used leaves layer 2 without an answer, not without a voice.
+/// The user's own model. An unusable one makes layer 2 ask, not fall silent.
 fn scorer(path: &Path) -> Scorer {
     let read = match checked_read::read(path) {
         Ok(Some(text)) => Scorer::parse(&text).map_err(|problem| format!("`{}`: {problem}", path.display())),
@@ -67,7 +67,7 @@ fn scorer(path: &Path) -> Scorer {
         Err(problem) => Err(problem),
     };
     read.unwrap_or_else(|problem| {
-        Scorer::Unavailable(format!("{problem}; train it again with `doorward model train`, or move it away"))
+        Scorer::Unavailable(format!("{problem}; train it again with `doorward model train`, or remove it"))
     })
 }
 
@@ -80,7 +80,7 @@ fn keep<T: Default>(read: Result<T, Vec<String>>, problems: &mut Vec<String>) ->
 
 /// The files of a folder, in order.
 fn sources(folder: &Path) -> Result<Vec<Source>, Vec<String>> {
-    let unreadable = |error: std::io::Error| vec![format!("`{}` cannot be read: {error}", folder.display())];
+    let unreadable = |error: std::io::Error| vec![format!("`{}` can't be read: {error}", folder.display())];
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -89,7 +89,7 @@ fn sources(folder: &Path) -> Result<Vec<Source>, Vec<String>> {
         }
     }
     if paths.len() > FILES {
-        return Err(vec![format!("`{}` holds more than {FILES} files", folder.display())]);
+        return Err(vec![format!("`{}` has more than {FILES} files", folder.display())]);
     }
     paths.sort();
     let mut problems = Vec::new();
@@ -98,16 +98,16 @@ fn sources(folder: &Path) -> Result<Vec<Source>, Vec<String>> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match checked_read::read(&path) {
             Ok(Some(text)) => files.push(Source { shown: path.display().to_string(), stem, text }),
-            Ok(None) => problems.push(format!("`{}` vanished while it was read", path.display())),
+            Ok(None) => problems.push(format!("`{}` disappeared while being read", path.display())),
             Err(problem) => problems.push(problem),
         }
     }
     if problems.is_empty() { Ok(files) } else { Err(problems) }
 }
 
-/// What a person can do about a complaint.
+/// Adds the remedy to a complaint.
 fn advice(complaint: &Complaint) -> String {
-    format!("{complaint}; correct the file or move it away")
+    format!("{complaint}; fix or remove the file")
 }
 
 fn programs(files: &[Source]) -> Result<&'static [u8], Vec<String>> {
@@ -124,11 +124,11 @@ fn programs(files: &[Source]) -> Result<&'static [u8], Vec<String>> {
     for (source, file) in &read {
         for name in &file.names {
             let message = if name.is_empty() || name.contains([' ', '/']) {
-                format!("`{name}` is not the name of a program")
+                format!("`{name}` is not a program name")
             } else if known.entry(name).is_some() {
-                format!("`{name}` is built in, and a file of your own cannot change what it means")
+                format!("`{name}` is built in, and your own files can't change it")
             } else if names.contains(&name.as_str()) {
-                format!("another file describes `{name}` already")
+                format!("another file already describes `{name}`")
             } else {
                 names.push(name);
                 continue;
@@ -140,7 +140,7 @@ fn programs(files: &[Source]) -> Result<&'static [u8], Vec<String>> {
         return if problems.is_empty() { Ok(&[]) } else { Err(problems) };
     }
     let entries: Vec<_> = read.iter().flat_map(|(_, file)| file.keyed()).collect();
-    // The pack lives as long as the process, which answers a call or a handful of them.
+    // The pack lives as long as the process, which answers one call or a handful.
     let packed: &'static [u8] = Box::leak(pack::pack(&entries, &[], &[]).into_boxed_slice());
     let wrong: Vec<String> = read
         .iter()
@@ -233,7 +233,11 @@ mod tests {
             ("programs/a.toml", &wrong_role, "~/programs/a.toml:5: `wright` is not a role"),
             ("programs/a.toml", &wrong_example, "~/programs/a.toml:6: `frob -o b.txt a.txt` lacks `write c.txt`"),
             ("programs/a.toml", &FROB.replace("frob", "git"), "~/programs/a.toml:1: `git` is built in"),
-            ("programs/a.toml", &FROB.replace("\"frob\"", "\"a b\""), "~/programs/a.toml:1: `a b` is not the name"),
+            (
+                "programs/a.toml",
+                &FROB.replace("\"frob\"", "\"a b\""),
+                "~/programs/a.toml:1: `a b` is not a program name",
+            ),
             (
                 "rules/r.toml",
                 &RULE.replace("block", "approve"),
@@ -251,7 +255,7 @@ mod tests {
             let (own, problems) = loaded(&[(name, text)]);
             assert_eq!(own, Own::default(), "{wanted}");
             assert!(problems.len() == 1 && problems[0].starts_with(wanted), "wanted {wanted}\ngot {problems:?}");
-            assert!(problems[0].ends_with("correct the file or move it away"), "{problems:?}");
+            assert!(problems[0].ends_with("fix or remove the file"), "{problems:?}");
         }
     }
 

@@ -76,7 +76,7 @@ fn one_record_is_shown_with_everything_about_it() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let shown = good(&home, &["show", "one"]);
-    assert!(shown.contains("what became of it") && shown.contains("ran"), "{shown}");
+    assert!(shown.contains("what happened next") && shown.contains("ran"), "{shown}");
     let whole: Value = serde_json::from_str(&good(&home, &["show", "one", "--json"])).unwrap();
     assert_eq!(whole["record"]["body"]["call"], "ls -la");
     assert_eq!(whole["later"][0]["step"], "ran");
@@ -105,7 +105,7 @@ fn new_records_are_followed() {
 fn a_record_that_holds_is_told_from_one_that_was_changed() {
     let home = recorded();
     let unanchored = good(&home, &["verify"]);
-    assert!(unanchored.contains("the record holds") && unanchored.contains("unanchored"), "{unanchored}");
+    assert!(unanchored.contains("the record is intact") && unanchored.contains("unanchored"), "{unanchored}");
     let elsewhere = home.path("elsewhere");
     good(&home, &["checkpoint", "--copy-to", elsewhere.to_str().unwrap()]);
     let piped = home.path("piped").display().to_string();
@@ -179,7 +179,7 @@ fn nothing_to_ask_nobody_to_ask_and_no_right_to_ask_are_said() {
     let home = recorded();
     let refused = audit(&home, &["retain"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("only a person may"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     assert_eq!(audit(&home, &["retain", "--days", "30"]).code, 2);
     let log = home.path(".local/state/doorward/log");
     std::fs::set_permissions(&log, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();

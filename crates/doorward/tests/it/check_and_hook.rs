@@ -227,7 +227,7 @@ fn check_and_hook_agree_where_mode_and_session_count() {
     let new = check(&home, &few[0].1, &["--session", "another"]);
     assert_eq!((&new["verdict"], because_of(&new)), (&json!("approve"), vec![]), "{new}");
     let said = home.run(&["check", "--session", "worn", "ls -la"], b"");
-    assert!(said.code == 10 && said.stdout.contains("Because of this session"), "{}", said.stdout);
+    assert!(said.code == 10 && said.stdout.contains("because of this session"), "{}", said.stdout);
     assert!(said.stdout.contains("judged as for Claude Code, mode `auto`, session `worn`"), "{}", said.stdout);
 }
 

@@ -75,7 +75,7 @@ fn the_demonstration_tells_its_stories_and_shows_nothing_of_the_machine() {
         "writes something shaped like a secret",
         "approve  git reset --hard && git clean -fdx",
         "3 paths are back, byte for byte",
-        "the record holds: ",
+        "the record is intact: ",
     ] {
         assert!(shown.contains(part), "`{part}`:\n{shown}");
     }
@@ -90,7 +90,7 @@ fn the_demonstration_tells_its_stories_and_shows_nothing_of_the_machine() {
 fn the_report_of_the_demonstration_is_kept_if_somebody_asks() {
     let home = Home::new();
     let shown = demonstrated(&home, &["demo", "--keep"], "/usr/bin:/bin");
-    let (_, report) = shown.split_once("the report of this session: ").unwrap();
+    let (_, report) = shown.split_once("Report of this session: ").unwrap();
     let page = std::fs::read_to_string(report.lines().next().unwrap()).unwrap();
     assert!(
         page.contains("<h2>8. Migration Path</h2>") && page.contains("class=\"opening\""),

@@ -45,7 +45,7 @@ fn is_strict(home: &Home, file: &str, fix: &str) {
 #[test]
 fn a_file_that_others_may_write() {
     let home = spoilt(|file| std::fs::set_permissions(file, PermissionsExt::from_mode(0o666)).unwrap());
-    is_strict(&home, "config.toml", "take write permission");
+    is_strict(&home, "config.toml", "remove write permission");
 }
 
 #[test]
@@ -70,14 +70,14 @@ fn a_directory() {
 #[test]
 fn text_that_is_no_toml() {
     let home = spoilt(|file| std::fs::write(file, "mode = = auto").unwrap());
-    is_strict(&home, "config.toml", "mend or remove it");
+    is_strict(&home, "config.toml", "fix or remove it");
 }
 
 #[test]
 fn a_key_that_nobody_knows_and_a_value_of_the_wrong_kind() {
     for text in ["stritc = true\n", "strict = \"yes\"\n", "[permissions]\ndeny = \"bash(ls)\"\n"] {
         let home = spoilt(|file| std::fs::write(file, format!("{text}{AUTO}")).unwrap());
-        is_strict(&home, "config.toml", "mend or remove it");
+        is_strict(&home, "config.toml", "fix or remove it");
     }
 }
 
@@ -94,7 +94,7 @@ fn a_file_of_somebody_else() {
         return;
     }
     let home = spoilt(|file| chown(file, Some(12_345), None).unwrap());
-    is_strict(&home, "config.toml", "make it your own");
+    is_strict(&home, "config.toml", "take ownership");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn trust_is_for_persons() {
     {
         let ran = home.without_terminal(&arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {}", ran.stdout);
-        assert!(ran.stderr.contains("only a person may do this"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("agents can't run this command"), "{}", ran.stderr);
     }
     assert!(home.read(FILE).is_none() && !home.path(".local/state/doorward/trust").exists());
 }
@@ -366,7 +366,7 @@ fn tightening_counts_at_once_and_loosening_only_once_a_person_accepts_it() {
     );
     assert_eq!(in_session("one", "ls"), "deny", "tightened");
     for session in ["one", "two"] {
-        assert_eq!(in_session(session, "npm install left-pad"), "ask", "nobody accepted it");
+        assert_eq!(in_session(session, "npm install left-pad"), "ask", "no effect until you accept it");
     }
     let shown = home.run(&["config", "--json"], b"").json();
     let said = shown["unaccepted"].to_string();
@@ -374,7 +374,7 @@ fn tightening_counts_at_once_and_loosening_only_once_a_person_accepts_it() {
     home.write(FILE, &before);
     assert_eq!(in_session("three", "ls"), "deny", "what was denied stays denied until a person accepts the change");
     let refused = home.without_terminal(&["reload"]);
-    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     assert_eq!(in_session("four", "ls"), "deny");
 }
 

@@ -97,7 +97,7 @@ fn the_mode_that_somebody_chose_comes_back_with_the_uninstall() {
 fn questions_that_nobody_sees_are_refused_at_once_and_are_no_denial() {
     let home = Home::new();
     let ran = set_up(&home, &["--questions", "queue"]);
-    assert!(ran.stdout.contains("`auto`: questions are refused at once"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`auto`: questions are refused right away"), "{}", ran.stdout);
     assert!(!home.read(SETTINGS).unwrap().contains("defaultMode"));
     for number in 0..6 {
         let (decision, why) = in_auto(&home, &format!("git push origin branch{number}"));
@@ -108,14 +108,14 @@ fn questions_that_nobody_sees_are_refused_at_once_and_are_no_denial() {
     let records = home.run(&["audit", "list", "--json", "--limit", "100"], b"").stdout;
     assert!(!records.contains("declined") && !records.contains("\"alert\""), "{records}");
     assert_eq!(claude(&home, "ls").0, "allow", "no breaker");
-    assert!(said_by(&home, "doctor").contains("refused at once"));
+    assert!(said_by(&home, "doctor").contains("refused right away"));
 }
 
 #[test]
 fn a_classifier_answers_soft_questions_only_and_only_if_a_person_chose_it() {
     let home = Home::new();
     let refused = home.without_terminal(&["setup", "claude", "--yes", "--questions", "classifier"]);
-    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     set_up(&home, &["--questions", "classifier"]);
     assert_eq!(in_auto(&home, SOFT).0, "", "left to the classifier");
     let shown = home.run(&["audit", "show", SOFT], b"").stdout;
@@ -218,7 +218,7 @@ fn allow_rules_are_taken_over_as_narrow_as_they_are_and_only_if_wanted() {
     assert_eq!(claude(&home, "rm -rf /").0, "deny", "no rule allows what is blocked");
     assert_eq!(claude(&home, "git push upstream main").0, "ask");
     let again = set_up(&home, &["--import-rules"]);
-    assert!(!again.stdout.contains("could too"), "what was taken over is not offered again: {}", again.stdout);
+    assert!(!again.stdout.contains("could allow it too"), "what was taken over is not offered again: {}", again.stdout);
     let refused = home.without_terminal(&["setup", "claude", "--yes", "--import-rules"]);
     assert!(refused.code == 0 && !refused.stdout.contains("taken over"), "{}", refused.stdout);
 }

@@ -45,7 +45,7 @@ fn a_configuration_that_cannot_be_read_is_not_taken_over() {
     terminal.run(&home, "doorward reload");
     terminal.shows("[y/N]");
     terminal.types("y");
-    terminal.shows_all(&["done; it counts", "ended with 0"]);
+    terminal.shows_all(&["Done. It applies", "ended with 0"]);
 }
 
 #[test]

@@ -50,11 +50,7 @@ fn an_agent_that_nobody_has_trusted_is_asked_about_everything() {
     let home = Home::new();
     let first = home.hook("Bash", json!({"command": "ls"}));
     assert_eq!(decision(&first), "ask");
-    assert!(
-        !first.stdout.contains("cannot be trusted"),
-        "nothing is broken where nothing was set up: {}",
-        first.stdout
-    );
+    assert!(!first.stdout.contains("can't be trusted"), "nothing is broken where nothing was set up: {}", first.stdout);
 }
 
 #[test]
@@ -153,7 +149,10 @@ fn codex_hears_refusals_only_and_permissions() {
     assert!(said("PreToolUse", "rm -rf ~").contains("\"permissionDecision\":\"deny\""));
     assert!(said("PermissionRequest", "rm -rf ~").contains("\"behavior\":\"deny\""));
     let asked = said("PreToolUse", "git push origin main");
-    assert!(asked.contains("\"permissionDecision\":\"deny\"") && asked.contains("doorward needs a yes"), "{asked}");
+    assert!(
+        asked.contains("\"permissionDecision\":\"deny\"") && asked.contains("doorward needs your approval"),
+        "{asked}"
+    );
     assert_eq!(said("PermissionRequest", "git push origin main"), "");
     // An agent that was trusted does not make another one trusted.
     let ran = home.hook("Bash", json!({"command": "ls"}));
@@ -222,7 +221,7 @@ fn a_fault_while_judging_asks_and_a_fault_elsewhere_blocks() {
     };
     let asked = faulty("judging");
     assert_eq!(decision(&asked), "ask");
-    assert!(asked.stdout.contains("a fault of its own"), "{}", asked.stdout);
+    assert!(asked.stdout.contains("an internal error"), "{}", asked.stdout);
     blocked(&faulty("answering"));
     assert_eq!(decision(&faulty("nowhere")), "allow");
 }

@@ -96,14 +96,14 @@ fn alerts_are_raised_as_they_happen_explained_and_answered_by_a_person() {
     }
     let id = alerts[0]["id"].as_str().unwrap();
     let refused = home.without_terminal(&["alerts", "resolve", id, "--why", "x"]);
-    assert!(refused.code == 2 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 2 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     assert!(home.run(&["status"], b"").stdout.contains("breaker: 3 calls in a row"), "status tells of it");
     if !is_there("no alert was resolved") {
         return;
     }
     let terminal = Terminal::new(&home);
     terminal.run(&home, &format!("doorward alerts resolve {id} --why 'the agent was stopped'"));
-    terminal.shows("is it dealt with?");
+    terminal.shows("Resolve it?");
     terminal.types("y");
     terminal.shows("ended with 0");
     let left = home.run(&["alerts", "--json"], b"").json();

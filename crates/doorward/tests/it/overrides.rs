@@ -155,17 +155,17 @@ fn without_a_terminal_or_below_an_agent_nobody_is_a_person() {
     for arguments in [&["approve", "bcdfgh"][..], &["refuse", "bcdfgh"]] {
         let ran = home.without_terminal(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
-        assert!(ran.stderr.contains("only a person may do this"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("agents can't run this command"), "{}", ran.stderr);
         let below = crate::support::feed(home.command(arguments).env("CLAUDECODE", "1"), b"");
         assert_eq!(below.code, 1);
-        assert!(below.stderr.contains("`CLAUDECODE` says that an agent runs this command"), "{}", below.stderr);
+        assert!(below.stderr.contains("`CLAUDECODE` is set, which means an agent started it"), "{}", below.stderr);
     }
 }
 
 #[test]
 fn what_waits_is_listed_for_everybody() {
     let home = trusting();
-    assert_eq!(home.run(&["pending"], b"").stdout, "nothing waits for an answer\n");
+    assert_eq!(home.run(&["pending"], b"").stdout, "no calls are waiting for you\n");
     let _asked = home.hook("Bash", json!({ "command": "rm -rf ~" }));
     let listed = home.run(&["pending", "--json"], b"").json();
     assert_eq!(listed.as_array().unwrap().len(), 1);
@@ -195,12 +195,12 @@ fn a_person_at_a_terminal_says_yes_and_the_call_runs_once() {
     assert_eq!(call(), "ask");
     let (push, _) = id("git push origin main");
     terminal.run(&home, &format!("doorward approve {push}"));
-    terminal.shows("let exactly this call run");
+    terminal.shows("Let exactly this call run");
     terminal.types("n");
     terminal.shows("ended with 1");
     assert_eq!(call(), "ask");
     terminal.run(&home, &format!("doorward approve {push} --why 'release day'"));
-    terminal.shows("let exactly this call run");
+    terminal.shows("Let exactly this call run");
     terminal.types("y");
     terminal.shows("ended with 0");
     assert_eq!((call(), call()), ("allow".to_owned(), "ask".to_owned()));
@@ -210,7 +210,7 @@ fn a_person_at_a_terminal_says_yes_and_the_call_runs_once() {
     let screen = terminal.shows("to let it run once");
     assert!(screen.contains("BLOCK") && screen.contains("rm -rf ~/.ssh"), "{screen}");
     terminal.types("y");
-    terminal.shows("nothing was approved");
+    terminal.shows("not approved");
     terminal.run(&home, &format!("doorward approve {gravest} --why 'old keys'"));
     terminal.shows("to let it run once");
     terminal.types(&target);
@@ -236,7 +236,7 @@ fn after_three_denials_a_person_looks_and_a_reset_clears_the_counters_only() {
     let (said, why) = says("ls");
     assert!(said == "ask" && why.contains("3 calls were denied in a row"), "{said} {why}");
     let refused = home.without_terminal(&["reset"]);
-    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     let status = home.run(&["status", "--json"], b"").json();
     assert_eq!((status["agents"]["claude"].as_str(), status["lastDecision"].as_str()), (Some("auto"), Some("ask")));
     // The trial call of the set-up is the sixth.
@@ -252,7 +252,7 @@ fn after_three_denials_a_person_looks_and_a_reset_clears_the_counters_only() {
     }
     let terminal = Terminal::new(&home);
     terminal.run(&home, "doorward reset");
-    terminal.shows("set the denial counters");
+    terminal.shows("Reset the denial counters");
     terminal.types("y");
     terminal.shows("ended with 0");
     assert_eq!(says("ls").0, "allow");
@@ -280,7 +280,7 @@ fn an_answer_pasted_together_with_the_command_is_none() {
         assert!(!terminal.screen().contains("approved:"), "{}", terminal.screen());
         assert_eq!(home.run(&["pending", "--json"], b"").json()[0]["id"], id.as_str(), "it still waits");
         terminal.types("n");
-        terminal.shows("nothing was approved");
+        terminal.shows("not approved");
     }
     let terminal = Terminal::new(&home);
     terminal.run(&home, &format!("doorward approve {id}"));

@@ -78,7 +78,7 @@ fn what_is_to_be_typed_works() {
             // `check` answers with its exit code: approve, confirm or block.
             "check" => matches!(ran.code, 0 | 10 | 20),
             // In a fresh home no call has run yet.
-            "undo" => ran.stderr.contains("nothing was copied yet"),
+            "undo" => ran.stderr.contains("there are no snapshots yet"),
             _ => ran.code == 0,
         };
         assert!(is_fine, "{line}: {} {}{}", ran.code, ran.stdout, ran.stderr);

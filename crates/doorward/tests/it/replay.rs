@@ -43,7 +43,7 @@ fn without_a_record_or_with_an_empty_one_there_is_nothing_to_judge() {
     let ran = replay(&home, &["--since", "1s"]);
     assert_eq!((ran.code, ran.json()["judged"].as_u64()), (0, Some(0)), "{}", ran.stdout);
     let words = home.run(&["replay", "--since", "1s"], b"");
-    assert!(words.stdout.contains("there is no decision to judge again"), "{}", words.stdout);
+    assert!(words.stdout.contains("no decisions to judge again"), "{}", words.stdout);
 }
 
 #[test]
@@ -100,11 +100,11 @@ fn a_broken_candidate_is_named_and_nothing_changes() {
     let before = home.run(&["audit", "stats", "--json"], b"").stdout;
     for (flag, name, wanted) in [
         ("--thresholds", "thresholds.toml", "lies between 0.85 and 1"),
-        ("--config", "config.toml", "is not a configuration"),
-        ("--model", "model.tsv", "is not a model"),
+        ("--config", "config.toml", "is not a valid configuration"),
+        ("--model", "model.tsv", "is not a valid model"),
         ("--rules", "rules", "r.toml"),
-        ("--rules", "none", "is no folder of rules"),
-        ("--thresholds", "none", "cannot be read"),
+        ("--rules", "none", "is not a folder of rules"),
+        ("--thresholds", "none", "can't read"),
     ] {
         let ran = home.run(&["replay", flag, home.path(name).to_str().unwrap()], b"");
         assert_eq!(ran.code, 2, "{name}: {}", ran.stdout);
@@ -126,7 +126,7 @@ fn what_only_a_person_may_is_refused_without_a_terminal() {
     ] {
         let ran = home.without_terminal(arguments);
         assert_ne!(ran.code, 0, "{arguments:?}");
-        assert!(ran.stderr.contains("only a person may"), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("agents can't run this command"), "{arguments:?}: {}", ran.stderr);
     }
     assert_eq!(home.run(&["rules", "test", "push"], b"").code, 0);
 }
@@ -147,9 +147,9 @@ fn a_person_retires_a_rule_after_seeing_its_effect_and_says_how_decisions_turned
     };
     let person = Terminal::new(&home);
     person.run(&home, "doorward rules retire push");
-    person.shows("let it count that");
+    person.shows("Change this, so that");
     person.types("y");
-    person.shows("done; the ruleset is");
+    person.shows("Done. The ruleset is now");
     assert!(home.read(".config/doorward/config.toml").unwrap().contains("push = \"retired\""));
     let policies = kinds(&home, "policy");
     assert_eq!(policies.len(), before + 1, "{policies:?}");

@@ -253,7 +253,7 @@ const CONFIG: &str = ".config/doorward/config.toml";
 fn the_interview_wants_a_person() {
     let home = Home::new();
     let refused = home.without_terminal(&["report", "--new"]);
-    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     assert!(home.read(CONFIG).is_none());
 }
 
@@ -264,14 +264,15 @@ fn answers_that_make_no_sense_are_refused_and_nothing_is_written_before_the_last
     }
     let home = Home::new();
     let terminal = Terminal::new(&home);
-    let steps = [("what are the agents for?", "coding"), ("whose work is it?", "team"), ("rules from outside", "none")];
+    let steps =
+        [("What are the agents for?", "coding"), ("Whose work is it?", "team"), ("Which external rules apply", "none")];
     for broken_off in 0..=steps.len() {
         terminal.run(&home, "doorward report --new");
         for (question, answer) in steps.iter().take(broken_off) {
             terminal.shows(question);
             terminal.types(answer);
         }
-        terminal.shows(steps.get(broken_off).map_or("write this?", |(question, _)| question));
+        terminal.shows(steps.get(broken_off).map_or("Write this?", |(question, _)| question));
         // By leaving, by a terminal that ends, by an interrupt, by anything but a yes.
         match broken_off {
             0 => terminal.types("q"),
@@ -281,29 +282,27 @@ fn answers_that_make_no_sense_are_refused_and_nothing_is_written_before_the_last
         }
         // An interrupt ends the shell around it as well.
         match broken_off {
-            2 => terminal.loses("rules from outside"),
+            2 => terminal.loses("Which external rules apply"),
             _ => terminal.shows("ended with 1"),
         };
         assert!(!home.path(".config").exists() && !home.path(".local").exists(), "at step {broken_off}");
     }
     terminal.run(&home, "doorward report --new");
-    terminal.shows("what are the agents for?");
-    for (typed, hint) in
-        [("gardening", "none of the choices"), ("", "nothing was answered"), ("opps", "is `ops` meant?")]
-    {
+    terminal.shows("What are the agents for?");
+    for (typed, hint) in [("gardening", "is not a choice"), ("", "no answer; pick from"), ("opps", "is `ops` meant?")] {
         terminal.types(typed);
         terminal.shows(hint);
     }
     terminal.types("coding, ops");
-    terminal.shows("whose work is it?");
+    terminal.shows("Whose work is it?");
     terminal.types("personal, enterprise");
-    terminal.shows("only one of them");
+    terminal.shows("pick only one");
     terminal.types("enterprise");
-    terminal.shows("rules from outside");
+    terminal.shows("Which external rules apply");
     terminal.types("none, gdpr");
-    terminal.shows("cannot both be true");
+    terminal.shows("can't be combined");
     terminal.types("gdpr soc2");
-    let shown = terminal.shows("write this?");
+    let shown = terminal.shows("Write this?");
     assert!(shown.contains("+ strict = true") && shown.contains("keep_days = 7"), "{shown}");
     assert!(home.read(CONFIG).is_none());
     terminal.types("y");
@@ -327,12 +326,12 @@ fn a_configuration_that_is_there_is_kept_and_only_added_to() {
     let terminal = Terminal::new(&home);
     terminal.run(&home, "doorward report --new");
     for (question, answer) in
-        [("what are the agents for?", "coding"), ("whose work is it?", "team"), ("rules from outside", "none")]
+        [("What are the agents for?", "coding"), ("Whose work is it?", "team"), ("Which external rules apply", "none")]
     {
         terminal.shows(question);
         terminal.types(answer);
     }
-    let shown = terminal.shows("write this?");
+    let shown = terminal.shows("Write this?");
     assert!(shown.contains("`wait_seconds` stays 5; 120 was proposed") && shown.contains("+ [profile]"), "{shown}");
     terminal.types("yes");
     terminal.shows("ended with 0");

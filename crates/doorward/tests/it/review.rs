@@ -61,15 +61,15 @@ fn calls_appear_by_themselves_and_keys_do_what_they_say() {
     let home = trusting();
     let terminal = Terminal::new(&home);
     terminal.run_at(&home, "doorward review", (80, 24));
-    terminal.shows("nothing waits for an answer");
+    terminal.shows("no calls are waiting for you");
     assert_eq!(fetch(&home, PAGE), "ask");
-    terminal.shows_all(&["1 call waits", PAGE, "y approve once", "asked in the agent's own prompt"]);
+    terminal.shows_all(&["1 call waiting", PAGE, "y approve once", "asked in the agent's own prompt"]);
     std::thread::sleep(SHOWN);
     terminal.press("y");
-    terminal.shows_all(&["approved `", "nothing waits", "approved; runs once when the agent repeats it"]);
+    terminal.shows_all(&["approved `", "no calls waiting", "approved; runs once when the agent retries"]);
     assert_eq!((fetch(&home, PAGE), grants(&home)), ("allow".to_owned(), vec!["used".to_owned(), "stored".to_owned()]));
     assert_eq!(fetch(&home, PAGE), "ask", "once is once");
-    terminal.shows("1 call waits");
+    terminal.shows("1 call waiting");
     std::thread::sleep(SHOWN);
     terminal.press("n");
     terminal.shows("refused `");
@@ -92,7 +92,7 @@ fn a_key_pressed_twice_answers_one_call_and_pasted_text_none() {
     terminal.shows("3 calls wait");
     std::thread::sleep(SHOWN);
     terminal.press("yyy");
-    terminal.shows_all(&["2 calls wait", "approved `"]);
+    terminal.shows_all(&["2 calls waiting", "approved `"]);
     std::thread::sleep(SHOWN);
     assert_eq!(grants(&home), ["stored"], "what was typed ahead answers nothing");
     terminal.tmux(&["set-buffer", "yyyyy"]);
@@ -113,25 +113,25 @@ fn what_a_rule_blocks_wants_words_and_the_gravest_half_a_minute() {
     let target = pending(&home, KEYS)["target"].as_str().unwrap().to_owned();
     terminal.run_at(&home, "doorward review", (120, 40));
     terminal.shows_all(&[
-        "a key is not enough",
-        "BLOCK: cleared by",
+        "one key is not enough",
+        "BLOCK: needs",
         "30 seconds apart",
-        "refused; a yes lets the agent repeat it",
+        "refused; approve to let the agent retry",
     ]);
     std::thread::sleep(SHOWN);
     terminal.press("y");
     terminal.shows("and Enter to let it run once");
     terminal.types("yes");
-    terminal.shows("nothing was approved");
+    terminal.shows("not approved");
     terminal.press("y");
     terminal.shows("and Enter to let it run once");
     terminal.types(&target);
     let first = Instant::now();
     terminal.shows("the first of two steps");
-    terminal.shows("the second can be made in");
+    terminal.shows("you can do the second in");
     assert!(grants(&home).is_empty());
     terminal.press("y");
-    terminal.shows("the second step can be made in");
+    terminal.shows("you can do the second step in");
     assert_eq!(bash(&home, KEYS), "deny");
     while first.elapsed() < Duration::from_secs(30) {
         assert!(grants(&home).is_empty());
@@ -141,7 +141,7 @@ fn what_a_rule_blocks_wants_words_and_the_gravest_half_a_minute() {
     terminal.press("y");
     terminal.shows("and Enter to let it run once");
     terminal.types(&target);
-    terminal.shows("why? the record keeps it");
+    terminal.shows("Why? (kept in the record)");
     terminal.types("old keys");
     terminal.shows("approved `");
     assert!(first.elapsed() >= Duration::from_secs(30));
@@ -203,7 +203,7 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     terminal.resize(80, 24);
     let shown = terminal.wait("80 columns", |screen| {
         let is_narrow = screen.lines().all(|line| line.chars().count() <= 80);
-        is_narrow && screen.contains("u{202e}") && screen.contains("a key is not enough") && screen.contains("? help")
+        is_narrow && screen.contains("u{202e}") && screen.contains("one key is not enough") && screen.contains("? help")
     });
     assert!(!shown.contains('\u{202e}'), "{shown}");
     screen(&mut page, &home, "80 columns, hidden characters made visible", &shown);
@@ -215,7 +215,7 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     screen(&mut page, &home, "40 columns", &shown);
     // Begun again, it has not been read at another size.
     terminal.run_at(&home, "doorward review", (40, 20));
-    terminal.shows("2 calls wait");
+    terminal.shows("2 calls waiting");
     terminal.key("Down");
     terminal.key("Down");
     terminal.shows("BLOCK");
@@ -237,13 +237,13 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     terminal.press("/");
     terminal.shows("Enter keeps");
     terminal.types(".ssh");
-    terminal.shows_all(&["only `.ssh`", "BLOCK: cleared by"]);
+    terminal.shows_all(&["only `.ssh`", "BLOCK: needs"]);
     std::thread::sleep(SHOWN);
     terminal.press("y");
     let shown = terminal.shows("and Enter to let it run once");
     screen(&mut page, &home, "the gravest: the first of two steps", &shown);
     terminal.types(pending(&home, KEYS)["target"].as_str().unwrap());
-    let shown = terminal.shows_all(&["the second can be made in", "? help"]);
+    let shown = terminal.shows_all(&["you can do the second in", "? help"]);
     screen(&mut page, &home, "the gravest: half a minute to think it over", &shown);
     terminal.press("q");
     terminal.shows("ended with 0");
@@ -286,7 +286,7 @@ fn a_call_that_waits_comes_first_with_its_seconds_and_goes_on_at_once() {
     let child = codex(&home, "one", "git push origin main");
     let shown = terminal.shows_all(&["1 call waits · 1 refused or answered", "s left", "git push origin main", "×3"]);
     let place = |text: &str| shown.find(text).unwrap();
-    assert!(place("s left") < place("refused; a yes lets the agent repeat it"), "{shown}");
+    assert!(place("s left") < place("refused; approve to let the agent retry"), "{shown}");
     // Whoever has pressed nothing for a while is shown the one that waits.
     terminal.shows_all(&[">", "the call (bash)", "  git push origin main"]);
     let waiting = home.run(&["pending", "--json"], b"").json();
@@ -302,7 +302,7 @@ fn a_call_that_waits_comes_first_with_its_seconds_and_goes_on_at_once() {
     let over =
         json!({ "session_id": "0c1d", "hook_event_name": "SessionEnd", "cwd": home.project(), "reason": "exit" });
     assert_eq!(home.run(&["hook", "claude"], over.to_string().as_bytes()).code, 0);
-    terminal.shows("nothing waits for an answer");
+    terminal.shows("no calls are waiting for you");
     assert_eq!(home.run(&["pending", "--json"], b"").json(), json!([]));
     assert_eq!(home.run(&["pending", "--json", "--all"], b"").json()[0]["session_over"], true);
 }
@@ -317,7 +317,7 @@ fn a_project_is_trusted_and_a_call_allowed_for_good_only_for_a_word() {
     assert_eq!(bash(&home, "make test"), "ask");
     let terminal = Terminal::new(&home);
     terminal.run_at(&home, "doorward review", (100, 30));
-    terminal.shows_all(&["1 call waits", "make test", "? help"]);
+    terminal.shows_all(&["1 call waiting", "make test", "? help"]);
     std::thread::sleep(SHOWN);
     terminal.press("t");
     terminal.shows_all(&["make wipe: ", "type `project` and Enter to trust this project"]);
@@ -366,7 +366,7 @@ fn a_project_is_trusted_and_a_call_allowed_for_good_only_for_a_word() {
 fn review_is_for_a_person_at_a_terminal() {
     let home = trusting();
     let refused = home.without_terminal(&["review"]);
-    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
 }
 
 /// Calls of every kind at once: one whose agent waits, questions in a prompt, refusals, repeats, long and wide ones.
@@ -398,7 +398,7 @@ fn a_queue_of_many_kinds_is_readable_at_both_sizes() {
         terminal.key("Down");
     }
     // The call that waits stays in view while the last one is selected, as long as there is room for both.
-    let narrow = terminal.shows_all(&["s left", "BLOCK: cleared by", "? help"]);
+    let narrow = terminal.shows_all(&["s left", "BLOCK: needs", "? help"]);
     readable(&narrow, 80);
     terminal.resize(140, 40);
     let wide = terminal.wait("140 columns", |screen| {

@@ -64,7 +64,7 @@ fn models_are_listed_with_what_keeps_them_from_being_asked() {
 fn only_a_person_chooses_a_model() {
     let home = Home::new();
     let refused = home.without_terminal(&["model", "use", "anthropic/some-model"]);
-    assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     assert_eq!(home.read(FILE), None);
 }
 
@@ -72,10 +72,10 @@ fn only_a_person_chooses_a_model() {
 fn lists_are_criticised_without_a_model() {
     let home = Home::new();
     let fine = home.run(&["model", "critique"], b"");
-    assert_eq!((fine.code, fine.stdout.trim()), (0, "nothing to say against the lists"));
+    assert_eq!((fine.code, fine.stdout.trim()), (0, "no problems found in the lists"));
     home.write(FILE, "[reviewer]\nallow = [\"$defaults\", \"Anything.\"]\n");
     let said = home.run(&["model", "critique"], b"");
-    assert!(said.code == 1 && said.stdout.contains("leaves nothing out"), "{}", said.stdout);
+    assert!(said.code == 1 && said.stdout.contains("covers everything"), "{}", said.stdout);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_model_is_tried_before_it_counts() {
     let server = Server::new(Does::Says(allows().to_string()));
     let home = with_provider(&server, "");
     let tried = home.run(&["model", "test", "local/m"], b"");
-    assert!(tried.code == 0 && tried.stdout.contains("it answers: "), "{} {}", tried.stdout, tried.stderr);
+    assert!(tried.code == 0 && tried.stdout.contains("it replied: "), "{} {}", tried.stdout, tried.stderr);
     assert!(tried.stdout.contains("1000 tokens read (900 kept), 50 written"), "{}", tried.stdout);
     let broken = with_provider(&Server::new(Does::Says("yes".into())), "");
     let tried = broken.run(&["model", "test", "local/m"], b"");
@@ -140,7 +140,7 @@ fn a_reviewer_that_a_person_chose_and_that_hangs_keeps_nobody_waiting() {
     let status = home.run(&["status", "--json"], b"").json();
     assert_eq!(status["reviewer"]["unavailable"], 2, "{status}");
     assert_eq!((&status["reviewer"]["model"], &status["blockedActions"]), (&json!("local/m"), &json!(0)));
-    assert!(home.run(&["status"], b"").stdout.contains("2 times it was unavailable, which is no denial"));
+    assert!(home.run(&["status"], b"").stdout.contains("it was unavailable 2 times, which doesn't count as a denial"));
 }
 
 /// A home in which a person chose the model at a terminal; `model list` says so.

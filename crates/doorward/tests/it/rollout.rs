@@ -72,7 +72,7 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     let home = set_up();
     assert_eq!(says(&home, "old", "ls").0, "allow");
     let refused = home.without_terminal(&["rollout", "start", "claude"]);
-    assert!(refused.code == 2 && refused.stderr.contains("only a person"), "{}", refused.stderr);
+    assert!(refused.code == 2 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     person(&home, "doorward rollout start claude", "take agent `claude` to `confirm-all`?");
     assert_eq!((says(&home, "old", "ls").0, says(&home, "one", "ls").0), ("ask".into(), "ask".into()));
     assert_eq!(versions(&home)["stage"], "confirm-all");
@@ -150,7 +150,7 @@ fn answers_of_a_person_are_evidence_and_regret_takes_it_back() {
         assert!(ran.stdout.contains("allow"), "{}", ran.stdout);
         std::fs::remove_file(home.project().join(&file)).unwrap();
         tell(&home, "PostToolUse", "regret", &id);
-        person(&home, &format!("doorward undo {id}"), "bring this back?");
+        person(&home, &format!("doorward undo {id}"), "Restore this?");
     }
     assert_eq!(says(&home, "regret", "ls").0, "ask", "for the next decision, in a session that runs");
     assert!(home.run(&["alerts"], b"").stdout.contains("2 approved calls were regretted"));
@@ -183,7 +183,7 @@ fn a_trial_records_its_sides_and_states_its_end_beforehand() {
     assert_eq!(sides.len(), 2, "{sides:?}");
     let trial = status(&home)["trial"].clone();
     assert_eq!((trial["verdict"].as_str(), trial["stopping"]["alpha"].as_f64()), (Some("open"), Some(0.05)));
-    person(&home, "doorward rollout rollback --thresholds --why 'enough'", "what was in force before");
+    person(&home, "doorward rollout rollback --thresholds --why 'enough'", "the previous thresholds");
     assert_eq!(says(&home, "t11", "ls").0, "allow");
     assert!(versions(&home)["thresholds"].is_null());
 }
@@ -204,7 +204,7 @@ fn a_rule_of_ones_own_is_watched_first() {
     assert_eq!(says(&home, "two", "ls").0, "allow");
     assert_eq!(versions(&home)["rule own/mine"], "shadow");
     let spoke = status(&home)["criteria"][1].clone();
-    assert_eq!((spoke["what"].as_str(), spoke["found"].as_str()), (Some("calls that it speaks about"), Some("1")));
+    assert_eq!((spoke["what"].as_str(), spoke["found"].as_str()), (Some("calls it has an opinion on"), Some("1")));
     person(&home, "doorward rollout promote --anyway --why 'a test' --share 99%", "canary");
     assert_eq!(says(&home, "two", "ls").0, "allow", "a session keeps what it began with");
     person(&home, "doorward rollout promote --anyway --why 'a test'", "to `auto`");
@@ -224,7 +224,7 @@ fn a_state_that_was_tampered_with_trusts_nobody_and_says_why() {
     let check = |change: &dyn Fn(), part: &str| {
         change();
         let (said, why) = says(&home, "one", "ls");
-        assert!(said == "ask" && why.contains("rollout` cannot be trusted"), "{said}: {why}");
+        assert!(said == "ask" && why.contains("rollout` can't be trusted"), "{said}: {why}");
         // The prompt has room for what is wrong; the command says why.
         let shown = home.run(&["rollout", "status"], b"");
         let says_why = shown.stderr.contains(part) && shown.stderr.contains("doorward rollout start");
@@ -235,7 +235,7 @@ fn a_state_that_was_tampered_with_trusts_nobody_and_says_why() {
     let forged = String::from_utf8(good.clone()).unwrap().replace("\"share\":10", "\"share\":99");
     check(&|| std::fs::write(&file, &forged).unwrap(), "it was not written with this key");
     check(&|| std::fs::write(&file, b"").unwrap(), "it has no code");
-    check(&|| std::fs::write(&file, &good[..good.len() / 2]).unwrap(), "cannot be trusted");
+    check(&|| std::fs::write(&file, &good[..good.len() / 2]).unwrap(), "can't be trusted");
     let key = home.path(".local/state/doorward/rollout.key");
     let kept = std::fs::read(&key).unwrap();
     std::fs::write(&key, "0".repeat(64)).unwrap();
@@ -243,9 +243,9 @@ fn a_state_that_was_tampered_with_trusts_nobody_and_says_why() {
     std::fs::write(&key, kept).unwrap();
     std::fs::remove_dir_all(home.path(".local/state/doorward/rollout")).unwrap();
     let (said, why) = says(&home, "one", "ls");
-    assert!(said == "ask" && why.contains("nothing says how far it is"), "{said}: {why}");
+    assert!(said == "ask" && why.contains("is configured for a rollout that has not started"), "{said}: {why}");
     person(&home, "doorward rollout start claude", "take agent `claude`");
-    assert!(!says(&home, "two", "ls").1.contains("cannot be trusted"));
+    assert!(!says(&home, "two", "ls").1.contains("can't be trusted"));
 }
 
 #[test]

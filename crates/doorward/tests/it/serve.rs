@@ -98,7 +98,7 @@ fn a_socket_that_is_served_or_is_none_or_lies_in_the_open_is_refused() {
         assert_eq!(ran.code, 1);
         ran.stderr
     };
-    assert!(refused(server.socket.to_str().unwrap()).contains("served already"));
+    assert!(refused(server.socket.to_str().unwrap()).contains("already listening"));
     home.write("run/file", "x");
     assert!(refused(home.path("run/file").to_str().unwrap()).contains("something else"));
     let open = home.path("open");

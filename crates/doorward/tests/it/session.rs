@@ -113,7 +113,7 @@ fn a_state_that_is_missing_damaged_or_forged_asks_once_and_comes_back_from_the_r
         spoil();
         let (verdict, reason) = decision(&hook(&home, "one", "x", "ls"));
         assert!(
-            verdict == "ask" && reason.contains("what happened before in this session"),
+            verdict == "ask" && reason.contains("the state of this session had to be rebuilt"),
             "{how}: {verdict} {reason}"
         );
         assert_eq!(says(&home, "one", "ls"), "allow", "{how}: asked once");
@@ -203,7 +203,7 @@ fn the_record_is_signed_when_a_session_ends() {
     tell(&home, "SessionEnd", "s", "");
     let verified = home.run(&["audit", "verify"], b"");
     assert_eq!(verified.code, 0);
-    assert!(verified.stdout.contains("anchored: a checkpoint vouches for everything"), "{}", verified.stdout);
+    assert!(verified.stdout.contains("anchored: a checkpoint covers everything"), "{}", verified.stdout);
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn without_a_name_the_agents_that_are_there_are_set_up_or_none() {
         crate::support::feed(command.env_remove("CODEX_HOME").env("PATH", "/usr/bin:/bin"), b"")
     };
     let ran = setup(&home);
-    assert!(ran.code == 1 && ran.stderr.contains("no agent was found"), "{}", ran.stderr);
+    assert!(ran.code == 1 && ran.stderr.contains("no agents found"), "{}", ran.stderr);
     std::fs::create_dir(home.path(".codex")).unwrap();
     home.write(SETTINGS, "{ broken");
     assert_eq!(setup(&home).code, 1);
@@ -295,7 +295,7 @@ fn once_it_is_set_up_an_agent_can_neither_loosen_it_nor_take_it_out() {
     ] {
         let ran = as_agent(arguments);
         assert_ne!(ran.code, 0, "{arguments:?}");
-        assert!(ran.stderr.contains("only a person"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("agents can't run this command"), "{}", ran.stderr);
     }
     assert!(home.read(".claude/settings.json").unwrap().contains("doorward"));
     assert_eq!(as_agent(&["setup", "claude", "--dry-run"]).code, 0);
@@ -316,7 +316,7 @@ fn without_a_terminal_setup_may_begin_but_neither_loosen_nor_uninstall() {
         &["setup", "--uninstall", "--yes"],
     ] {
         let ran = home.without_terminal(arguments);
-        assert!(ran.code == 1 && ran.stderr.contains("only a person"), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.code == 1 && ran.stderr.contains("agents can't run this command"), "{arguments:?}: {}", ran.stderr);
         assert!(ran.stderr.contains("nothing was changed") && ran.stderr.contains("terminal"), "{}", ran.stderr);
         assert_eq!((home.read(SETTINGS), home.read(".config/doorward/config.toml")), before, "{arguments:?}");
     }

@@ -80,7 +80,7 @@ fn a_program_without_a_hash_on_the_list_blocks() {
     let (verdict, why) = decision("ls");
     assert_eq!(verdict, "deny", "taking the profile away wants a person: {why}");
     let shown = home.run(&["config"], b"").stdout;
-    assert!(shown.contains("without effect:") && shown.contains("`strict`"), "{shown}");
+    assert!(shown.contains("not accepted yet:") && shown.contains("`strict`"), "{shown}");
     let status = home.run(&["status"], b"").stdout;
-    assert!(status.contains("without effect:") && status.contains("`doorward reload`"), "{status}");
+    assert!(status.contains("not accepted yet:") && status.contains("`doorward reload`"), "{status}");
 }

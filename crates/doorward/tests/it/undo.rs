@@ -145,7 +145,7 @@ fn the_record_names_the_copy_and_only_a_person_takes_a_call_back() {
     let dry = home.run(&["undo", "--dry-run"], b"");
     assert!(dry.stdout.contains("comes back") && dry.stdout.contains("+ note 1"), "{}{}", dry.stdout, dry.stderr);
     let refused = home.without_terminal(&["undo", "--yes"]);
-    assert!(refused.code == 1 && refused.stderr.contains("only a person may"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
     assert!(!home.project().join("notes").exists());
     let dry = home.run(&["snapshots", "prune", "--dry-run", "--json"], b"").json();
     assert_eq!(dry["snapshots"], json!([]));
@@ -161,13 +161,13 @@ fn at_a_terminal_a_call_is_taken_back_and_the_record_says_so() {
     }
     let terminal = Terminal::new(&home);
     terminal.run(&home, "doorward undo");
-    let screen = terminal.shows("bring this back?");
+    let screen = terminal.shows("Restore this?");
     assert!(screen.contains("comes back"), "{screen}");
     terminal.types("n");
     terminal.shows("ended with 1");
     assert!(!home.project().join("notes").exists());
     terminal.run(&home, "doorward undo --last");
-    terminal.shows("bring this back?");
+    terminal.shows("Restore this?");
     terminal.types("y");
     terminal.shows("paths are as they were");
     terminal.shows("ended with 0");
@@ -175,5 +175,5 @@ fn at_a_terminal_a_call_is_taken_back_and_the_record_says_so() {
     let shown = home.run(&["audit", "show", "toolu_1"], b"");
     assert!(shown.stdout.contains("reverted"), "{}", shown.stdout);
     terminal.run(&home, "doorward undo");
-    terminal.shows("there is no call that could be taken back");
+    terminal.shows("there is no call left to undo");
 }

@@ -1,6 +1,6 @@
-//! `doorward alerts`: what wants attention, why it went off, and a person's word on it.
+//! `doorward alerts`: open alerts, why they fired, and acknowledging or resolving them.
 //!
-//! Everything is evaluated in full whenever somebody asks, and by `notify`, which tells of it.
+//! All alerts are evaluated in full on every run of this command, and by `notify`, which delivers them.
 
 use crate::memory::ledger_view::Room;
 use std::io::Write;
@@ -26,30 +26,30 @@ pub struct AlertsArguments {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print when each alert goes off
+    /// Explain when each alert fires
     #[arg(long)]
     pub explain: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// List what stands; the same as no word at all
+    /// List open alerts (the default)
     List,
-    /// Say that you have seen one; it stays in the list. Only a person may
+    /// Mark an alert as seen; it stays in the list (not for agents)
     Ack { id: String },
-    /// Say that one is dealt with; it is listed again when it goes off anew. Only a person may
+    /// Resolve an alert; it is listed again if it fires again (not for agents)
     ///
-    /// A drop rests for a day and an override rate for a week, because rates recover slowly.
+    /// A resolved drop stays quiet for a day and an override rate for a week, because rates recover slowly.
     Resolve {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
-        /// What was done; the record keeps it
+        /// What you did about it, kept in the record
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
 }
 
-/// Exit code: something stands.
+/// Exit code: there are open alerts.
 const STANDS: u8 = 1;
 
 pub fn run(arguments: &AlertsArguments) -> Result<ExitCode> {
@@ -60,12 +60,12 @@ pub fn run(arguments: &AlertsArguments) -> Result<ExitCode> {
     match &arguments.what {
         None | Some(What::List) => return list(&everything(&room)?, arguments.json),
         Some(What::Ack { id }) => {
-            let alert = asked(&room, id, "mark it as seen?")?;
+            let alert = asked(&room, id, "Mark it as seen?")?;
             answer(&mut Ledger::of(&room.places), &alert, AlertStep::Acknowledged, alert.text.clone())?;
-            writeln!(anstream::stdout(), "seen; it stays in the list until it is resolved")?;
+            writeln!(anstream::stdout(), "Marked as seen; it stays in the list until you resolve it.")?;
         }
         Some(What::Resolve { id, why }) => {
-            let alert = asked(&room, id, "is it dealt with?")?;
+            let alert = asked(&room, id, "Resolve it?")?;
             answer(&mut Ledger::of(&room.places), &alert, AlertStep::Resolved, why.clone())?;
             writeln!(anstream::stdout(), "resolved")?;
         }
@@ -80,7 +80,7 @@ fn asked(room: &Room, id: &str, question: &str) -> Result<Alert> {
         bail!("no alert has the id `{id}`; `doorward alerts` lists them");
     };
     if alert.kind == AlertKind::Chain {
-        bail!("a broken record cannot be waved through: `doorward audit verify` names the place");
+        bail!("a broken record can't be resolved by hand; `doorward audit verify` shows where it is broken");
     }
     writeln!(anstream::stdout(), "{}: {}\n{}", alert.kind.word(), visible(&alert.about), visible(&alert.text))?;
     if !person::agrees(question)? {
@@ -120,10 +120,10 @@ fn list(alerts: &[Alert], json: bool) -> Result<ExitCode> {
         writeln!(out, "          {}", visible(&alert.text))?;
     }
     match alerts.is_empty() {
-        true => writeln!(out, "nothing wants attention; `doorward alerts --explain` says what would")?,
+        true => writeln!(out, "no open alerts; `doorward alerts --explain` says when each one fires")?,
         false => writeln!(
             out,
-            "`doorward alerts ack ID` and `doorward alerts resolve ID --why TEXT` answer one; --explain says when each goes off"
+            "`doorward alerts ack ID` marks one as seen, `doorward alerts resolve ID --why TEXT` resolves it; --explain says when each one fires"
         )?,
     }
     Ok(code)

@@ -1,4 +1,4 @@
-//! What can be asked about the record, as a person types it.
+//! The arguments of `doorward audit`.
 
 use std::path::PathBuf;
 
@@ -18,39 +18,38 @@ pub enum AuditCommand {
     List(ListArguments),
     /// Show everything about one record
     ///
-    /// A decision is shown with its effects and reasons and with what became of it. Characters that a terminal would obey
-    /// or hide are written out.
+    /// A decision is shown with its effects, its reasons and its outcome. Control and invisible characters are escaped.
     Show(ShowArguments),
-    /// Show the last records, oldest first, and new ones as they come
+    /// Show the last records, oldest first, and optionally new ones as they arrive
     Tail(TailArguments),
-    /// Prove that the record is what it was, or name the first bad entry
+    /// Verify that the record was not changed, or name the first bad entry
     ///
-    /// Compares the log with itself and with the checkpoints that were kept. Behind the last checkpoint it is *unanchored*:
-    /// the chain is checked, but a history rewritten as a whole could not be told from the original.
+    /// Checks the hash chain and compares the log with the saved checkpoints. Entries after the last checkpoint are
+    /// *unanchored*: their chain is checked, but if someone rewrote all of them, verification could not tell.
     ///
-    /// Exit code: 0 the record holds, 1 it is broken, 2 it could not be read.
+    /// Exit code: 0 the record is intact, 1 it is broken, 2 it could not be read.
     Verify(VerifyArguments),
-    /// Write records out for other programs
+    /// Export records for other programs
     ///
-    /// jsonl has whole entries with their bodies, csv and parquet the columns that `list` knows.
+    /// jsonl has complete entries with their bodies; csv and parquet have the columns of `list`.
     Export(ExportArguments),
-    /// Drop the bodies of old ordinary records; only a person may
+    /// Drop the bodies of old routine records (not for agents)
     ///
-    /// Blocks, overrides, policy changes and whatever touched identity, secrets or things that cannot be undone stay for good.
-    /// Headers stay too, so the record can still be verified. Wants a terminal.
+    /// Blocks, overrides, policy changes and anything that touched identity, secrets or something irreversible is kept
+    /// forever. Headers are kept too, so the record can still be verified. Needs a terminal.
     Retain(RetainArguments),
     /// Count decisions by category, violations and latency
     Stats(StatsArguments),
-    /// Throw the index away and make it again from the log; nothing is lost
+    /// Delete the index and rebuild it from the log; nothing is lost
     Reindex(ReindexArguments),
-    /// Sign the record as it stands
+    /// Sign the current state of the record
     ///
-    /// The statement is kept beside the log. A copy that is kept elsewhere proves more: whoever can write the log can
-    /// also write beside it.
+    /// The checkpoint is saved next to the log. Keep a copy somewhere else too: anyone who can change the log can also change
+    /// the files next to it.
     Checkpoint(CheckpointArguments),
 }
 
-/// Which records.
+/// Selects records.
 #[derive(Debug, Default, Args)]
 pub struct FilterArguments {
     /// Only this verdict
@@ -68,19 +67,19 @@ pub struct FilterArguments {
     /// Only this project: a directory
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// Only what this rule settled or says was violated
+    /// Only calls that this rule decided or that violated it
     #[arg(long)]
     pub rule: Option<String>,
     /// Only this kind of action: read, write, execute, network, delete, mutate
     #[arg(long)]
     pub category: Option<String>,
-    /// Not before: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 30m, 12h, 7d
+    /// From this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 30m, 12h or 7d
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Not after
+    /// Up to this time
     #[arg(long, value_name = "WHEN")]
     pub until: Option<String>,
-    /// Only with this in the call, upper or lower case
+    /// Only calls that contain this text, ignoring case
     #[arg(long)]
     pub text: Option<String>,
     /// Only calls that violated a rule
@@ -92,10 +91,10 @@ pub struct FilterArguments {
 pub struct ListArguments {
     #[command(flatten)]
     pub filter: FilterArguments,
-    /// At most so many
+    /// Maximum number to list
     #[arg(long, default_value_t = 50, value_name = "COUNT")]
     pub limit: u32,
-    /// Only before this record: the next page
+    /// Only records before this one; use it to get the next page
     #[arg(long, value_name = "SEQUENCE")]
     pub before: Option<u64>,
     /// Print JSON
@@ -105,7 +104,7 @@ pub struct ListArguments {
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// The number of a record, or the name of a decision
+    /// A record number, or the name of a decision
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
     /// Print JSON
@@ -120,7 +119,7 @@ pub struct TailArguments {
     pub follow: bool,
     #[command(flatten)]
     pub filter: FilterArguments,
-    /// How many to begin with
+    /// How many past records to show first
     #[arg(short = 'n', long, default_value_t = 10, value_name = "COUNT")]
     pub lines: u32,
     /// Print one JSON object per line
@@ -130,7 +129,7 @@ pub struct TailArguments {
 
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Compare with this checkpoint too, one that was kept elsewhere
+    /// Also compare with this checkpoint file, which you kept elsewhere
     #[arg(long, value_name = "CHECKPOINT")]
     pub from: Vec<PathBuf>,
     /// Print JSON
@@ -140,25 +139,25 @@ pub struct VerifyArguments {
 
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// How they are written
+    /// Output format
     #[arg(long, value_enum, default_value_t = FormatWord::Jsonl)]
     pub format: FormatWord,
-    /// Where to; standard output without it
+    /// Output file; default: standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub filter: FilterArguments,
-    /// At most so many, the oldest
+    /// Maximum number of records, oldest first
     #[arg(long, value_name = "COUNT")]
     pub limit: Option<u32>,
-    /// With --output: print what was written as JSON
+    /// With --output: print a JSON summary of what was written
     #[arg(long, requires = "output")]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct RetainArguments {
-    /// Keep bodies for so many days, 90 at least; without it, as many as `profile.retain_days` of the configuration says
+    /// Keep bodies for this many days, at least 90; default: `profile.retain_days` from the configuration
     #[arg(long, value_parser = clap::value_parser!(u32).range(90..))]
     pub days: Option<u32>,
     /// Print JSON
@@ -184,10 +183,10 @@ pub struct ReindexArguments {
 
 #[derive(Debug, Args)]
 pub struct CheckpointArguments {
-    /// Add a copy to this file, best on another machine
+    /// Append a copy to this file, ideally on another machine
     #[arg(long, value_name = "FILE")]
     pub copy_to: Option<PathBuf>,
-    /// Hand a copy to this command on its standard input, for example: -- ssh vault 'cat >> checkpoints'
+    /// Pipe a copy into this command, for example: -- ssh vault 'cat >> checkpoints'
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
     /// Print JSON

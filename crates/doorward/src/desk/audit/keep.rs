@@ -1,4 +1,4 @@
-//! `doorward audit export`, `retain`, `reindex` and `checkpoint`: what keeps the record useful.
+//! `doorward audit export`, `retain`, `reindex` and `checkpoint`: maintenance of the record.
 
 use std::io::{BufWriter, IsTerminal, Write};
 
@@ -23,20 +23,20 @@ pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
     let index = room.index()?;
     let Some(path) = &arguments.output else {
         if format == Format::Parquet && std::io::stdout().is_terminal() {
-            bail!("parquet is not for a terminal; name a file with `--output`");
+            bail!("parquet is binary and can't be printed; name a file with `--output`");
         }
         let mut out = BufWriter::new(std::io::stdout().lock());
         index.export(&room.log, &filter, format, &mut out)?;
         return Ok(out.flush()?);
     };
-    let file = std::fs::File::create(path).with_context(|| format!("`{}` cannot be made", path.display()))?;
+    let file = std::fs::File::create(path).with_context(|| format!("can't create `{}`", path.display()))?;
     let mut out = BufWriter::new(file);
     let count = index.export(&room.log, &filter, format, &mut out)?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
     if arguments.json {
         return say(&json!({ "records": count, "file": path }).to_string());
     }
-    say(&format!("{count} records in `{}`", path.display()))
+    say(&format!("Wrote {count} records to `{}`.", path.display()))
 }
 
 pub fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
@@ -44,12 +44,12 @@ pub fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
     let wanted = arguments.days.unwrap_or(least);
     if wanted < least {
         bail!(
-            "the configuration keeps bodies for {least} days at least (`profile.retain_days`), so {wanted} is too few"
+            "the configuration keeps bodies for at least {least} days (`profile.retain_days`), so {wanted} is too few"
         );
     }
-    let days = Days::new(wanted).context("bodies are kept for 90 days at least")?;
+    let days = Days::new(wanted).context("bodies are kept for at least 90 days")?;
     let Room { places, mut log } = room;
-    if !is_person("drop the bodies of old ordinary records for good", wanted)? {
+    if !is_person("Permanently drop the bodies of routine records", wanted)? {
         bail!("nothing was dropped");
     }
     let retained = drop_old(&places, &mut log, days)?;
@@ -57,7 +57,7 @@ pub fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
     if arguments.json {
         return say(&json!({ "dropped": dropped, "segments": segments, "freed": freed }).to_string());
     }
-    say(&format!("{dropped} bodies dropped from {segments} segments, {freed} bytes free"))
+    say(&format!("Dropped {dropped} bodies from {segments} segments and freed {freed} bytes."))
 }
 
 /// Drops bodies from the log and from the index.
@@ -67,10 +67,10 @@ fn drop_old(places: &Places, log: &mut Log, days: Days) -> Result<Retained> {
     Ok(retained)
 }
 
-/// Asks the person at the terminal; where there is none, nobody can say yes.
+/// Asks at the terminal; without one, the answer is no.
 fn is_person(what: &str, days: u32) -> Result<bool> {
     person::required()?;
-    let answer = person::types(&format!("{what}, all that are older than {days} days? type `yes`"))?;
+    let answer = person::types(&format!("{what} older than {days} days? Type `yes`"))?;
     Ok(answer.trim() == "yes")
 }
 
@@ -81,15 +81,14 @@ pub fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
     }
     let unreadable = match fed.bad {
         0 => String::new(),
-        bad => format!("; {bad} stretches of the log cannot be read, `doorward audit verify` says more"),
+        bad => format!("; {bad} parts of the log can't be read, see `doorward audit verify`"),
     };
-    say(&format!("{} records in the new index{unreadable}", fed.records))
+    say(&format!("Rebuilt the index: {} records{unreadable}", fed.records))
 }
 
 pub fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
     let Room { places, mut log } = room;
-    let (checkpoint, path) =
-        record::checkpoint(&places, &mut log, clock::now_ms()).context("the record cannot be signed")?;
+    let (checkpoint, path) = record::checkpoint(&places, &mut log, clock::now_ms()).context("can't sign the record")?;
     let mut copies = Vec::new();
     if let Some(path) = &arguments.copy_to {
         copies.push((Elsewhere::File(path.clone()), path.display().to_string()));
@@ -99,16 +98,16 @@ pub fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
     }
     for (elsewhere, name) in &copies {
         elsewhere.send(&checkpoint).with_context(|| {
-            format!("the checkpoint is kept in `{}`, but its copy did not arrive at `{name}`", path.display())
+            format!("the checkpoint is saved in `{}`, but copying it to `{name}` failed", path.display())
         })?;
     }
     if arguments.json {
         return say(&checkpoint.to_line());
     }
-    say(&format!("records 1 to {} signed; kept in `{}`", checkpoint.sequence, path.display()))?;
-    copies.iter().try_for_each(|(_, name)| say(&format!("a copy went to `{name}`")))?;
+    say(&format!("Signed records 1 to {}; the checkpoint is in `{}`.", checkpoint.sequence, path.display()))?;
+    copies.iter().try_for_each(|(_, name)| say(&format!("Copied it to `{name}`.")))?;
     if copies.is_empty() {
-        super::note("a copy elsewhere proves more: `--copy-to FILE`, or a command behind `--`");
+        super::note("keep a copy somewhere else too: use `--copy-to FILE`, or a command after `--`");
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::memory::ledger_view::Room;
 
 const FAINT: Style = Style::new().dimmed();
 
-/// How often `tail -f` looks whether the log was written.
+/// How often `tail -f` checks the log for new records.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// How much of a call one line shows.
@@ -34,9 +34,9 @@ pub fn list(room: &Room, arguments: &ListArguments) -> Result<()> {
         line(&mut out, row)?;
     }
     match rows.last() {
-        None => writeln!(out, "no record matches")?,
+        None => writeln!(out, "no matching records")?,
         Some(last) if rows.len() as u64 == u64::from(arguments.limit) && last.sequence > 1 => {
-            writeln!(out, "{FAINT}the first {}; --before {} shows the next{FAINT:#}", rows.len(), last.sequence)?;
+            writeln!(out, "{FAINT}first {}; --before {} shows more{FAINT:#}", rows.len(), last.sequence)?;
         }
         Some(_) => {}
     }
@@ -58,7 +58,7 @@ pub fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
     loop {
         std::thread::sleep(PAUSE);
         let now = written(&current);
-        // A write between the look and the reading shows at the next look.
+        // A write between the check and the read shows up at the next check.
         if now == seen && now.is_some() {
             continue;
         }
@@ -71,7 +71,7 @@ pub fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
     }
 }
 
-/// The last record that the index knows.
+/// The last record in the index.
 fn newest(index: &Index) -> Result<u64> {
     let rows = index.list(&Filter { limit: Some(1), ..Filter::default() })?;
     Ok(rows.first().map_or(0, |row| row.sequence))
@@ -117,7 +117,7 @@ pub fn line(out: &mut dyn Write, row: &Row) -> std::io::Result<()> {
     writeln!(out)
 }
 
-/// The start of a text that may have many lines.
+/// The start of a possibly multi-line text.
 fn first_line(text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
     let cut: String = first.chars().take(SHOWN).collect();
@@ -125,7 +125,7 @@ fn first_line(text: &str) -> String {
     format!("{}{more}", visible(&cut))
 }
 
-/// The colour of a verdict; other words have none.
+/// The color of a verdict; other words have none.
 pub fn word_style(word: &str) -> Style {
     let colour = match word {
         "approve" => AnsiColor::Green,

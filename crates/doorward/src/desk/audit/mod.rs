@@ -1,4 +1,4 @@
-//! `doorward audit`: asks, proves and keeps the record.
+//! `doorward audit`: searches, verifies and maintains the record.
 
 mod arguments;
 mod keep;
@@ -38,7 +38,7 @@ pub fn run(arguments: &AuditArguments) -> Result<ExitCode> {
 }
 
 impl AuditArguments {
-    /// The exit code of a command that could not do its work; 1 of `verify` means that the record is broken.
+    /// The exit code of a command that failed; for `verify`, 1 already means that the record is broken.
     pub fn failure(&self) -> u8 {
         match self.command {
             AuditCommand::Verify(_) => 2,
@@ -54,8 +54,8 @@ impl AuditArguments {
     }
 }
 
-/// Says something beside the answer.
+/// Prints a note on standard error.
 fn note(text: &str) {
-    // There is nobody left to tell if standard error is gone.
+    // If standard error is gone, there is nowhere left to report to.
     let _ = writeln!(anstream::stderr(), "note: {}", crate::machine::visible(text));
 }

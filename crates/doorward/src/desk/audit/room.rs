@@ -1,4 +1,4 @@
-//! Opens the record for somebody who asks, and turns what was typed into a filter.
+//! Opens the record and turns the arguments into a filter.
 
 use anyhow::{Context, Result};
 use doorward_ledger::{Filter, Kind};
@@ -16,7 +16,9 @@ impl FilterArguments {
         let project = match &self.project {
             Some(path) => {
                 let absolute = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-                Some(absolute.with_context(|| format!("`{}` is no directory", path.display()))?.display().to_string())
+                Some(
+                    absolute.with_context(|| format!("`{}` is not a directory", path.display()))?.display().to_string(),
+                )
             }
             None => None,
         };

@@ -1,4 +1,4 @@
-//! `doorward audit show`: everything about one record, for a person.
+//! `doorward audit show`: everything about one record.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ const STRONG: Style = Style::new().bold();
 pub fn show(room: &Room, arguments: &ShowArguments) -> Result<()> {
     let (sequence, later) = find(room, &arguments.id)?;
     let record = room.log.record(sequence)?.with_context(|| {
-        format!("the log has no record {sequence} although the index does; `doorward audit verify` says more")
+        format!("the index has record {sequence}, but the log does not; run `doorward audit verify`")
     })?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -32,7 +32,7 @@ pub fn show(room: &Room, arguments: &ShowArguments) -> Result<()> {
     }
     render(&mut out, &record)?;
     if !later.is_empty() {
-        heading(&mut out, "what became of it")?;
+        heading(&mut out, "what happened next")?;
         for row in &later {
             line(&mut out, row)?;
         }
@@ -40,13 +40,13 @@ pub fn show(room: &Room, arguments: &ShowArguments) -> Result<()> {
     Ok(())
 }
 
-/// The sequence of what was named, and the records about it.
+/// The sequence number of the record, and the records about it.
 fn find(room: &Room, id: &str) -> Result<(u64, Vec<Row>)> {
     let index = room.index()?;
     let about = |name: &str| Filter { about: Some(name.to_owned()), oldest_first: true, ..Filter::default() };
     if let Ok(sequence) = id.parse::<u64>() {
         let just = Filter { after: sequence.checked_sub(1), before: sequence.checked_add(1), ..Filter::default() };
-        let row = index.list(&just)?.pop().with_context(|| format!("there is no record {sequence}"))?;
+        let row = index.list(&just)?.pop().with_context(|| format!("no record {sequence}"))?;
         let related = match &row.id {
             Some(name) => index.list(&about(name))?,
             None => Vec::new(),
@@ -54,9 +54,9 @@ fn find(room: &Room, id: &str) -> Result<(u64, Vec<Row>)> {
         return Ok((sequence, related.into_iter().filter(|other| other.sequence != sequence).collect()));
     }
     let mut rows = index.list(&about(id))?;
-    // An agent may use a name again; the newest decision is meant.
+    // An agent may reuse a name; take the newest decision.
     let Some(at) = rows.iter().rposition(|row| row.id.as_deref() == Some(id)) else {
-        bail!("there is no record `{id}`; `doorward audit list` shows numbers, `--json` names as well");
+        bail!("no record `{id}`; `doorward audit list` shows the numbers, with `--json` the names too");
     };
     let decision = rows.remove(at);
     Ok((decision.sequence, rows))
@@ -72,11 +72,10 @@ fn render(out: &mut dyn Write, record: &Record) -> Result<()> {
         clock::moment(header.time_ms)
     )?;
     match record.body.as_deref().map(serde_json::from_slice::<Value>) {
-        None => writeln!(
-            out,
-            "  its body was dropped by `doorward audit retain`; the chain still proves that it was there"
-        )?,
-        Some(Err(error)) => writeln!(out, "  its body cannot be read: {error}")?,
+        None => {
+            writeln!(out, "  its body was dropped by `doorward audit retain`; the chain still proves that it existed")?
+        }
+        Some(Err(error)) => writeln!(out, "  can't read its body: {error}")?,
         Some(Ok(Value::Object(mut body))) => {
             let raw = body.remove("facts");
             for (name, value) in &body {
@@ -86,7 +85,7 @@ fn render(out: &mut dyn Write, record: &Record) -> Result<()> {
                 let body = record.body.as_deref().and_then(|body| serde_json::from_slice(body).ok());
                 match (body.as_ref().and_then(decisions::facts), raw) {
                     (Some(facts), _) => observed(out, &facts)?,
-                    // A later version may know words that this one does not.
+                    // A later version may use words that this one does not know.
                     (None, Some(raw)) => field(out, "facts", &raw)?,
                     (None, None) => {}
                 }
@@ -153,12 +152,12 @@ fn observed(out: &mut dyn Write, facts: &Facts) -> Result<()> {
         writeln!(out, "  flow {}: {}", flow.kind, flow.kind.what())?;
     }
     if !facts.taint.is_empty() {
-        writeln!(out, "  taint of the session: {}", visible(&facts.taint.join(", ")))?;
+        writeln!(out, "  session taint: {}", visible(&facts.taint.join(", ")))?;
     }
     let counts = &facts.counts;
     Ok(writeln!(
         out,
-        "  {FAINT}before it: {} reads in a minute, {} denials, {} of them in a row{FAINT:#}",
+        "  {FAINT}before it: {} reads in the last minute, {} denials, {} of them in a row{FAINT:#}",
         counts.reads_last_minute, counts.denials, counts.denials_in_a_row
     )?)
 }

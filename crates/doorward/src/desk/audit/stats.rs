@@ -43,7 +43,7 @@ pub fn stats(room: &Room, arguments: &StatsArguments) -> Result<()> {
         writeln!(out, "{count:>7}  {}", visible(rule))?;
     }
     if let (Some(half), Some(most)) = (stats.latency_p50_us, stats.latency_p99_us) {
-        writeln!(out, "\njudging took {half} µs at the median, {most} µs at the 99th percentile")?;
+        writeln!(out, "\njudging took {half} µs (median), {most} µs (99th percentile)")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `doorward audit verify`: the record holds, or the first bad entry is named.
+//! `doorward audit verify`: confirms that the record is intact, or names the first bad entry.
 
 use crate::memory::ledger_view::Verified;
 use crate::memory::ledger_view::compare;
@@ -16,7 +16,7 @@ use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
 
-/// Findings shown on a terminal; JSON has more.
+/// Maximum number of findings shown on a terminal; JSON has more.
 const SHOWN: usize = 10;
 
 pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
@@ -34,7 +34,7 @@ pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
     Ok(if verified.report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The same, with a bar for whoever watches.
+/// The same, with a progress bar.
 pub fn verified_watched(places: &Places) -> Result<Verified> {
     let room = Room::open(places.clone())?;
     compare(&room, &kept(places)?, screen::bar())
@@ -61,7 +61,7 @@ impl Verified {
         })
     }
 
-    /// How many records no checkpoint vouches for.
+    /// How many records no checkpoint covers.
     fn unanchored(&self) -> u64 {
         let last = self.report.head.map_or(0, |(sequence, _)| sequence);
         last.saturating_sub(self.report.anchored.unwrap_or(0))
@@ -70,14 +70,14 @@ impl Verified {
     fn anchor(&self) -> String {
         match (self.report.anchored, self.unanchored()) {
             (None, _) if self.checkpoints == 0 => {
-                "unanchored: no checkpoint is retained, so a history rewritten as a whole would not show; \
+                "unanchored: there is no saved checkpoint, so a complete rewrite of the record would go unnoticed; \
                  `doorward audit checkpoint` makes one"
                     .to_owned()
             }
-            (None, _) => "unanchored: no retained checkpoint fits this log".to_owned(),
-            (Some(last), 0) => format!("anchored: a checkpoint vouches for everything up to record {last}"),
+            (None, _) => "unanchored: no saved checkpoint matches this log".to_owned(),
+            (Some(last), 0) => format!("anchored: a checkpoint covers everything up to record {last}"),
             (Some(last), more) => {
-                format!("anchored up to record {last}; the {more} records behind it are unanchored")
+                format!("anchored up to record {last}; the {more} records after it are unanchored")
             }
         }
     }
@@ -93,16 +93,15 @@ impl std::fmt::Display for Verified {
             writeln!(out, "     and {} more; --json lists up to a hundred", report.found - SHOWN as u64)?;
         }
         for (sequence, gap) in &report.gaps {
-            let most =
-                gap.records_at_most.map_or("nobody can say how many".to_owned(), |most| format!("{most} at most"));
-            writeln!(out, "gap: record {sequence} says that records were lost after {}: {most}", gap.after)?;
+            let most = gap.records_at_most.map_or("an unknown number".to_owned(), |most| format!("at most {most}"));
+            writeln!(out, "gap: according to record {sequence}, records were lost after {}: {most}", gap.after)?;
         }
         if report.dropped > 0 {
-            writeln!(out, "{} bodies were dropped by retention", report.dropped)?;
+            writeln!(out, "{} bodies were dropped by `doorward audit retain`", report.dropped)?;
         }
         match report.findings.first() {
-            None => writeln!(out, "the record holds: {} records", report.records)?,
-            Some(first) => writeln!(out, "the record is broken: the first bad one is record {}", first.sequence)?,
+            None => writeln!(out, "the record is intact: {} records", report.records)?,
+            Some(first) => writeln!(out, "the record is broken, starting at record {}", first.sequence)?,
         }
         writeln!(out, "{}", self.anchor())
     }

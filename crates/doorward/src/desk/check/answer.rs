@@ -19,7 +19,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     pub coverage: &'static str,
-    /// The verdict once what the call loses is copied, as the hook does in mode `auto`.
+    /// The verdict after snapshotting what the call would lose, as the hook does in mode `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_copied: Option<&'static str>,
     pub reasons: Vec<String>,

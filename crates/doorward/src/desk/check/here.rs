@@ -1,7 +1,6 @@
-//! What the hook would answer to a call here and now, found out without leaving a trace.
+//! What the hook would answer to a call here and now, worked out without side effects.
 //!
-//! The stages are those of `hook/decide.rs`, each in a form that only looks. The test `check_and_hook` holds the two against
-//! each other.
+//! The stages are those of `hook/decide.rs`, each in a read-only form. The test `check_and_hook` compares the two.
 
 use crate::memory::call_ids;
 use std::rc::Rc;
@@ -28,7 +27,7 @@ use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::{self, Loaded};
 use crate::policy::session_policy;
 
-/// What the person asks about, besides the call.
+/// The circumstances to judge in, besides the call.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     agent: Option<Agent>,
@@ -56,11 +55,11 @@ pub struct Foreseen {
     mode: Mode,
     session: Option<String>,
     differences: Vec<Difference>,
-    /// What the hook would do besides, or could not.
+    /// What else the hook would do, or could not do.
     notes: Vec<String>,
 }
 
-/// Something without which the verdict would be another one.
+/// Something without which the verdict would differ.
 #[derive(Debug)]
 struct Difference {
     of: Matter,
@@ -88,7 +87,7 @@ impl Matter {
     }
 }
 
-/// One machine and one way to look at it.
+/// One machine and the circumstances to judge in.
 struct Scene<'a> {
     places: &'a Places,
     call: &'a ToolCall,
@@ -97,21 +96,21 @@ struct Scene<'a> {
 }
 
 impl Foreseen {
-    /// The verdict that counts in the end.
+    /// The final verdict.
     pub fn verdict(&self) -> Verdict {
         if self.granted { Verdict::AutoApprove } else { self.considered.judgement.verdict }
     }
 
-    /// What made the difference, one sentence each, and under which circumstances all this holds.
+    /// What made the difference, one sentence each, and the circumstances it was judged in.
     pub fn sentences(&self) -> Vec<String> {
         let mut said: Vec<String> = self.differences.iter().map(|difference| self.said(difference)).collect();
         said.extend(self.notes.iter().cloned());
         match (self.agent, self.mode) {
             (_, Mode::Off) => {
-                said.push("In mode `off` the hook says nothing: the agent's own rules decide.".to_owned())
+                said.push("In mode `off` the hook says nothing and the agent's own rules decide.".to_owned())
             }
             (_, Mode::Shadow) => {
-                said.push("In mode `shadow` the hook only records this: the agent's own rules decide.".to_owned());
+                said.push("In mode `shadow` the hook only records this and the agent's own rules decide.".to_owned());
             }
             (Some(_), Mode::Auto | Mode::ConfirmAll) | (None, _) => {}
         }
@@ -125,14 +124,14 @@ impl Foreseen {
     fn said(&self, difference: &Difference) -> String {
         let without = difference.without.as_str();
         match difference.of {
-            Matter::Mode => format!("Because of mode `{}`: in `auto` it would be {without}.", self.mode),
-            Matter::History => format!("Because of earlier answers: without them it would be {without}."),
-            Matter::Session => format!("Because of this session: in a new one it would be {without}."),
+            Matter::Mode => format!("That is because of mode `{}`: in `auto` it would be {without}.", self.mode),
+            Matter::History => format!("That is because of your earlier answers: without them it would be {without}."),
+            Matter::Session => format!("That is because of this session: in a new one it would be {without}."),
             Matter::Snapshots => format!(
-                "Because of snapshots: what it deletes or overwrites is copied first, and `doorward undo` brings it back; \
+                "That is because of snapshots: doorward first copies what it deletes or overwrites, and `doorward undo` restores it; \
                  without a copy it would be {without}."
             ),
-            Matter::Yes => format!("Because you approved it: without that it would be {without}."),
+            Matter::Yes => format!("That is because you approved it: without that it would be {without}."),
         }
     }
 
@@ -187,7 +186,7 @@ pub fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
 struct Seen {
     considered: Evaluation,
     granted: bool,
-    /// Before anything was copied or answered.
+    /// Before any snapshot or approval.
     first: Verdict,
     differences: Vec<Difference>,
     notes: Vec<String>,
@@ -198,7 +197,7 @@ impl Seen {
         if self.granted { Verdict::AutoApprove } else { self.considered.judgement.verdict }
     }
 
-    /// Without something the verdict would be this one; says nothing if it is the same.
+    /// Notes what the verdict would be without something, if that differs.
     fn differs(&mut self, of: Matter, without: Verdict) {
         if self.verdict() != without {
             self.differences.push(Difference { of, without });
@@ -219,7 +218,7 @@ impl Scene<'_> {
         loaded
     }
 
-    /// Where no agent is set up there is no mode to go by: what doorward itself thinks is shown.
+    /// If no agent is set up there is no mode to go by, so doorward's own judgement is shown.
     fn mode(&self, loaded: &Loaded) -> Mode {
         match self.agent {
             Some(agent) => loaded.mode(agent.name()),
@@ -236,7 +235,7 @@ impl Scene<'_> {
             .with_key(key::kept_or_passing(&self.places.state()))
     }
 
-    /// The stages of the hook, one by one, and where one of them changes the verdict.
+    /// Runs the hook's stages one by one and notes where one changes the verdict.
     fn in_session(&self, loaded: Loaded, id: &str, mode: Mode) -> Result<Seen, String> {
         let session = Rc::new(Session::looked_at(self.places, id));
         let policy = loaded.policy(mode)?;
@@ -253,7 +252,7 @@ impl Scene<'_> {
                 seen.considered = copied;
                 seen.differs(Matter::Snapshots, first);
             }
-            Some(Err(why)) => seen.notes.push(format!("It could not be made undoable: {why:#}.")),
+            Some(Err(why)) => seen.notes.push(format!("doorward could not make it undoable: {why:#}.")),
             None => {}
         }
         if mode == Mode::Auto && seen.verdict() == Verdict::AutoApprove {
@@ -266,7 +265,7 @@ impl Scene<'_> {
             seen.granted = true;
             seen.differs(Matter::Yes, without);
         } else if mode == Mode::Auto && reviewer::is_for_it(&seen.considered, &loaded.config.reviewer, &policy) {
-            seen.notes.push("The hook would ask the reviewer, which may approve it; `check` does not ask.".to_owned());
+            seen.notes.push("The hook would ask the reviewer, which may approve it; `check` does not.".to_owned());
         }
         Ok(seen)
     }
@@ -284,7 +283,7 @@ impl Scene<'_> {
         seen
     }
 
-    /// Whether what is remembered changed the verdict: that of the session, or else what was answered in earlier ones.
+    /// Whether memory changed the verdict: this session's, or else answers from earlier ones.
     fn without_memory(&self, seen: &Seen, mode: Mode, new: &str) -> Result<Option<Difference>, String> {
         let loaded = load::load(self.places, self.project.as_deref(), self.name());
         let policy = loaded.policy(mode)?;
@@ -299,7 +298,7 @@ impl Scene<'_> {
     }
 }
 
-/// The agent that is set up here; of several, Claude Code or the first by name.
+/// The agent that is set up here; if there are several, Claude Code or the first by name.
 fn set_up(places: &Places) -> Option<Agent> {
     let agents = load::load(places, None, "").config.agents;
     let known = || agents.keys().filter_map(|name| Agent::named(name));

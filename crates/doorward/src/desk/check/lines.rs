@@ -1,18 +1,18 @@
-//! Lines of any stream, one at a time, each within a limit.
+//! Reads lines from any stream, one at a time, each up to a limit.
 
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read.
+/// The longest line to read.
 pub const LIMIT: usize = 64 << 20;
 
-/// Keeps this much of a line's room for the next one.
+/// How much of a line's buffer to keep for the next one.
 const KEPT: usize = 1 << 20;
 
-/// What stood between two line ends.
+/// A line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     Text(&'a [u8]),
-    /// The line went on beyond the limit and was skipped; this is how it began.
+    /// The line exceeded the limit and was skipped; this is its start.
     TooLong(&'a [u8]),
 }
 
@@ -63,7 +63,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: Read> Lines<io::BufReader<R>> {
-    /// The next line has to be waited for.
+    /// Reading the next line would have to wait for input.
     pub fn is_drained(&self) -> bool {
         self.input.buffer().is_empty()
     }

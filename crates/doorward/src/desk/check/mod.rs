@@ -65,11 +65,11 @@ impl Checker {
             (None, None) => current_directory()?,
         };
         if !cwd.starts_with('/') {
-            bail!("the directory is not an absolute path: `{cwd}`");
+            bail!("the directory `{cwd}` is not an absolute path");
         }
-        // Calls that are read from a file may describe a machine of their own.
+        // Calls from a file may describe their own machine.
         if world.is_none() && arguments.jsonl.is_none() && !Path::new(&cwd).is_dir() {
-            bail!("there is no directory `{cwd}` in which the call could run");
+            bail!("the directory `{cwd}` does not exist, so no call could run there");
         }
         let ledger =
             if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
@@ -84,7 +84,7 @@ impl Checker {
         self.record(request, considered)
     }
 
-    /// Keeps the record that was asked for.
+    /// Writes the requested record.
     fn record(&mut self, request: Request, considered: Evaluation) -> Result<Evaluation, String> {
         let (root, mode) = (request.root.clone(), request.mode);
         let decided = Decided::bare(considered, mode);
@@ -95,8 +95,7 @@ impl Checker {
             let placed = entry::Placed { project: root.as_deref(), words: &BTreeMap::new() };
             let entry = entry::decision(&call_ids::own_name(), &proposed, &decided, placed)
                 .map_err(|error| error.to_string())?;
-            let _receipt =
-                ledger.append(entry).map_err(|error| format!("the decision cannot be recorded: {error:#}"))?;
+            let _receipt = ledger.append(entry).map_err(|error| format!("can't record the decision: {error:#}"))?;
         }
         Ok(decided.evaluation)
     }
@@ -118,7 +117,7 @@ impl Checker {
     }
 }
 
-/// Judges a call, and once more as if what it loses were copied first.
+/// Judges a call, and again as if what it would lose were snapshotted first.
 fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     let mut considered = evaluation::consider(call, world, policy);
     if considered.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
@@ -127,7 +126,7 @@ fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     considered
 }
 
-/// Asks this machine, under its user's configuration and the request's own on top.
+/// Judges on this machine, under the user's configuration plus the request's own.
 fn on_this_machine(request: &Request) -> Result<Evaluation, String> {
     let places = Places::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
@@ -163,7 +162,7 @@ fn show(considered: &Evaluation, foreseen: Option<&Foreseen>, arguments: &CheckA
         return Ok(ExitCode::from(exit_code(verdict)));
     }
     if foreseen.is_some_and(|foreseen| foreseen.granted) {
-        writeln!(out, "APPROVE by your own yes; by itself it would be:")?;
+        writeln!(out, "APPROVE, because you approved it; otherwise it would be:")?;
     }
     screen::judgement(&mut out, considered)?;
     let faint = anstyle::Style::new().dimmed();
@@ -190,14 +189,14 @@ fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
         (Some(command), None) => json!({ "command": command }),
         (None, Some(input)) => crate::machine::json::parse(input.as_bytes())
             .map_err(|error| anyhow::anyhow!("`--input` is not JSON: {error}"))?,
-        (Some(_), Some(_)) => bail!("give either a command or `--input`"),
-        (None, None) => bail!("there is nothing to check: give a command, `--input` or `--jsonl`"),
+        (Some(_), Some(_)) => bail!("give either a command or `--input`, not both"),
+        (None, None) => bail!("nothing to check: give a command, `--input` or `--jsonl`"),
     };
     let command = input.get("command").and_then(Value::as_str);
     if command.is_some_and(|command| command.trim().is_empty()) {
-        bail!("there is nothing to check: the command is empty");
+        bail!("nothing to check: the command is empty");
     }
-    // Whoever names the agent may name its tool as the agent does.
+    // With --agent, the tool may be given by the agent's own name.
     let own = arguments.agent.and_then(|agent| agent.agent().tool(&arguments.tool, &input, &checker.cwd));
     let tool = own.unwrap_or_else(|| tool_from_json(&arguments.tool, &input));
     let mut call = ToolCall::new(tool, checker.cwd.clone());
@@ -230,19 +229,19 @@ fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Resul
     let input: Box<dyn Read> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
-        Box::new(File::open(path).with_context(|| format!("`{}` cannot be read", path.display()))?)
+        Box::new(File::open(path).with_context(|| format!("can't read `{}`", path.display()))?)
     };
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, input), lines::LIMIT);
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut stats = arguments.stats.then(Stats::default);
     let mut number = 0u64;
     loop {
-        // Whoever sends one call and waits for its answer must get it before the next line is waited for.
+        // Flush before waiting for input, so that a caller who sends one call at a time gets each answer.
         if lines.is_drained() {
             out.flush()?;
         }
         number += 1;
-        let Some(line) = lines.next().context("the input cannot be read")? else { break };
+        let Some(line) = lines.next().context("can't read the input")? else { break };
         let Some((answer, considered)) = answer_line(checker, &line, number) else { continue };
         match &mut stats {
             Some(stats) => stats.add(&answer, considered.as_ref()),
@@ -277,7 +276,7 @@ fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(A
     let id = request.id.clone();
     match checker.consider(request) {
         Ok(considered) => Some((Answer::new(id, &considered), Some(considered))),
-        Err(problem) => malformed(id, &format!("cannot be judged: {problem}")),
+        Err(problem) => malformed(id, &format!("can't be judged: {problem}")),
     }
 }
 
@@ -291,14 +290,14 @@ fn print_stats(stats: &Stats, out: &mut dyn Write, arguments: &CheckArguments) -
 }
 
 fn read_world(path: &Path) -> Result<Description> {
-    let bytes = std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+    let bytes = std::fs::read(path).with_context(|| format!("can't read `{}`", path.display()))?;
     let value = crate::machine::json::parse(&bytes)
         .map_err(|error| anyhow::anyhow!("`{}` is not JSON: {error}", path.display()))?;
     serde_json::from_value(value).with_context(|| format!("`{}` does not describe a machine", path.display()))
 }
 
 fn current_directory() -> Result<String> {
-    let path = std::env::current_dir().context("the current directory is not known")?;
+    let path = std::env::current_dir().context("can't find the current directory")?;
     path.into_os_string()
         .into_string()
         .map_err(|path| anyhow::anyhow!("the current directory is not UTF-8: `{}`", path.display()))

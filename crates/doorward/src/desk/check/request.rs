@@ -20,7 +20,7 @@ pub struct Request {
     pub config: Option<Config>,
 }
 
-/// A line that is not a call, with its id if that could be made out.
+/// A line that is not a call, with its id if that could be read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed {
     pub id: Value,
@@ -29,14 +29,14 @@ pub struct Malformed {
 }
 
 impl Request {
-    /// Reads a line. `cwd` stands in where the line names no directory.
+    /// Reads a line. `cwd` is used if the line names no directory.
     pub fn parse(line: &[u8], cwd: &str) -> Result<Request, Malformed> {
         let malformed = |problem: String| Malformed { id: salvaged_id(line), problem };
         if std::str::from_utf8(line).is_err() {
             return Err(malformed("is not UTF-8".into()));
         }
         let value = crate::machine::json::parse(line)
-            .map_err(|error| malformed(format!("is not a JSON object that can be read: {error}")))?;
+            .map_err(|error| malformed(format!("is not a valid JSON object: {error}")))?;
         let Value::Object(fields) = value else { return Err(malformed("is not an object".into())) };
         Request::from_fields(fields, cwd).map_err(|problem| malformed(format!("is not a tool call: {problem}")))
     }
@@ -71,7 +71,7 @@ fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, S
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("`{name}` is not text")),
+        Some(_) => Err(format!("`{name}` must be a string")),
     }
 }
 
@@ -79,7 +79,7 @@ fn flag(fields: &mut Map<String, Value>, name: &str) -> Result<Option<bool>, Str
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(value)) => Ok(Some(value)),
-        Some(_) => Err(format!("`{name}` is neither true nor false")),
+        Some(_) => Err(format!("`{name}` must be true or false")),
     }
 }
 
@@ -90,10 +90,10 @@ fn typed<T: for<'de> Deserialize<'de>>(fields: &mut Map<String, Value>, name: &s
     }
 }
 
-/// The longest id that is repeated for a line which could not be read.
+/// The longest id that is echoed for an unreadable line.
 const ID: usize = 256;
 
-/// The id of a line that is not a call, so that whoever asked can tell the answers apart.
+/// The id of a line that is not a call, so that the caller can match the answer.
 pub fn salvaged_id(line: &[u8]) -> Value {
     #[derive(Deserialize)]
     struct OnlyId<'a> {

@@ -1,4 +1,4 @@
-//! What many checked calls have in common: verdicts, coverage, the most frequent reasons and unknown words.
+//! Totals over many checked calls: verdicts, coverage, the most frequent reasons and unknown words.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::memory::evaluation::Evaluation;
 /// How many entries of each ranking are shown.
 const TOP: usize = 20;
 
-/// More different phrases than this are not told apart, so that memory stays bounded.
+/// Only this many different phrases are counted, to bound memory.
 const PHRASES: usize = 50_000;
 
 /// Counts over all calls.
@@ -106,7 +106,7 @@ impl Stats {
     }
 }
 
-/// The sentence with everything in backticks left out, so that alike reasons count as one.
+/// The sentence without anything in backticks, so that similar reasons count as one.
 fn without_quotes(reason: &str) -> String {
     let mut kept = String::new();
     for (index, piece) in reason.split('`').enumerate() {

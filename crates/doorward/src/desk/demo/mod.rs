@@ -1,7 +1,7 @@
-//! `doorward demo`: a recorded session of an agent through the real hook, the real record and a real undo, on a stage of its own.
+//! `doorward demo`: plays a recorded agent session through the real hook, the real record and a real undo, in a sandbox.
 //!
-//! The program starts itself again with an empty environment and a home, search path and project made for the occasion, so that
-//! nothing of the machine shows.
+//! The program restarts itself with an empty environment and a home, search path and project made for the occasion, so
+//! nothing from your machine shows up.
 
 mod repository;
 mod stage;
@@ -24,22 +24,22 @@ use crate::machine::record;
 use crate::machine::visible;
 use stage::{Played, Stage, UNCOMMITTED};
 
-/// One call per line: the tool, its input, what the agent is up to, and whether a person who is asked says yes.
+/// One call per line: the tool, its input, what the agent is up to, and whether the user says yes when asked.
 const SESSION: &str = include_str!("session.jsonl");
 
 /// Lines are no longer than this.
 const WIDTH: usize = 79;
 
-/// What a terminal is told by, and nothing else, reaches the stage.
+/// The only environment variables passed on: those that describe the terminal.
 const PASSED_ON: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
 
-/// How to play.
+/// How to run the demo.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Keep the report of the session; says where
+    /// Keep the session's report and print where it is
     #[arg(long)]
     pub keep: bool,
-    /// Play below this directory
+    /// Run inside this directory
     #[arg(long, hide = true, value_name = "DIR")]
     pub stage: Option<PathBuf>,
 }
@@ -52,7 +52,7 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     }
 }
 
-/// The directory of one demonstration; nothing stays of it but a report that was asked for.
+/// The directory of one demo; it is deleted at the end, except for a report you asked to keep.
 struct Curtain {
     base: PathBuf,
 }
@@ -62,18 +62,18 @@ impl Drop for Curtain {
         for name in ["home", "project", "bin"] {
             let _ = std::fs::remove_dir_all(self.base.join(name));
         }
-        // Fails if a report is in it, which is meant to stay.
+        // Fails if a report is in it, which should stay.
         let _ = std::fs::remove_dir(&self.base);
     }
 }
 
-/// Starts the program again where nothing of the machine is to be seen.
+/// Restarts the program where nothing of the machine is visible.
 fn open(keep: bool) -> Result<ExitCode> {
     let base = std::env::temp_dir().join(format!("doorward-demo-{}", std::process::id()));
-    DirBuilder::new().mode(0o700).create(&base).with_context(|| format!("`{}` cannot be made", base.display()))?;
+    DirBuilder::new().mode(0o700).create(&base).with_context(|| format!("can't create `{}`", base.display()))?;
     let curtain = Curtain { base };
     let base = curtain.base.canonicalize()?;
-    let mut command = Command::new(std::env::current_exe().context("the program does not know where it lies")?);
+    let mut command = Command::new(std::env::current_exe().context("can't find doorward's own executable")?);
     command
         .env_clear()
         .env("HOME", base.join("home"))
@@ -81,7 +81,7 @@ fn open(keep: bool) -> Result<ExitCode> {
         .env("SHELL", base.join("bin/bash"));
     command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.arg("demo").arg("--stage").arg(&base).args(keep.then_some("--keep"));
-    let status = command.status().context("the demonstration cannot be started")?;
+    let status = command.status().context("can't start the demo")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -90,7 +90,7 @@ fn play(base: &Path, keep: bool) -> Result<ExitCode> {
     crate::machine::paths::leave_the_machine();
     let stage = Stage::build(base)?;
     let mut out = anstream::stdout().lock();
-    writeln!(out, "an agent at work in a scratch project; nothing of this is run\n")?;
+    writeln!(out, "An agent at work in a scratch project. None of these calls is actually run.\n")?;
     let mut counts = [0usize; 3];
     let start = Instant::now();
     for (line, number) in SESSION.lines().zip(1..) {
@@ -108,15 +108,14 @@ fn play(base: &Path, keep: bool) -> Result<ExitCode> {
     prove(&mut out, &stage)?;
     if keep {
         let report = stage.base.join("report.html");
-        crate::desk::report::write_html(&stage.surroundings.places, &report)
-            .context("the report of the demonstration")?;
-        writeln!(out, "the report of this session: {}", report.display())?;
+        crate::desk::report::write_html(&stage.surroundings.places, &report).context("can't write the demo report")?;
+        writeln!(out, "Report of this session: {}", report.display())?;
     }
-    writeln!(out, "for your own agent: doorward setup")?;
+    writeln!(out, "To guard your own agent: doorward setup")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The one that everybody has lived through: work that was never committed, lost and brought back.
+/// The story everyone knows: uncommitted work, lost and restored.
 fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Result<()> {
     let number = SESSION.lines().count() + 1;
     let input = json!({ "command": "git reset --hard && git clean -fdx" });
@@ -125,22 +124,22 @@ fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Res
         *count += 1;
     }
     show(out, &played)?;
-    ensure!(played.verdict == Verdict::AutoApprove, "what can be copied first was not approved: {}", played.reason);
+    ensure!(played.verdict == Verdict::AutoApprove, "a call that can be undone was not approved: {}", played.reason);
     lose(stage)?;
     stage.ended(number)?;
     let names: Vec<&str> = UNCOMMITTED.iter().map(|(name, _)| *name).collect();
-    writeln!(out, "         lost here as git would lose it: {}", names.join(", "))?;
+    writeln!(out, "         lost, as git would lose it: {}", names.join(", "))?;
     let decision = format!("demo-{number}");
     let paths = snapshots::take_back(&stage.surroundings.places, &decision)?;
     for (name, text) in UNCOMMITTED {
         let found = std::fs::read_to_string(Path::new(&stage.project()).join(name)).unwrap_or_default();
-        ensure!(found == *text, "`{name}` was not brought back");
+        ensure!(found == *text, "`{name}` was not restored");
     }
-    writeln!(out, "         $ doorward undo: {paths} paths are back, byte for byte")?;
+    writeln!(out, "         $ doorward undo: {paths} paths restored, byte for byte")?;
     Ok(())
 }
 
-/// What git would have left: nothing that was not committed.
+/// Leaves what git would have left: only what was committed.
 fn lose(stage: &Stage) -> Result<()> {
     let project = PathBuf::from(stage.project());
     for (name, _) in UNCOMMITTED {
@@ -172,7 +171,7 @@ fn show(out: &mut dyn Write, played: &Played) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The reason that decides; the rest is in the record.
+/// The decisive reason; the rest is in the record.
 fn first_reason(reason: &str) -> &str {
     let end = reason.find(". ").and_then(|end| reason.get(..end));
     end.unwrap_or(reason).trim_end_matches('.')
@@ -185,15 +184,15 @@ fn cut(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The record holds what was shown.
+/// Checks that the record matches what was shown.
 fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
     let places = &stage.surroundings.places;
     let mut log = doorward_ledger::Log::open(&record::directory(places))?;
     record::checkpoint(places, &mut log, crate::machine::clock::now_ms())?;
     let verified = crate::memory::ledger_view::verified(places)?;
-    ensure!(verified.report.holds(), "the record of the demonstration does not hold");
+    ensure!(verified.report.holds(), "the demo's record failed verification");
     let said = verified.to_string();
     let first = said.lines().next().unwrap_or_default();
-    writeln!(out, "each was on record before its answer: {first}")?;
+    writeln!(out, "every decision was recorded before it was answered: {first}")?;
     Ok(())
 }

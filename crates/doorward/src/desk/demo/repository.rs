@@ -1,4 +1,4 @@
-//! A git repository with one commit, written file by file, so that the demonstration needs no git.
+//! A git repository with one commit, written file by file, so that the demo needs no git.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,8 +11,7 @@ pub type Tracked<'a> = (&'a str, &'a str);
 
 type Id = [u8; 20];
 
-/// Writes `.git` below `root`: one commit of these files, each in its own directory at most one level deep, in the order of
-/// their names.
+/// Writes `.git` below `root`: one commit of these files, which are at most one directory deep and sorted by name.
 pub fn write(root: &Path, files: &[Tracked<'_>], file: impl Fn(&str, &[u8]) -> Result<()>) -> Result<()> {
     let object = |kind: &str, body: &[u8]| -> Result<Id> {
         let whole = [format!("{kind} {}\0", body.len()).as_bytes(), body].concat();
@@ -37,7 +36,7 @@ pub fn write(root: &Path, files: &[Tracked<'_>], file: impl Fn(&str, &[u8]) -> R
     file(".git/index", &index(root, &blobs)?)
 }
 
-/// The tree of the names: those with a directory form a tree of their own.
+/// The tree of the names: those in a directory form a subtree.
 fn tree(blobs: &[(&str, Id)], object: &impl Fn(&str, &[u8]) -> Result<Id>) -> Result<Id> {
     let mut body = Vec::new();
     let mut done: Vec<&str> = Vec::new();
@@ -60,7 +59,7 @@ fn tree(blobs: &[(&str, Id)], object: &impl Fn(&str, &[u8]) -> Result<Id>) -> Re
     object("tree", &body)
 }
 
-/// The index, version 2, of files that lie there.
+/// The index, version 2, of the files on disk.
 fn index(root: &Path, blobs: &[(&str, Id)]) -> Result<Vec<u8>> {
     use std::os::unix::fs::MetadataExt;
     let count = u32::try_from(blobs.len()).context("too many files")?;

@@ -1,4 +1,4 @@
-//! Where the demonstration plays: a home, a project with a repository and a search path of its own, below one directory.
+//! The demo's sandbox: its own home, project with a repository, and search path, all in one directory.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -15,7 +15,7 @@ use crate::machine::agent::Agent;
 use crate::machine::paths::Places;
 use crate::machine::record;
 
-/// What the agent could call: empty shells of the programs, so that the machine's own do not count.
+/// The programs the agent can call: empty stand-ins, so that the machine's own don't matter.
 const PROGRAMS: &[&str] = &[
     "bash", "cat", "curl", "echo", "find", "git", "ls", "node", "npm", "rm", "sh", "sort", "sudo", "tail", "tar", "wc",
     "xargs",
@@ -30,14 +30,14 @@ const COMMITTED: &[repository::Tracked<'_>] = &[
     ("src/tax.ts", "export const tax = (sum: number) => sum * 0.19;\n"),
 ];
 
-/// What it has not: this is what a careless `git reset` and `git clean` lose.
+/// What is not committed: a careless `git reset` and `git clean` would lose it.
 pub const UNCOMMITTED: &[(&str, &str)] = &[
     (".env", "DEBUG=1\n"),
     ("notes.md", "an afternoon of notes\n"),
     ("src/cart.ts", "export const total = (items: number[]) => Math.round(items.reduce((a, b) => a + b, 0));\n"),
 ];
 
-/// What the project has committed of a file.
+/// The committed content of a file.
 pub fn committed(name: &str) -> Option<&'static str> {
     COMMITTED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
@@ -48,11 +48,11 @@ pub struct Played {
     pub call: String,
     pub verdict: Verdict,
     pub reason: String,
-    /// A person was asked and said yes.
+    /// The user was asked and said yes.
     pub is_let_run: bool,
 }
 
-/// Everything below one directory, which whoever opened the curtain removes.
+/// Everything is in one directory, which the caller removes.
 pub struct Stage {
     pub base: PathBuf,
     pub surroundings: Surroundings,
@@ -77,7 +77,7 @@ impl Stage {
             stage.file(&format!("project/{name}"), text.as_bytes())?;
         }
         stage.file("project/dist/app.js", b"1\n")?;
-        // Trust comes last: what changes afterwards would count as changed.
+        // Trust comes last: anything written afterwards would count as changed.
         let (project, bin) = (stage.project(), base.join("bin").display().to_string());
         let config = format!(
             "[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [{project:?}]\n[programs]\ndirectories = [{bin:?}]\n"
@@ -97,7 +97,7 @@ impl Stage {
         let path = self.base.join(name);
         let parent = path.parent().unwrap_or(&self.base);
         DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-        std::fs::write(&path, bytes).with_context(|| format!("`{}` cannot be written", path.display()))?;
+        std::fs::write(&path, bytes).with_context(|| format!("can't write `{}`", path.display()))?;
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600))?;
         Ok(())
     }
@@ -126,14 +126,14 @@ impl Stage {
         Ok(Played { aim: String::new(), call, verdict, reason: self.near(&reason), is_let_run: false })
     }
 
-    /// What the client tells us once the call has run.
+    /// The client's message after the call has run.
     pub fn ended(&self, number: usize) -> Result<()> {
         let payload = self.event("PostToolUse", number, json!({}));
         answer(payload.to_string().as_bytes(), &self.surroundings).map(|_nothing| ())
     }
 
-    /// Each call has a session of its own: an agent that was refused three times is put to a person, and what is wrong with the
-    /// next call would be hidden behind that.
+    /// Each call gets its own session: after three denials in a row every call is asked about, which would hide the real reason
+    /// for the next one.
     fn event(&self, name: &str, number: usize, more: Value) -> Value {
         let mut event = json!({
             "hook_event_name": name, "session_id": format!("demo-{number}"), "cwd": self.project(),
@@ -145,19 +145,19 @@ impl Stage {
         event
     }
 
-    /// Paths as somebody who works there would write them.
+    /// Paths the way someone working there would write them.
     fn near(&self, text: &str) -> String {
         let home = self.surroundings.places.home();
         text.replace(&format!("{}/", self.project()), "").replace(&self.project(), ".").replace(home, "~")
     }
 }
 
-/// A token that nobody was given, put together here so that nobody takes this file for a leak.
+/// A fake token, assembled here so that scanners don't take this file for a leak.
 fn token() -> String {
     format!("ghp_{}{}", "x7Kq2mVbN4tRwYs9Ld", "ZpA1cEfGhJ3uHk0oQi")
 }
 
-/// What the client would make of the answer.
+/// How the client would take the answer.
 fn understood(reply: &Reply) -> Result<(Verdict, String)> {
     let answer: Value = serde_json::from_str(&reply.stdout).context("the hook gave no answer")?;
     let said =

@@ -9,8 +9,8 @@ use super::{Defect, Patient, exposed, foreign, project};
 use crate::desk::setup::{self, Fit, Part};
 use crate::machine::agent::Agent;
 
-/// Runs what was installed again.
-const AGAIN: &str = "`doorward setup` puts it right and proves it";
+/// The usual remedy.
+const AGAIN: &str = "run `doorward setup`, which fixes and tests it";
 
 pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
     let mut found = Vec::new();
@@ -18,14 +18,14 @@ pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
         Mode::Off => found.push(Defect::new(
             "mode-off",
             agent,
-            "the mode is `off`: nothing is judged or recorded".to_owned(),
-            "`doorward setup --mode auto` switches it on",
+            "the mode is `off`: doorward judges and records nothing".to_owned(),
+            "run `doorward setup --mode auto` to switch it on",
         )),
         Mode::Shadow => found.push(Defect::new(
             "mode-shadow",
             agent,
-            "the mode is `shadow`: nothing is stopped".to_owned(),
-            "`doorward setup --mode auto` lets it stop calls",
+            "the mode is `shadow`: doorward stops nothing".to_owned(),
+            "run `doorward setup --mode auto` to let it stop calls",
         )),
         Mode::Auto | Mode::ConfirmAll => {}
     }
@@ -41,13 +41,13 @@ pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
     found
 }
 
-/// No hook of ours: because the settings cannot be read, or because there is none.
+/// Our hook is missing: the settings can't be read, or have none.
 fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
     let parts = setup::parts(agent, patient.places, "/doorward", None).unwrap_or_default();
     let unread = parts.iter().find_map(|part| Some((part, part.fit().problem()?)));
     Some(match unread {
         Some((part, problem)) => unreadable(agent, part, &problem),
-        None => Defect::new("hooks-missing", agent, "its settings have no hook of doorward's".to_owned(), AGAIN),
+        None => Defect::new("hooks-missing", agent, "its settings have no doorward hook".to_owned(), AGAIN),
     })
 }
 
@@ -55,31 +55,31 @@ fn unreadable(agent: Agent, part: &Part, problem: &str) -> Defect {
     let file = part.file.display();
     if problem.contains("switches") || problem.contains("switched off") {
         let what = format!("`{file}`: {problem}");
-        return Defect::new("hooks-off", agent, what, "take the switch out of that file");
+        return Defect::new("hooks-off", agent, what, "remove that setting from the file");
     }
-    let what = format!("`{file}` cannot be understood: {problem}");
-    Defect::new("settings-unreadable", agent, what, "mend the file, or remove it and run `doorward setup`")
+    let what = format!("can't parse `{file}`: {problem}");
+    Defect::new("settings-unreadable", agent, what, "fix the file, or remove it and run `doorward setup`")
 }
 
 /// The program that the hooks run.
 fn program_defect(agent: Agent, program: &Path) -> Option<Defect> {
     let shown = program.display();
     let Ok(metadata) = program.metadata() else {
-        let what = format!("the hooks run `{shown}`, which is not there; every call is blocked");
+        let what = format!("the hooks run `{shown}`, which does not exist, so every call is blocked");
         return Some(Defect::new("program-missing", agent, what, AGAIN));
     };
     if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
-        let what = format!("the hooks run `{shown}`, which cannot be run; every call is blocked");
+        let what = format!("the hooks run `{shown}`, which is not executable, so every call is blocked");
         return Some(Defect::new("program-not-runnable", agent, what, AGAIN));
     }
     if let Some(problem) = exposed(program) {
         let what = format!("the hooks run `{shown}`, which {problem}");
-        return Some(Defect::new("program-exposed", agent, what, "take write permission from group and others"));
+        return Some(Defect::new("program-exposed", agent, what, "remove write permission for group and others"));
     }
     let own = std::env::current_exe().ok()?;
     let is_same = own.canonicalize().ok() == program.canonicalize().ok() || same_bytes(&own, program);
     (!is_same).then(|| {
-        let what = format!("the hooks run `{shown}`, and this is `{}`: another program", own.display());
+        let what = format!("the hooks run `{shown}`, but this program is `{}`", own.display());
         Defect::new("program-other", agent, what, AGAIN)
     })
 }
@@ -89,14 +89,14 @@ fn same_bytes(one: &Path, other: &Path) -> bool {
     length(one) == length(other) && std::fs::read(one).ok() == std::fs::read(other).ok()
 }
 
-/// The files that setup wrote, held against what it would write now.
+/// Compares the files that setup wrote with what it would write now.
 fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
     let mut found = Vec::new();
     let Ok(parts) = setup::parts(agent, patient.places, program, None) else { return found };
     for part in &parts {
         if let Some(problem) = exposed(&part.file) {
             let what = format!("`{}` {problem}", part.file.display());
-            found.push(Defect::new("settings-exposed", agent, what, "take write permission from group and others"));
+            found.push(Defect::new("settings-exposed", agent, what, "remove write permission for group and others"));
         }
         match part.fit() {
             Fit::Same => {}
@@ -105,7 +105,7 @@ fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
         }
     }
     if agent == Agent::Opencode && !setup::opencode_asks(patient.places) {
-        let what = "OpenCode asks nobody by itself: a plugin that does not load leaves every call unseen".to_owned();
+        let what = "OpenCode does not ask on its own: if the plugin fails to load, calls run unchecked".to_owned();
         found.push(Defect::new(
             "opencode-unasked",
             agent,
@@ -116,14 +116,13 @@ fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
     found
 }
 
-/// What differs: the trust, the extension, an event, or the line itself.
+/// What differs: trust, the extension, an event, or the line itself.
 fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
     let file = part.file.display();
     let is_settings = setup::settings_of(agent, patient.places).is_some_and(|settings| settings == part.file);
     match (agent, is_settings) {
         (Agent::Codex, false) => {
-            let what =
-                format!("`{file}` does not trust the hooks as they are, so Codex leaves them out without a word");
+            let what = format!("`{file}` does not trust the current hooks, so Codex silently skips them");
             Defect::new("hooks-untrusted", agent, what, AGAIN)
         }
         (_, false) => {
@@ -132,11 +131,11 @@ fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
         }
         (_, true) => match setup::unhooked(agent, patient.places) {
             Some(event) => {
-                let what = format!("`{file}` has no hook of doorward's for `{event}`");
+                let what = format!("`{file}` has no doorward hook for `{event}`");
                 Defect::new("event-missing", agent, what, AGAIN)
             }
             None => {
-                let what = format!("a line in `{file}` is not as setup wrote it");
+                let what = format!("a hook line in `{file}` differs from what setup wrote");
                 Defect::new("line-changed", agent, what, AGAIN)
             }
         },

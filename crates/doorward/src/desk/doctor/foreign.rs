@@ -1,4 +1,4 @@
-//! Hooks of others that answer in our place.
+//! Other hooks that could answer in doorward's place.
 
 use std::path::Path;
 
@@ -26,7 +26,12 @@ fn in_file(file: &Path, agent: Agent) -> Vec<Defect> {
         for command in commands(groups).into_iter().filter(|command| may_allow(event, command)) {
             let what =
                 format!("`{}` has another hook for `{event}` that may answer `allow`: `{command}`", file.display());
-            found.push(Defect::new("other-hook-allows", agent, what, "remove it, or make sure that it never allows"));
+            found.push(Defect::new(
+                "other-hook-allows",
+                agent,
+                what,
+                "remove it, or make sure it never answers `allow`",
+            ));
         }
     }
     found
@@ -45,8 +50,8 @@ fn commands(value: &Value) -> Vec<&str> {
     }
 }
 
-/// A request for a permission comes after our own question, and an allow there answers it. Before a call, a refusal of
-/// ours counts for more, but not a question.
+/// A permission request comes after our own question, and an `allow` there answers it. Before a call, our refusal outweighs
+/// another hook's `allow`, but our question does not.
 fn may_allow(event: &str, command: &str) -> bool {
     let is_ours = command.contains("doorward") && command.contains(" hook ");
     let speaks_of_it = ["allow", "approve", "yes"].iter().any(|word| command.contains(word));

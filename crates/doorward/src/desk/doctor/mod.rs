@@ -1,4 +1,4 @@
-//! `doorward doctor`: is the guard really in the path of each agent, and what weakens it? Changes nothing.
+//! `doorward doctor`: checks that every agent goes through doorward, and what weakens it. Changes nothing.
 
 mod agents;
 mod foreign;
@@ -29,7 +29,7 @@ pub struct DoctorArguments {
     pub json: bool,
 }
 
-/// Something that is wrong.
+/// A problem.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Defect {
     /// The kind of defect, in a word.
@@ -51,11 +51,11 @@ impl Defect {
 struct Patient<'p> {
     places: &'p Places,
     loaded: Loaded,
-    /// The directory that the doctor was called in: a repository can switch hooks off.
+    /// The current directory: a repository can switch hooks off.
     here: Option<String>,
 }
 
-/// Exit code: something is wrong.
+/// Exit code: problems found.
 const WRONG: u8 = 1;
 
 pub fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
@@ -77,7 +77,7 @@ pub fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
 }
 
 impl Patient<'_> {
-    /// The agents that somebody set up: they have a mode, or something of ours in their settings.
+    /// The agents that are set up: they have a mode, or our hooks in their settings.
     fn agents(&self) -> Vec<Agent> {
         let is_ours = |agent: &Agent| {
             let is_named = self.loaded.config.agents.contains_key(agent.name());
@@ -86,12 +86,12 @@ impl Patient<'_> {
         Agent::ALL.into_iter().filter(is_ours).collect()
     }
 
-    /// The project that the doctor was called in.
+    /// The project around the current directory.
     fn project(&self) -> Option<String> {
         project_root(self.here.as_deref()?)
     }
 
-    /// What becomes of questions to this agent.
+    /// What happens to questions for this agent.
     fn questions(&self, agent: Agent) -> String {
         setup::questions_of(agent, self.places, self.project().as_deref(), &self.loaded.config)
     }
@@ -110,25 +110,25 @@ impl Patient<'_> {
             is_about && matches!(defect.kind, "hooks-missing" | "hooks-off" | "hooks-off-project" | "program-missing")
         };
         match self.mode(agent) {
-            _ if defects.iter().any(is_open) => "none: calls run unseen, or none at all",
+            _ if defects.iter().any(is_open) => "none: calls run unchecked, or not at all",
             Mode::Off => "none: doorward is off for this agent",
-            Mode::Shadow => "watching: calls are recorded and never stopped",
-            Mode::ConfirmAll => "full: every call is asked about",
-            Mode::Auto => "full: calls are approved, asked about or blocked",
+            Mode::Shadow => "watch only: calls are recorded, never stopped",
+            Mode::ConfirmAll => "full: doorward asks about every call",
+            Mode::Auto => "full: doorward approves, asks or blocks",
         }
     }
 
     fn print(&self, out: &mut dyn Write, agents: &[Agent], defects: &[Defect]) -> Result<()> {
         for agent in agents {
             let wrong = defects.iter().filter(|defect| defect.agent == Some(*agent)).count();
-            let told = if wrong == 0 { "nothing is wrong".to_owned() } else { format!("{wrong} wrong") };
+            let told = if wrong == 0 { "no problems".to_owned() } else { format!("{wrong} problems") };
             writeln!(out, "{:<12} {}; {told}", agent.title(), self.level(*agent, defects))?;
             if self.mode(*agent).stops() {
                 writeln!(out, "{:<12} {}", "", visible(&self.questions(*agent)))?;
             }
         }
         if agents.is_empty() {
-            writeln!(out, "no agent is set up; `doorward setup` does it")?;
+            writeln!(out, "no agent is set up; run `doorward setup`")?;
         }
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         for defect in defects {
@@ -160,13 +160,13 @@ impl Patient<'_> {
     }
 }
 
-/// What is wrong with who may write a file, if anything; a missing file is nobody's.
+/// What is wrong with a file's owner or write permissions, if anything; a missing file is fine.
 fn exposed(path: &Path) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
     let metadata = path.metadata().ok()?;
     let me = rustix::process::geteuid().as_raw();
     match (metadata.uid(), metadata.mode() & 0o022) {
-        (owner, _) if owner != me && owner != 0 => Some("belongs to somebody else"),
+        (owner, _) if owner != me && owner != 0 => Some("belongs to another user"),
         (_, 0) => None,
         (_, _) => Some("can be changed by others"),
     }

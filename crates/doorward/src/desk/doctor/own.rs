@@ -1,4 +1,4 @@
-//! What can be wrong with doorward itself: its configuration, its record, and what waits for a person.
+//! What can be wrong with doorward itself: its configuration, its record, and overdue reviews and alerts.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -18,7 +18,7 @@ use crate::memory::alerts;
 use crate::memory::ledger_view::{Room, verified};
 use crate::policy::client_rules;
 
-/// Transcripts are looked at so far back.
+/// How far back transcripts are read.
 const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// The key that signs the record can be read by others.
@@ -28,18 +28,18 @@ pub fn defects(patient: &Patient<'_>) -> Vec<Defect> {
     let mut found = configuration(patient);
     found.extend(state(patient));
     match Log::open(&record::directory(patient.places)) {
-        // Nobody is guarded, so nothing is missing.
+        // No agent is set up, so nothing is missing.
         Err(LogError::Missing { .. }) if patient.agents().is_empty() => {}
         Err(LogError::Missing { .. }) => found.push(Defect::new(
             "record-missing",
             None,
-            "there is no record, so nothing can be approved".to_owned(),
-            "`doorward setup` begins one",
+            "there is no record, so doorward can't approve anything".to_owned(),
+            "run `doorward setup` to start one",
         )),
         Err(error) => found.push(unusable(&error.to_string())),
         Ok(_) => match record_defects(patient) {
             Ok(defects) => found.extend(defects),
-            // A key that others can read is not used, and that is told already.
+            // A key that others can read is not used; that is reported separately.
             Err(_) if found.iter().any(|defect| defect.kind == KEY) => {}
             Err(error) => found.push(unusable(&format!("{error:#}"))),
         },
@@ -48,30 +48,35 @@ pub fn defects(patient: &Patient<'_>) -> Vec<Defect> {
 }
 
 fn unusable(problem: &str) -> Defect {
-    let what = format!("the record cannot be used: {problem}");
-    Defect::new("record-unusable", None, what, "`doorward audit verify` says more")
+    let what = format!("the record is unusable: {problem}");
+    Defect::new("record-unusable", None, what, "run `doorward audit verify` for details")
 }
 
 fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
     let loaded = &patient.loaded;
     let problem = |what: &String| {
-        Defect::new("configuration", None, what.clone(), "until then doorward is strict and confirms every call")
+        Defect::new(
+            "configuration",
+            None,
+            what.clone(),
+            "until you fix it, doorward is strict and asks about every call",
+        )
     };
     let waiting = |what: String| {
-        let what = format!("the configuration loosens something that nobody accepted: {what}");
-        Defect::new("configuration-unaccepted", None, what, "`doorward reload` accepts it, or take it out")
+        let what = format!("the configuration loosens something you have not accepted: {what}");
+        Defect::new("configuration-unaccepted", None, what, "accept it with `doorward reload`, or remove it")
     };
     let mut found: Vec<Defect> = loaded.problems.iter().map(problem).collect();
     found.extend(loaded.unaccepted_sentences().into_iter().map(waiting));
     let agents = loaded.config.agents.keys().map(String::as_str);
     let faults = client_rules::faults(agents, patient.places.home(), patient.project().as_deref());
-    // Settings without hooks that can be read are a defect of the agent already.
+    // Unreadable settings are already reported as a problem of the agent.
     let faults = faults.into_iter().filter(|fault| !fault.is_of_settings);
-    found.extend(faults.map(|fault| Defect::new("client-rules", None, fault.text, "correct that file")));
+    found.extend(faults.map(|fault| Defect::new("client-rules", None, fault.text, "fix that file")));
     found
 }
 
-/// The files of the record and the keys that vouch for it.
+/// The files of the record and the keys that sign it.
 fn state(patient: &Patient<'_>) -> Vec<Defect> {
     let places = patient.places;
     let mut found = Vec::new();
@@ -82,12 +87,12 @@ fn state(patient: &Patient<'_>) -> Vec<Defect> {
         }
     }
     if let (true, Err(problem)) = (found.is_empty(), private_state::check(places)) {
-        found.push(Defect::new("state-exposed", None, problem.to_string(), "until then every call is blocked"));
+        found.push(Defect::new("state-exposed", None, problem.to_string(), "until you fix it, every call is blocked"));
     }
     let key = record::checkpoint_key(places);
     let is_read = key.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
     if is_read {
-        let what = format!("`{}` can be read by others, who can then sign a record of their own", key.display());
+        let what = format!("other users can read `{}` and could sign a forged record", key.display());
         found.push(Defect::new(KEY, None, what, "chmod 600 it"));
     }
     found
@@ -98,44 +103,43 @@ fn record_defects(patient: &Patient<'_>) -> Result<Vec<Defect>> {
     let verified = verified(patient.places)?;
     if let Some(first) = verified.report.findings.first() {
         let what = format!("the record is broken: {}", first.fault);
-        found.push(Defect::new("record-broken", None, what, "`doorward audit verify` names the place"));
+        found.push(Defect::new("record-broken", None, what, "run `doorward audit verify` to see where"));
     }
     let room = Room::open(patient.places.clone())?;
     let index = room.index()?;
     found.extend(waiting(patient, &index)?);
     if let Some(waiting) = upgrade::waiting(&room, screen::bar())? {
-        let instead =
-            "`doorward replay --upgrade` lists it, `--accept` lets it count; until then the old thresholds hold";
+        let instead = "`doorward replay --upgrade` lists the changes, `--accept` accepts them; until then the old thresholds apply";
         found.push(Defect::new("upgrade-unaccepted", None, waiting.sentence(), instead));
     }
     Ok(found)
 }
 
-/// What waits for a person.
+/// What is waiting for the user.
 fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
     let mut found = Vec::new();
     for ticket in overdue_tickets(index)? {
-        let what = format!("you let `{}` run {} times in a week", ticket.pattern, ticket.overrides);
-        found.push(Defect::new("review-overdue", None, what, "`doorward tickets` shows it"));
+        let what = format!("you overrode `{}` {} times in a week", ticket.pattern, ticket.overrides);
+        found.push(Defect::new("review-overdue", None, what, "run `doorward tickets`"));
     }
     let now_ms = clock::now_ms();
     for review in crate::desk::tune::overdue(index, now_ms)? {
-        let instead = "what nobody looks at drifts; a proposal changes nothing until you accept it";
+        let instead = "without reviews the policy drifts; a proposal changes nothing until you accept it";
         found.push(Defect::new("review-overdue", None, review.sentence(), instead));
     }
     for what in notify::undelivered(patient.places) {
-        found.push(Defect::new("alert-undelivered", None, what, "`[notify]` in the configuration says where they go"));
+        found.push(Defect::new("alert-undelivered", None, what, "check `[notify]` in the configuration"));
     }
     let unguarded = reconcile::unguarded(patient.places, index, now_ms.saturating_sub(WEEK_MS))?;
     for one in &unguarded {
-        let instead = "find out what kept the hook from running; `doorward reconcile` puts it on record";
+        let instead = "find out why the hook did not run; `doorward reconcile` records it";
         found.push(Defect::new("unguarded", one.call.agent, one.sentence(), instead));
     }
     for alert in alerts::standing(index, now_ms)? {
-        // These two are told above.
+        // These two are reported above.
         if alert.kind != AlertKind::Unguarded {
             let what = format!("{}: {}", alert.kind.word(), alert.text);
-            found.push(Defect::new("alert", None, what, "`doorward alerts` shows it"));
+            found.push(Defect::new("alert", None, what, "run `doorward alerts`"));
         }
     }
     Ok(found)

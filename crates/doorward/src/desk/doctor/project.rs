@@ -1,4 +1,4 @@
-//! What a repository brings along that switches hooks off: agents heed it, some even where nobody trusts the folder.
+//! Repository settings that switch hooks off: agents obey them, some even in folders you have not trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -13,18 +13,18 @@ pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
     let switch = |file: PathBuf| {
         let text = crate::machine::checked_read::start_of(&file, 1 << 20)?;
         let switch = switched_off(agent, file.to_str()?, &text)?;
-        let what = format!("`{}` says `{switch}`: in this project hooks do not run", file.display());
+        let what = format!("`{}` says `{switch}`, so hooks do not run in this project", file.display());
         Some(Defect::new(
             "hooks-off-project",
             agent,
             what,
-            "take the switch out of that file before you start the agent here",
+            "remove that setting from the file before you start the agent here",
         ))
     };
     files(patient, agent).into_iter().filter_map(switch).collect()
 }
 
-/// The files of the project at hand that an agent heeds.
+/// The project's files that an agent obeys.
 pub fn files(patient: &Patient<'_>, agent: Agent) -> Vec<PathBuf> {
     let Some(here) = &patient.here else { return Vec::new() };
     let root = PathBuf::from(project_root(here).unwrap_or_else(|| here.clone()));

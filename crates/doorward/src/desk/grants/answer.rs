@@ -1,4 +1,4 @@
-//! A person's yes or no to a pending call: what it takes, what is recorded, what is stored.
+//! Approving or refusing a pending call: what that takes, what is recorded, what is stored.
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::Clearance;
@@ -13,19 +13,19 @@ use crate::memory::grants::repeat;
 use crate::memory::grants::repeat::Repeat;
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
-/// So far apart two steps of a dual override are at least.
+/// Minimum time between the two steps of a dual override.
 pub const APART_MS: u64 = 30 * 1000;
 
-/// And so far at most.
+/// Maximum time between them.
 const TOGETHER_MS: u64 = 10 * 60 * 1000;
 
-/// So many overrides of what a rule blocks …
+/// This many overrides of rule blocks …
 pub const HARD: usize = 5;
 
-/// … in so much time; then the next one has to wait.
+/// … are allowed in this much time; then the next one has to wait.
 pub const HARD_MS: u64 = 60 * 60 * 1000;
 
-/// How a person says yes.
+/// How the user approved.
 #[derive(Clone, Copy, Debug)]
 pub enum Yes<'a> {
     /// With one key.
@@ -34,12 +34,12 @@ pub enum Yes<'a> {
     Typed(&'a str),
 }
 
-/// What a yes led to.
+/// What an approval led to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     /// The call may run once.
     Granted,
-    /// The second step can be typed in so many milliseconds.
+    /// The second step is possible in this many milliseconds.
     FirstOfTwo(u64),
 }
 
@@ -50,23 +50,23 @@ pub fn to_type(pending: &Pending) -> String {
 
 /// Fails unless the call still waits for an answer and nothing that it touches has changed.
 pub fn answerable(desk: &Desk, id: &str) -> Result<Pending> {
-    let Some(pending) = desk.pending(id).context("the pending call cannot be read")? else {
-        bail!("no call has the id `{id}`; `doorward pending` lists those that wait");
+    let Some(pending) = desk.pending(id).context("can't read the pending call")? else {
+        bail!("no call has the id `{id}`; `doorward pending` lists the calls waiting for you");
     };
     match pending.status {
         Status::Open => {}
-        Status::Approved => bail!("`{id}` is approved already: the agent has to make the same call again"),
-        Status::Used => bail!("`{id}` was approved and has run; it is good for one call only"),
+        Status::Approved => bail!("`{id}` is already approved; ask the agent to retry"),
+        Status::Used => bail!("`{id}` was approved and has already run; an approval covers one call"),
         Status::Refused => bail!("`{id}` was refused"),
         Status::Answered => bail!("`{id}` was answered in the agent's own prompt"),
     }
     if !pending.is_open(desk.now_ms) {
-        bail!("`{id}` has waited for more than a day and is gone: the agent has to propose the call again");
+        bail!("`{id}` waited more than a day and has expired; ask the agent to retry");
     }
     Ok(pending)
 }
 
-/// Takes a yes.
+/// Approves a call.
 pub fn approve(desk: &Desk, ledger: &mut dyn Recorder, id: &str, yes: Yes<'_>, why: Option<String>) -> Result<Step> {
     let pending = answerable(desk, id)?;
     unchanged(&pending)?;
@@ -81,18 +81,18 @@ pub fn approve(desk: &Desk, ledger: &mut dyn Recorder, id: &str, yes: Yes<'_>, w
     Ok(Step::Granted)
 }
 
-/// Takes a no.
+/// Refuses a call.
 pub fn refuse(desk: &Desk, ledger: &mut dyn Recorder, id: &str, why: Option<String>) -> Result<()> {
     let Some(pending) = desk.pending(id)? else {
-        bail!("no call has the id `{id}`; `doorward pending` lists those that wait");
+        bail!("no call has the id `{id}`; `doorward pending` lists the calls waiting for you");
     };
     match pending.status {
         Status::Open | Status::Approved => {}
-        Status::Used => bail!("`{id}` has run already"),
-        Status::Refused => bail!("`{id}` was refused already"),
+        Status::Used => bail!("`{id}` has already run"),
+        Status::Refused => bail!("`{id}` was already refused"),
         Status::Answered => bail!("`{id}` was answered in the agent's own prompt"),
     }
-    // Taking back a yes comes first: a no that cannot be recorded is still a no.
+    // Withdraw the approval first: a refusal counts even if it can't be recorded.
     if pending.status == Status::Approved
         && let Some(grant) = desk.grants.take::<Grant>(&pending.bound.call).unwrap_or_default()
     {
@@ -104,7 +104,7 @@ pub fn refuse(desk: &Desk, ledger: &mut dyn Recorder, id: &str, why: Option<Stri
     ledger.append(Entry::new(&answer)?).map(|_receipt| ())
 }
 
-/// Lets calls like this one run for the rest of the session, after a second, typed step.
+/// Approves similar calls for the rest of the session, after a second, typed step.
 pub fn approve_session(
     desk: &Desk,
     ledger: &mut dyn Recorder,
@@ -116,7 +116,7 @@ pub fn approve_session(
     unchanged(&pending)?;
     let shape = repeatable(&pending)?;
     if typed.trim() != to_type(&pending) {
-        bail!("that is not `{}`: nothing was approved", to_type(&pending));
+        bail!("that is not `{}`; not approved", to_type(&pending));
     }
     let repeat = Repeat {
         grant: Grants::draw()?,
@@ -142,16 +142,16 @@ pub fn approve_session(
         clears: Some(Clearance::Soft.to_string()),
     };
     // INVARIANT: the record is durable before anything is loosened.
-    let _receipt = ledger.append(Entry::new(&body)?).context("the yes cannot be recorded, so it does not count")?;
+    let _receipt = ledger.append(Entry::new(&body)?).context("can't record the approval, so it does not count")?;
     desk.store_repeat(&repeat.own_name(), &repeat)?;
     desk.change(id, |pending| pending.status = Status::Approved)
 }
 
-/// What calls must be like to be covered by a grant for the session.
+/// The shape of calls that a session grant would cover.
 pub fn repeatable(pending: &Pending) -> Result<repeat::Shape> {
     pending.shape.clone().with_context(|| {
         format!(
-            "a yes for the session is for soft questions about fully understood calls; this one needs {}",
+            "`--session` works only for soft questions about calls doorward fully understands; this one needs {}",
             pending.needs().what()
         )
     })
@@ -161,45 +161,44 @@ fn unchanged(pending: &Pending) -> Result<()> {
     let changed = operands::changed(&pending.bound.operands);
     match changed.first() {
         None => Ok(()),
-        Some(path) => bail!(
-            "`{path}` has changed since the call was judged: nobody knows what it would do now, \
-             the agent has to propose it again"
-        ),
+        Some(path) => {
+            bail!("`{path}` changed after the call was judged, so it may now do something else; ask the agent to retry")
+        }
     }
 }
 
-/// Fails unless the yes is of the kind that the call wants.
+/// Fails unless the approval is of the kind that the call needs.
 fn typed(pending: &Pending, yes: Yes<'_>) -> Result<()> {
     let target = to_type(pending);
     match (pending.needs(), yes) {
         (Clearance::Soft | Clearance::Firm, _) => Ok(()),
         (Clearance::Hard | Clearance::Dual, Yes::Typed(text)) if text.trim() == target => Ok(()),
-        (Clearance::Hard | Clearance::Dual, Yes::Typed(_)) => bail!("that is not `{target}`: nothing was approved"),
+        (Clearance::Hard | Clearance::Dual, Yes::Typed(_)) => bail!("that is not `{target}`; not approved"),
         (Clearance::Hard | Clearance::Dual, Yes::Key) => {
-            bail!("one key is not enough for this call: it needs {}", pending.needs().what())
+            bail!("one key can't approve this call: it needs {}", pending.needs().what())
         }
     }
 }
 
-/// Fails if this user has overridden so much lately that it has become a habit. The record counts, so nothing forgets it.
+/// Fails if this user has overridden so much lately that it looks like a habit. The count comes from the record, so it can't be reset.
 fn rested(desk: &Desk, pending: &Pending) -> Result<()> {
     if pending.needs() <= Clearance::Firm {
         return Ok(());
     }
     let since = desk.now_ms.saturating_sub(HARD_MS);
-    let recent = desk.hard_overrides(since).context("the record cannot be asked for earlier overrides")?;
-    // As many as the limit have to be older than an hour but one.
+    let recent = desk.hard_overrides(since).context("can't look up earlier overrides in the record")?;
+    // All but one of the limit have to be older than an hour.
     let Some(oldest) = recent.len().checked_sub(HARD).and_then(|at| recent.get(at)) else { return Ok(()) };
     let wait_ms = oldest.saturating_add(HARD_MS).saturating_sub(desk.now_ms);
     bail!(
-        "you have let run {} calls in the last hour that a rule blocks, and {HARD} are the limit: the next one can be \
-         approved in {} minutes. if calls like these are right, change the rule or the configuration",
+        "you overrode {} rule blocks in the last hour, and the limit is {HARD}; you can approve the next one in {} minutes. \
+        if these calls are fine, change the rule or the configuration instead",
         recent.len(),
         wait_ms.div_ceil(60_000).max(1)
     )
 }
 
-/// The first of two steps, unless it was made before and long enough ago.
+/// The first of two steps, unless it was done before and long enough ago.
 fn first_step(desk: &Desk, pending: &Pending) -> Result<Option<Step>> {
     let now_ms = desk.now_ms;
     match pending.first_step_ms.map(|first| (first, now_ms.saturating_sub(first))) {
@@ -223,7 +222,7 @@ fn store(desk: &Desk, ledger: &mut dyn Recorder, pending: &Pending, why: Option<
     };
     let body = body(GrantStep::Stored, &grant, pending, why);
     // INVARIANT: the record is durable before anything is loosened.
-    let _receipt = ledger.append(Entry::new(&body)?).context("the yes cannot be recorded, so it does not count")?;
+    let _receipt = ledger.append(Entry::new(&body)?).context("can't record the approval, so it does not count")?;
     desk.grants.store(&grant.bound.call, &grant)?;
     desk.change(&pending.id, |pending| (pending.status, pending.first_step_ms) = (Status::Approved, None))
 }

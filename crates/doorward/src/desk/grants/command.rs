@@ -1,4 +1,4 @@
-//! `doorward pending`, `approve` and `refuse`: what waits for an answer, and a person's answer.
+//! `doorward pending`, `approve` and `refuse`: the calls waiting for an answer, and the answers.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -19,16 +19,16 @@ use crate::memory::grants::pending::Pending;
 use crate::memory::grants::queue::{Stand, queue};
 use crate::memory::grants::store::Desk;
 
-/// The first of two steps was made; the call does not run yet.
+/// Exit code: first of two steps done; the call does not run yet.
 const HALF: u8 = 3;
 
-/// Which of the calls that wait.
+/// Selects pending calls.
 #[derive(Debug, Args)]
 pub struct PendingArguments {
     /// Show everything about this one
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
-    /// List those of sessions that are over as well
+    /// Include calls from sessions that have ended
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
     /// Print JSON
@@ -36,32 +36,32 @@ pub struct PendingArguments {
     pub json: bool,
 }
 
-/// Which call to let run.
+/// Selects the call to approve.
 #[derive(Debug, Args)]
 pub struct ApproveArguments {
-    /// The id that the agent was told, or that `doorward pending` lists
+    /// The id from the agent's message or from `doorward pending`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
-    /// Why; the record keeps it
+    /// Your reason, kept in the record
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
-    /// Let calls like this run for the rest of the session: 20 times, for an hour at most
+    /// Also approve similar calls for the rest of the session: up to 20, for at most an hour
     #[arg(long)]
     pub session: bool,
 }
 
-/// Which call to refuse.
+/// Selects the call to refuse.
 #[derive(Debug, Args)]
 pub struct RefuseArguments {
-    /// The id that the agent was told, or that `doorward pending` lists
+    /// The id from the agent's message or from `doorward pending`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
-    /// Why; the record keeps it
+    /// Your reason, kept in the record
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
 }
 
-/// Lists what waits, or shows one.
+/// Lists pending calls, or shows one.
 pub fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
     let desk = desk()?;
     let mut out = anstream::stdout().lock();
@@ -84,11 +84,11 @@ pub fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
     let rows = queue(open.into_iter().chain(desk.approved()).collect(), desk.now_ms);
     show::list(&mut out, &rows, desk.now_ms)?;
     match rows.is_empty() {
-        true => writeln!(out, "nothing waits for an answer")?,
+        true => writeln!(out, "no calls are waiting for you")?,
         false => writeln!(
             out,
-            "`doorward review` answers them with a key; `doorward pending ID` shows one, `doorward approve ID` and \
-             `doorward refuse ID` answer it"
+            "`doorward pending ID` shows one, `doorward approve ID` and `doorward refuse ID` answer it; \
+            `doorward review` lets you answer with one key"
         )?,
     }
     Ok(ExitCode::SUCCESS)
@@ -107,29 +107,29 @@ pub fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
     let target = answer::to_type(&pending);
     let typed = match pending.needs() {
         Clearance::Soft | Clearance::Firm => {
-            if !person::agrees("let exactly this call run, once, within ten minutes?")? {
-                bail!("nothing was approved");
+            if !person::agrees("Let exactly this call run once, within the next ten minutes?")? {
+                bail!("not approved");
             }
             None
         }
-        Clearance::Hard | Clearance::Dual => Some(person::types(&format!("type `{target}` to let it run once"))?),
+        Clearance::Hard | Clearance::Dual => Some(person::types(&format!("Type `{target}` to let it run once"))?),
     };
     let why = reason(&pending, arguments)?;
-    // Time has passed at the prompt, and something may have changed.
+    // Things may have changed while the prompt was open.
     let desk = self::desk()?;
     let yes = typed.as_deref().map_or(Yes::Key, Yes::Typed);
     let step = answer::approve(&desk, &mut ledger()?, &arguments.id, yes, why)?;
     match step {
         Step::Granted => {
-            writeln!(out, "approved: the same call runs once if the agent makes it again within ten minutes")?;
+            writeln!(out, "Approved. Ask the agent to retry: the same call runs once within the next ten minutes.")?;
             Ok(ExitCode::SUCCESS)
         }
         Step::FirstOfTwo(wait_ms) => {
             let seconds = wait_ms.div_ceil(1000);
             writeln!(
                 out,
-                "this was the first of two steps, and nothing runs yet: think it over, \
-                 then run `doorward approve {}` again in {seconds} seconds",
+                "That was the first of two steps; nothing runs yet. Think it over, \
+                then run `doorward approve {}` again in {seconds} seconds.",
                 arguments.id
             )?;
             Ok(ExitCode::from(HALF))
@@ -141,34 +141,34 @@ fn approve_session(pending: &Pending, arguments: &ApproveArguments) -> Result<Ex
     let shape = answer::repeatable(pending)?;
     let mut out = anstream::stdout().lock();
     let whose = if pending.subagent.is_empty() { "this session" } else { "this subagent's work" };
-    writeln!(out, "for the rest of {whose}, 20 times and for an hour at most, without asking:")?;
+    writeln!(out, "For the rest of {whose}, up to 20 times and for at most an hour, doorward will not ask about:")?;
     for class in shape.classes.iter().chain(&shape.targets) {
         writeln!(out, "  {}", crate::machine::visible(class))?;
     }
-    if !person::agrees("let calls like this run?")? {
-        bail!("nothing was approved");
+    if !person::agrees("Let calls like this run?")? {
+        bail!("not approved");
     }
-    let typed = person::types(&format!("type `{}` to go on", answer::to_type(pending)))?;
+    let typed = person::types(&format!("Type `{}` to confirm", answer::to_type(pending)))?;
     let why = reason(pending, arguments)?;
     answer::approve_session(&desk()?, &mut ledger()?, &arguments.id, &typed, why)?;
-    writeln!(out, "approved for this session; the agent has to make the call again")?;
+    writeln!(out, "Approved for this session. Ask the agent to retry.")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why, which a hard override and one for a session cannot go without.
+/// The reason, which hard and session overrides require.
 fn reason(pending: &Pending, arguments: &ApproveArguments) -> Result<Option<String>> {
     let given = arguments.why.clone().filter(|why| !why.trim().is_empty());
     if given.is_some() || (pending.needs() <= Clearance::Firm && !arguments.session) {
         return Ok(given);
     }
-    let why = person::types("why (the record keeps it)")?;
+    let why = person::types("Why? (kept in the record)")?;
     if why.trim().is_empty() {
-        bail!("an override like this needs a reason: nothing was approved");
+        bail!("this kind of override needs a reason; not approved");
     }
     Ok(Some(why))
 }
 
-/// Refuses a call, or takes a yes back.
+/// Refuses a call, or withdraws an approval.
 pub fn refuse(arguments: &RefuseArguments) -> Result<ExitCode> {
     person::required()?;
     answer::refuse(&desk()?, &mut ledger()?, &arguments.id, arguments.why.clone())?;
@@ -186,7 +186,7 @@ fn ledger() -> Result<Ledger> {
     Ok(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?))
 }
 
-/// One of the list: also where it stands.
+/// One entry of the list, with its state.
 fn listed(pending: &Pending, now_ms: u64) -> Value {
     let stand = Stand::of(pending, now_ms);
     let left = match stand {

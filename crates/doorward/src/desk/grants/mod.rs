@@ -1,4 +1,4 @@
-//! Questions that wait, answered by a person at a terminal.
+//! Pending questions, answered at a terminal.
 
 pub mod answer;
 pub mod command;

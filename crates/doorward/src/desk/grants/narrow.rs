@@ -4,9 +4,9 @@ use doorward_engine::{Clearance, Pattern};
 
 use crate::memory::grants::pending::Pending;
 
-/// The rule, for exactly this call; `None` if no rule may clear it, or none says exactly this.
+/// The rule for exactly this call; `None` if no rule may clear it, or if no pattern matches only this call.
 pub fn rule(pending: &Pending) -> Option<String> {
-    // An allow rule clears soft questions alone. A star in the call would stand for anything, and one line is one command.
+    // Allow rules clear only soft questions. A star in the call would match anything, and a pattern covers a single line.
     let is_plain =
         pending.needs() == Clearance::Soft && !pending.call.contains(['*', '\n']) && !pending.call.is_empty();
     let text = format!("{}({})", pending.tool, pending.call);

@@ -1,4 +1,4 @@
-//! A pending call as a person reads it: the risk first, then the whole call, wrapped, with nothing hidden in it.
+//! A pending call on the screen: the risk first, then the whole call, wrapped, with nothing hidden in it.
 
 use std::io::{self, Write};
 
@@ -19,17 +19,16 @@ const STRONG: Style = Style::new().bold();
 /// Where lines are broken.
 const WIDTH: usize = 96;
 
-/// In less than this a list leaves out who asks and where.
+/// Below this width, a list leaves out who asks and where.
 const NARROW: usize = 60;
 
-/// From this on, the call and its reason share a line however long the call is.
+/// From this width on, the call and its reason share a line however long the call is.
 const SHARED: usize = 70;
 
-/// What a yes given here is worth.
-const UNDOABLE: &str =
-    "what it loses is copied before it runs, if it fits: the answer says so, and `doorward undo` brings it back";
+/// What happens to lost files if you approve here.
+const UNDOABLE: &str = "before it runs, doorward snapshots what it would lose, if that fits; the answer says so, and `doorward undo` restores it";
 
-/// What a line is, which says how it is painted.
+/// What a line is, which decides its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -53,13 +52,13 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     visible(text).lines().flat_map(|line| broken(line, width.max(2))).collect()
 }
 
-/// Breaks words of our own at spaces.
+/// Wraps our own text at spaces.
 pub fn prose(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in visible(text).split_whitespace() {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= width => *line = format!("{line} {word}"),
-            // A word that is too long for a line is broken like a call.
+            // A word too long for a line is broken like a call.
             Some(_) | None => lines.extend(broken(word, width.saturating_sub(1).max(2))),
         }
     }
@@ -81,7 +80,7 @@ fn broken(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The colour of what it takes.
+/// The color for the clearance it needs.
 pub fn style(needs: Clearance) -> Style {
     let colour = match needs {
         Clearance::Soft => AnsiColor::Green,
@@ -91,7 +90,7 @@ pub fn style(needs: Clearance) -> Style {
     Style::new().bold().fg_color(Some(colour.into()))
 }
 
-/// What it takes, in a word for a list.
+/// The clearance it needs, in one word for a list.
 const fn takes(needs: Clearance) -> &'static str {
     match needs {
         Clearance::Soft | Clearance::Firm => "key",
@@ -116,7 +115,7 @@ pub fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// One line of a list, so wide at most: after the id, how long it waits and what it takes; then who asks for what.
+/// One line of a list, at most `width` wide: the id, how long it has waited and what it needs; then who asks for what.
 pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
     let call = &row.pending;
     let when = match row.stand {
@@ -131,21 +130,21 @@ pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
         _ => format!(" {:<6} {} {times}", visible(&call.agent), visible(place)),
     };
     let room = width.saturating_sub(call.id.width() + 1 + head.width() + tail.width());
-    // Where the call is made is said already.
+    // The directory is already shown.
     let near = |text: String| if call.cwd.len() > 1 { text.replace(&format!("{}/", call.cwd), "") } else { text };
     let told = Some(&call.told).filter(|told| !told.is_empty());
     let reason = told.or(call.reasons.first()).map(|reason| near(visible(reason).replace('\n', " ")));
     (head, format!("{tail}{}", with_reason(&near(start(call)), reason, room)))
 }
 
-/// The call, and its reason where there is room for more than the call: a long call leaves some of a wide line to it.
+/// The call, and its reason where there is room: even a long call leaves part of a wide line for the reason.
 fn with_reason(call: &str, reason: Option<String>, room: usize) -> String {
     let (Some(reason), true) = (reason, room >= SHARED || call.width() + 12 <= room) else { return cut(call, room) };
     let left = room.saturating_sub(reason.width() + 3).max(room * 3 / 5);
     cut(&format!("{} · {reason}", cut(call, left)), room)
 }
 
-/// As much of a text as fits, and a mark where it was cut.
+/// As much of the text as fits, with a mark where it was cut.
 pub fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -181,7 +180,7 @@ pub fn age(pending: &Pending, now_ms: u64) -> String {
 /// How much of a call is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// What one needs to decide.
+    /// What you need to decide.
     Usual,
     /// Also how doorward classifies each effect, and where the call comes from.
     Explained,
@@ -202,11 +201,11 @@ pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
     })
 }
 
-/// Everything about it, line by line, each of them at most so wide but for the mark where it was broken.
+/// Everything about it, line by line, each at most `width` wide plus the mark where it was broken.
 pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
     let mut page = Page { lines: Vec::new(), width };
     let verdict = pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_uppercase();
-    page.say(Tone::Risk(pending.needs()), "", &format!("{verdict}: cleared by {}", pending.needs().what()));
+    page.say(Tone::Risk(pending.needs()), "", &format!("{verdict}: needs {}", pending.needs().what()));
     let mut reasons =
         pending.reasons.iter().filter(|reason| depth == Depth::Explained || !is_only_explained(reason, pending));
     if !pending.told.is_empty() {
@@ -222,7 +221,7 @@ pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
     pending.changes.iter().for_each(|change| page.change(change));
     let effects = effects(pending, depth);
     if !effects.is_empty() {
-        page.say(Tone::Heading, "", "it would");
+        page.say(Tone::Heading, "", "what it would do");
         effects.iter().for_each(|effect| page.say(Tone::Plain, "  ", effect));
     }
     if pending.effects.iter().any(|effect| doorward_engine::snapshot::lost(effect).is_some()) {
@@ -241,8 +240,7 @@ pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
     page.lines
 }
 
-/// What the matrix and the risk model say, and what was told already, is shown in their own words only to whoever wants an
-/// explanation.
+/// The wording of the matrix and the risk model, and anything already said, appears only in the full explanation.
 fn is_only_explained(reason: &str, pending: &Pending) -> bool {
     let is_weighed = pending.effects.iter().any(|effect| doorward_engine::described(effect) == reason);
     let what = reason.split_once(": ").or_else(|| reason.split_once("; "));
@@ -279,15 +277,15 @@ struct Page {
 }
 
 impl Page {
-    /// Words of our own, broken at spaces.
+    /// Our own text, wrapped at spaces.
     fn say(&mut self, tone: Tone, before: &str, text: &str) {
         let line = |text: String| Line { tone, text: format!("{before}{text}") };
         self.lines.extend(prose(text, self.width.saturating_sub(before.len())).into_iter().map(line));
     }
 
-    /// What others wrote, sign by sign.
+    /// Foreign text, character by character.
     fn add(&mut self, tone: Tone, before: &str, text: &str) {
-        // One column is for the mark where a line was broken.
+        // One column is reserved for the mark where a line was broken.
         let width = self.width.saturating_sub(before.len() + 1);
         let line = |text: String| Line { tone, text: format!("{before}{text}") };
         self.lines.extend(wrapped(text, width).into_iter().map(line));
@@ -305,13 +303,13 @@ impl Page {
     }
 }
 
-/// What has to be done to let it run.
+/// What you have to do to let it run.
 pub fn way(pending: &Pending) -> String {
     match pending.needs() {
-        Clearance::Soft | Clearance::Firm => "one yes lets it run once".to_owned(),
-        Clearance::Hard => format!("a key is not enough: type `{}`", to_type(pending)),
+        Clearance::Soft | Clearance::Firm => "one key lets it run once".to_owned(),
+        Clearance::Hard => format!("one key is not enough: type `{}`", to_type(pending)),
         Clearance::Dual => {
-            format!("a key is not enough: type `{}` twice, at least 30 seconds apart", to_type(pending))
+            format!("one key is not enough: type `{}` twice, at least 30 seconds apart", to_type(pending))
         }
     }
 }

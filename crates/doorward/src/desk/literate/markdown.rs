@@ -1,9 +1,9 @@
-//! The little Markdown that expectations are written in: tables of calls and fenced descriptions of a machine.
+//! The subset of Markdown that expectations use: tables of calls and fenced machine descriptions.
 
-/// What counts in a file, in order.
+/// The relevant parts of a file, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// A fenced block opened with "json world": the machine of the rows that follow.
+    /// A fenced block opened with "json world": the machine for the rows that follow.
     World {
         line: usize,
         json: String,
@@ -15,7 +15,7 @@ pub enum Block {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub line: usize,
-    /// `bash` unless a word stands before the code.
+    /// `bash` unless a word precedes the code.
     pub tool: String,
     pub argument: String,
     pub verdict: String,
@@ -30,7 +30,7 @@ struct Columns {
     because: Option<usize>,
 }
 
-/// Finds everything that counts.
+/// Finds all relevant blocks.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let mut columns = None;
@@ -79,7 +79,7 @@ fn row(cells: &[String], columns: Columns, line: usize) -> Option<Row> {
     })
 }
 
-/// What stands between the first run of backticks and the last run of the same length.
+/// The text between the first run of backticks and the last run of the same length.
 fn code(cell: &str) -> &str {
     let start = cell.find('`').unwrap_or_default();
     let rest = cell.get(start..).unwrap_or_default();

@@ -15,7 +15,7 @@ use crate::machine::visible;
 use crate::memory::evaluation::{self, Evaluation};
 use markdown::{Block, Row};
 
-/// Which expectations.
+/// The files to check.
 #[derive(Debug, Args)]
 pub struct TestArguments {
     /// Markdown files
@@ -23,7 +23,7 @@ pub struct TestArguments {
     pub files: Vec<PathBuf>,
 }
 
-/// The machine of a table that describes none: a clean, trusted repository.
+/// The machine for tables that describe none: a clean, trusted repository.
 const WORLD: &str = r#"{"home": "/home/dev", "project": "/home/dev/project", "scratch": ["/tmp/agent-session"],
     "git": {"root": "/home/dev/project", "remotes": {"origin": "https://github.com/acme/project.git"}, "branch": "feature",
             "default_branch": "main", "ignored": ["target", "node_modules", "dist"]},
@@ -36,7 +36,7 @@ pub fn run(arguments: &TestArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     let (mut rows, mut wrong) = (0usize, 0usize);
     for path in &arguments.files {
-        let text = std::fs::read_to_string(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+        let text = std::fs::read_to_string(path).with_context(|| format!("can't read `{}`", path.display()))?;
         for complaint in complaints(&text, &policy, &mut rows) {
             wrong += 1;
             writeln!(out, "{}:{}: {}", path.display(), complaint.line, visible(&complaint.text))?;
@@ -47,14 +47,14 @@ pub fn run(arguments: &TestArguments) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(wrong > 0)))
 }
 
-/// A row, or a block, that is not as it should be.
+/// A row or block that is wrong.
 #[derive(Debug, PartialEq, Eq)]
 struct Complaint {
     line: usize,
     text: String,
 }
 
-/// A file without a single row is more likely misspelt than meant.
+/// A file without any rows is more likely a typo than intended.
 fn expect_rows(path: &Path, text: &str) -> Result<()> {
     let has_rows = markdown::blocks(text).iter().any(|block| matches!(block, Block::Row(_)));
     anyhow::ensure!(has_rows, "`{}` has no table with the columns `call` and `verdict`", path.display());
@@ -69,14 +69,14 @@ fn complaints(text: &str, policy: &Policy, rows: &mut usize) -> Vec<Complaint> {
             Block::World { line, json } => {
                 world = described(&json);
                 if let Err(problem) = &world {
-                    found.push(Complaint { line, text: format!("this is no description of a machine: {problem}") });
+                    found.push(Complaint { line, text: format!("this is not a valid machine description: {problem}") });
                 }
             }
             Block::Row(row) => {
                 *rows += 1;
                 let outcome = world
                     .as_ref()
-                    .map_err(|_| "the machine is not described".to_owned())
+                    .map_err(|_| "the machine description above is invalid".to_owned())
                     .and_then(|world| disagreement(&row, world, policy));
                 match outcome {
                     Ok(None) => {}
@@ -93,7 +93,7 @@ fn described(json: &str) -> Result<Description, String> {
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-/// What the row expects and the judgement does not say.
+/// How the judgement differs from what the row expects.
 fn disagreement(row: &Row, world: &Description, policy: &Policy) -> Result<Option<String>, String> {
     let (least, most) = verdicts(&row.verdict)?;
     let cwd = world.project.clone().unwrap_or_else(|| "/home/dev/project".to_owned());
@@ -124,7 +124,7 @@ fn verdicts(text: &str) -> Result<(Verdict, Verdict), String> {
     Ok((verdict, if open { Verdict::Block } else { verdict }))
 }
 
-/// The reason is named by its rule, its stage, or some of its words.
+/// A reason is given by its rule, its stage, or some of its words.
 fn mentions(considered: &Evaluation, because: &str) -> bool {
     let judged = &considered.judgement;
     because.is_empty()
@@ -133,7 +133,7 @@ fn mentions(considered: &Evaluation, because: &str) -> bool {
         || judged.reasons().any(|opinion| opinion.because.contains(because) || opinion.rule.as_deref() == Some(because))
 }
 
-/// The argument as JSON, or as the field that matters most.
+/// The argument as JSON, or as the tool's main field.
 fn input(row: &Row) -> Result<Value, String> {
     if row.argument.starts_with('{') && row.tool != "bash" {
         return crate::machine::json::parse(row.argument.as_bytes());

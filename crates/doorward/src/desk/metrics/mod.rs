@@ -1,4 +1,4 @@
-//! `doorward metrics`: live figures of what was decided, asked, overridden, and how long it took.
+//! `doorward metrics`: live figures on what was decided, asked and overridden, and how long it took.
 
 mod prometheus;
 mod table;
@@ -16,18 +16,18 @@ use crate::machine::paths::Places;
 use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
 
-/// How often `--watch` looks.
+/// How often `--watch` refreshes.
 const PAUSE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 pub struct MetricsArguments {
-    /// Only since this moment, by the hour: `2026-11-15`, `12h`, `7d`
+    /// From this time on, to the hour: `2026-11-15`, `12h`, `7d`
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
     /// Print JSON
     #[arg(long, conflicts_with = "prometheus")]
     pub json: bool,
-    /// Print what Prometheus reads
+    /// Print Prometheus text format
     #[arg(long)]
     pub prometheus: bool,
     /// Print again every two seconds, until interrupted
@@ -35,12 +35,12 @@ pub struct MetricsArguments {
     pub watch: bool,
 }
 
-/// The figures, and what stands beside them.
+/// The figures, with pending calls and open alerts.
 #[derive(Debug)]
 struct Figures {
     metrics: Metrics,
     pending: usize,
-    /// Standing alerts, by kind.
+    /// Open alerts, by kind.
     alerts: Vec<(&'static str, u64)>,
 }
 

@@ -1,6 +1,6 @@
 //! The figures in the text format of Prometheus.
 //!
-//! All of them are gauges: they tell of a window that moves, so they fall as well as rise.
+//! All of them are gauges: they describe a moving window, so they fall as well as rise.
 
 use std::fmt::Write;
 
@@ -33,31 +33,30 @@ pub fn text(figures: &Figures) -> String {
     let metrics = &figures.metrics;
     let mut text = String::new();
     let page = &mut text;
-    let mut since = Family::new(page, "doorward_window_start_seconds", "From when on all figures count.");
+    let mut since = Family::new(page, "doorward_window_start_seconds", "Start of the window that all figures cover.");
     since.value(&[], metrics.since_ms as f64 / 1000.0);
     verdicts(page, &metrics.categories);
     rates(page, "category", &metrics.categories);
     rates(page, "user", &metrics.users);
     rates(page, "project", &metrics.projects);
-    let mut overrides =
-        Family::new(page, "doorward_overrides", "Calls that a person let run although they were not approved.");
+    let mut overrides = Family::new(page, "doorward_overrides", "Calls that a person overrode so that they ran.");
     metrics.users.iter().for_each(|user| overrides.value(&[("user", &user.name)], user.overridden as f64));
-    let mut unavailable = Family::new(page, "doorward_unavailable", "Questions where nobody could answer.");
+    let mut unavailable = Family::new(page, "doorward_unavailable", "Questions that came when no one could answer.");
     unavailable.value(&[], metrics.unavailable as f64);
     if let Some(between) = metrics.between_confirmations_ms {
         let help = "Mean time from one confirmation to the next.";
         Family::new(page, "doorward_between_confirmations_seconds", help).value(&[], between as f64 / 1000.0);
     }
-    counts(page, "doorward_rule_decisions", "Decisions that a rule settled or blocked.", "rule", &metrics.rules);
-    counts(page, "doorward_coverage", "Decisions by how far the call was understood.", "degree", &metrics.coverage);
-    counts(page, "doorward_mode", "Decisions by the mode in force.", "mode", &metrics.modes);
+    counts(page, "doorward_rule_decisions", "Decisions made by a rule.", "rule", &metrics.rules);
+    counts(page, "doorward_coverage", "Decisions by how well the call was understood.", "degree", &metrics.coverage);
+    counts(page, "doorward_mode", "Decisions by mode.", "mode", &metrics.modes);
     let mut latency = Family::new(page, "doorward_latency_seconds", "How long a stage took.");
     for of in &metrics.latency {
         latency.value(&[("stage", &of.stage), ("quantile", "0.5")], of.p50_us as f64 / 1e6);
         latency.value(&[("stage", &of.stage), ("quantile", "0.99")], of.p99_us as f64 / 1e6);
     }
-    Family::new(page, "doorward_pending", "Calls that wait for an answer.").value(&[], figures.pending as f64);
-    let mut alerts = Family::new(page, "doorward_alerts", "Alerts that nobody has resolved.");
+    Family::new(page, "doorward_pending", "Calls waiting for an answer.").value(&[], figures.pending as f64);
+    let mut alerts = Family::new(page, "doorward_alerts", "Unresolved alerts.");
     figures.alerts.iter().for_each(|(kind, count)| alerts.value(&[("kind", kind)], *count as f64));
     text
 }
@@ -78,9 +77,9 @@ fn rates(page: &mut String, label: &'static str, shares: &[Share]) {
         "user" => ("doorward_user_approval_rate", "doorward_user_override_rate"),
         _ => ("doorward_project_approval_rate", "doorward_project_override_rate"),
     };
-    let mut rate = Family::new(page, approval, &format!("Approved by all decisions, by {label}."));
+    let mut rate = Family::new(page, approval, &format!("Share of decisions that were approved, by {label}."));
     shares.iter().for_each(|share| rate.value(&[(label, &share.name)], share.approval_rate));
-    let mut rate = Family::new(page, overriding, &format!("Overridden by all decisions, by {label}."));
+    let mut rate = Family::new(page, overriding, &format!("Share of decisions that were overridden, by {label}."));
     shares.iter().for_each(|share| rate.value(&[(label, &share.name)], share.override_rate));
 }
 
@@ -89,7 +88,7 @@ fn counts(page: &mut String, name: &'static str, help: &str, label: &str, counts
     counts.iter().for_each(|(of, count)| family.value(&[(label, of)], *count as f64));
 }
 
-/// The signs that a label's value cannot hold as they are.
+/// Escapes the characters that a label's value can't contain.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,4 +1,4 @@
-//! The figures as a person reads them.
+//! The figures as a table for the terminal.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::machine::visible;
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// More rows than a person reads.
+/// More rows than anyone reads.
 const ROWS: usize = 8;
 
 pub fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
@@ -21,7 +21,7 @@ pub fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
     writeln!(out, "{STRONG}since {}{STRONG:#} {FAINT}UTC{FAINT:#}", clock::moment(metrics.since_ms))?;
     writeln!(
         out,
-        "{} decisions: {} approved ({}), {} asked about, {} blocked; {} let run by a person ({})",
+        "{} decisions: {} approved ({}), {} asked about, {} blocked; {} overridden ({})",
         all.decisions,
         all.approved,
         percent(all.approval_rate),
@@ -30,18 +30,18 @@ pub fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
         all.overridden,
         percent(all.override_rate)
     )?;
-    writeln!(out, "{} questions came up where nobody could answer; these are no denials", metrics.unavailable)?;
+    writeln!(out, "{} questions came when no one could answer; they don't count as denials", metrics.unavailable)?;
     match metrics.between_confirmations_ms {
         Some(between) => writeln!(out, "a question every {} on average", span(between))?,
         None => writeln!(out, "fewer than two questions")?,
     }
-    writeln!(out, "{} calls wait for an answer", figures.pending)?;
+    writeln!(out, "{} calls waiting for an answer", figures.pending)?;
     shares(out, "category", &metrics.categories)?;
     let named = |user: &Share| Share { name: crate::desk::screen::user(&user.name), ..user.clone() };
     shares(out, "user", &metrics.users.iter().map(named).collect::<Vec<Share>>())?;
     shares(out, "project", &metrics.projects)?;
-    counts(out, "rules that settled or blocked most", &metrics.rules)?;
-    counts(out, "how far calls were understood", &metrics.coverage)?;
+    counts(out, "rules that decided most often", &metrics.rules)?;
+    counts(out, "how well calls were understood", &metrics.coverage)?;
     counts(out, "how the reviewer answered", &metrics.reviews)?;
     if !metrics.latency.is_empty() {
         writeln!(out, "\n{STRONG}{:<24}{:>10}{:>12}{:>12}{STRONG:#}", "stage", "measured", "p50 µs", "p99 µs")?;

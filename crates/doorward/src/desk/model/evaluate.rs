@@ -1,4 +1,4 @@
-//! Tests with a whole source left out, and what they say.
+//! Leave-one-source-out tests and their results.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -226,7 +226,7 @@ fn control(text: &mut String, tested: &Tested<'_>) {
     }
 }
 
-/// The calls that were judged wrongly, by id.
+/// The misjudged calls, by id.
 pub fn wrong(tested: &Tested<'_>) -> String {
     let mut text = String::from("\n## Judged wrongly\n\n");
     for scored in &tested.scored {

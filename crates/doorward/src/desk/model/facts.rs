@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::rows::{Row, Use};
 use crate::desk::check::Request;
 
-/// What a line says beside the call itself.
+/// What a line says besides the call itself.
 #[derive(Debug, Deserialize)]
 struct Label {
     id: String,
@@ -23,16 +23,16 @@ struct Label {
     weight: f64,
 }
 
-/// A machine on which people overrode questions about such calls: their answer is the label itself, so nothing is learnt from it.
+/// A machine where people overrode questions about such calls: their answer is the label itself, so there is nothing to learn.
 const OVERRIDDEN: &str = "overridden";
 
 /// Judges every call of the file and keeps its features.
 pub fn collect(path: &Path) -> Result<Vec<Row>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+    let text = std::fs::read_to_string(path).with_context(|| format!("can't read `{}`", path.display()))?;
     let mut rows: Vec<Row> = Vec::new();
     for line in text.lines() {
         let Some(row) = row(line)? else { continue };
-        // On many machines the same call is the same.
+        // The same call often looks the same on several machines.
         let is_known = |known: &Row| {
             known.id == row.id && (known.label, known.floor, &known.effects) == (row.label, row.floor, &row.effects)
         };
@@ -52,7 +52,7 @@ fn row(line: &str) -> Result<Option<Row>> {
     let description = request.world.unwrap_or_default();
     let world = DescribedWorld::new(description, &request.call.cwd);
     let facts = observe(&request.call, &world);
-    // Whether a plain GET after a secret was read wants a question is nowhere decided: no label, no row.
+    // Whether a plain GET after reading a secret should ask is undecided: no label, no row.
     if label.variant == "secrets" && facts.effects.iter().any(|effect| effect.operation == Operation::Network) {
         return Ok(None);
     }
@@ -94,7 +94,7 @@ pub fn seen(facts: &Facts, policy: &Policy) -> Seen {
     Seen { floor, settled: judgement.confidence.is_none(), effects }
 }
 
-/// With secrets in the environment, whoever owns them wants to be asked before it is printed.
+/// If the environment holds secrets, their owner wants to be asked before it is printed.
 fn dumps(facts: &Facts) -> bool {
     facts.effects.iter().any(|effect| effect.marks.has(Mark::EnvironmentDump))
 }

@@ -1,5 +1,5 @@
-//! Training: logistic regression whose risk weights never fall below zero, pulled towards hand-set weights. What a person
-//! accepted out of history is not learnt at all: a person set how much it calms, and it never weighs as a risk.
+//! Training: logistic regression whose risk weights never fall below zero, pulled towards hand-set weights. The weight of
+//! accepted history is not learnt: it is set by hand, and never counts as a risk.
 //!
 //! A call is as risky as its riskiest effect. Only additions, multiplications and divisions in a fixed order: the same rows
 //! give the same bytes on every machine.
@@ -13,21 +13,21 @@ use doorward_engine::layer2::{odds, probability};
 
 use super::rows::Row;
 
-/// How strongly a weight is held to what a person set.
+/// How strongly a weight is pulled towards its hand-set value.
 const HOLD: f64 = 0.5;
-/// No risk weighs less than this share of what a person set, whatever the labels say.
+/// No risk weighs less than this share of its hand-set weight, whatever the labels say.
 const KEPT: f64 = 0.3;
-/// What a call counts that another stage asks about anyway, and one on a machine that was varied.
+/// The weight of a call that another stage asks about anyway, and of one on a varied machine.
 const ASKED: f64 = 0.3;
 const VARIED: f64 = 0.5;
 const ROUNDS: usize = 1000;
-/// How many features of an effect move together at most, for the length of a step.
+/// Maximum number of an effect's features that move together; limits the step size.
 const TOGETHER: f64 = 8.0;
 
-/// Rows that look the same, as one.
+/// Identical rows, merged into one.
 struct Example {
     effects: Vec<Features>,
-    /// How much of it is there, and how much of that is labelled so.
+    /// Its total weight, and how much of that has the label.
     weight: f64,
     positive: [f64; 2],
 }
@@ -84,7 +84,7 @@ fn head(examples: &[Example], prior: &Table, which: usize) -> Head {
         let places = head.weights.iter_mut().zip(&held).zip(&slopes).zip(&steps).zip(&all);
         for ((((weight, held), slope), step), named) in places.filter(|(_, named)| !named.is_calm) {
             *weight -= (slope + HOLD * (*weight - held)) * step;
-            // What lowers a score does so at most twice as much as a person let it.
+            // A weight that lowers the score is at most twice its hand-set value.
             *weight = weight.max(if named.is_risk { KEPT * held } else { 2.0 * held.min(0.0) });
         }
     }
@@ -121,7 +121,7 @@ fn slopes(examples: &[Example], head: &Head, which: usize) -> (Vec<f64>, f64) {
     (slopes, base)
 }
 
-/// Slope and offset that make the sums of a head match how often it was right: Platt's scaling, held to the identity.
+/// Slope and offset that make a head's sums match how often it was right: Platt scaling, pulled towards the identity.
 pub fn calibrate(pairs: &[(f64, bool)]) -> (f64, f64) {
     /// How much of a Newton step is taken, so that both numbers settle together.
     const STEP: f64 = 0.3;

@@ -6,14 +6,14 @@ use doorward_engine::{Operation, Thresholds, Verdict};
 
 use super::rows::Row;
 
-/// A row with what a model that never saw its source makes of it.
+/// A row scored by a model that never saw its source.
 #[derive(Clone, Debug)]
 pub struct Scored<'r> {
     pub row: &'r Row,
-    /// Calibrated probability that a person would want to be asked, or more.
+    /// Calibrated probability that the user would want to be asked, or more.
     pub ask: f64,
     pub block: f64,
-    /// The effect that decides, and how sure that is.
+    /// The decisive effect, and how certain it is.
     pub operation: Option<Operation>,
     pub approve: f64,
     irreversible: bool,
@@ -39,7 +39,7 @@ impl<'r> Scored<'r> {
         Scored { row, ask, block, operation, approve, irreversible }
     }
 
-    /// What the whole of doorward would answer.
+    /// The verdict of all stages together.
     pub fn verdict(&self, thresholds: &Thresholds) -> Verdict {
         let is_sure = self.approve >= thresholds.wanted(self.operation, self.irreversible);
         let scored = if self.row.settled || is_sure { Verdict::AutoApprove } else { Verdict::Confirm };
@@ -90,7 +90,7 @@ impl std::fmt::Display for Share {
     }
 }
 
-/// The largest share under which so few hits would not be a surprise (2.5 %).
+/// The largest share under which this few hits would not be surprising (2.5 %).
 pub fn upper(hits: f64, n: f64) -> f64 {
     if n < 1.0 || hits >= n {
         return 1.0;
@@ -98,7 +98,7 @@ pub fn upper(hits: f64, n: f64) -> f64 {
     bisect(|share| at_most(hits, n, share) > 0.025)
 }
 
-/// The smallest share under which so many hits would not be a surprise (2.5 %).
+/// The smallest share under which this many hits would not be surprising (2.5 %).
 pub fn lower(hits: f64, n: f64) -> f64 {
     if n < 1.0 || hits < 0.5 {
         return 0.0;
@@ -115,7 +115,7 @@ fn bisect(is_below: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
-/// The probability of at most so many hits.
+/// The probability of at most this many hits.
 fn at_most(hits: f64, n: f64, share: f64) -> f64 {
     let (mut log_term, mut sum) = (n * (1.0 - share).ln(), 0.0);
     let mut k = 0.0;

@@ -1,4 +1,4 @@
-//! `doorward model`: trains the scorer of layer 2, tests it on sources it never saw, and says what it is.
+//! `doorward model`: trains the layer 2 scorer, tests it on sources it never saw, and describes it.
 
 mod card;
 mod evaluate;
@@ -24,7 +24,7 @@ use rows::{Row, Use};
 /// The labelled calls that the built-in model is trained and tested on, as features.
 const FACTS: &str = include_str!("../../../model/facts.tsv");
 
-/// Weights that people set, which training starts from and is held to.
+/// Weights set by hand; training starts from them and stays close to them.
 const PRIOR: &str = include_str!("../../../model/prior.tsv");
 
 /// What to do with the model.
@@ -36,11 +36,11 @@ pub struct ModelArguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Train the scorer; without --facts this makes the built-in one again, byte for byte
+    /// Train the scorer; without --facts this reproduces the built-in one, byte for byte
     ///
-    /// With --ledger it learns from your own record as well: from what you let run, refused and regretted. Such a model may only ask
-    /// more than the built-in one; it is not written if there is too little to learn from or if it does worse on the calls that the
-    /// built-in one is tested on, and it counts only once you adopt it.
+    /// With --ledger it also learns from your own record: from what you approved, refused and regretted. Such a model can only ask
+    /// more often than the built-in one. It is not written if there is too little data or if it does worse on the test calls of
+    /// the built-in one, and it takes effect only once you adopt it.
     Train {
         /// Labelled calls as features
         #[arg(long, value_name = "FILE")]
@@ -48,33 +48,33 @@ enum Task {
         /// Learn from the record
         #[arg(long, conflicts_with = "facts")]
         ledger: bool,
-        /// Where to write the model; without it, standard output, or with --ledger beside the record
+        /// Where to write the model; default: standard output, or next to the record with --ledger
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Put a model in use that was trained on your record, or go back with `built-in`; only a person may
+    /// Use a model trained on your record, or go back with `built-in` (not for agents)
     Adopt {
         #[arg(value_name = "FILE")]
         file: String,
     },
-    /// Test the scorer on sources that it was not trained on
+    /// Test the scorer on sources it was not trained on
     Eval {
         /// Labelled calls as features
         #[arg(long, value_name = "FILE")]
         facts: Option<PathBuf>,
-        /// List the calls that were judged wrongly
+        /// List the misjudged calls
         #[arg(long)]
         wrong: bool,
     },
-    /// Say what the built-in scorer was trained and tested on, and how well it does
+    /// Show what the built-in scorer was trained and tested on, and how well it does
     Card,
-    /// Print the weights in force, the built-in ones or those of `scorer.tsv`
+    /// Print the current weights: the built-in ones or those of `scorer.tsv`
     Weights {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Turn labelled calls with described machines into features
+    /// Turn labelled calls with machine descriptions into features
     #[command(hide = true)]
     Facts {
         #[arg(value_name = "FILE")]
@@ -96,7 +96,7 @@ pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
             let text = train(&rows, &mut |line| drop(writeln!(anstream::stderr(), "{line}")))?.print(&feature::names());
             match file {
                 Some(path) => {
-                    std::fs::write(path, text).with_context(|| format!("`{}` cannot be written", path.display()))?
+                    std::fs::write(path, text).with_context(|| format!("can't write `{}`", path.display()))?
                 }
                 None => out.write_all(text.as_bytes())?,
             }
@@ -118,9 +118,9 @@ pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
 
 fn read(path: Option<&Path>) -> Result<Vec<Row>> {
     match path {
-        None => rows::read(FACTS).context("the facts that are built in"),
+        None => rows::read(FACTS).context("can't read the built-in facts"),
         Some(path) => {
-            let text = std::fs::read_to_string(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+            let text = std::fs::read_to_string(path).with_context(|| format!("can't read `{}`", path.display()))?;
             rows::read(&text).with_context(|| format!("`{}`", path.display()))
         }
     }

@@ -1,4 +1,4 @@
-//! Retrains the scorer on what its owner answered and regretted, behind guard rails.
+//! Retrains the scorer on the user's own answers and regrets, within guard rails.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,20 +26,20 @@ use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::ledger_view::Room;
 use crate::policy::load::Instead;
 
-/// Own calls that are wanted before anything is learnt from them, and among them calls that people did not want.
+/// Minimum number of own calls needed to learn anything, and of unwanted ones among them.
 const CALLS: usize = 500;
 const UNWANTED: usize = 30;
 
-/// One's own calls are at most as many as the shipped ones divided by this; the first that is good enough counts.
+/// The number of own calls is capped at the shipped ones divided by this; the first that is good enough is used.
 const SHARES: [usize; 3] = [1, 4, 16];
 
-/// So far back the record is read.
+/// How far back the record is read.
 const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
 
-/// What stands for going back to the model that is built in.
+/// The word for going back to the built-in model.
 const BUILT_IN: &str = "built-in";
 
-/// How a model does on the calls that are shipped.
+/// How a model does on the shipped calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// Approved though the label says otherwise.
@@ -49,9 +49,9 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// It costs more than another, and by more than chance explains in 19 of 20 cases.
+    /// It costs more than another one, by more than chance explains in 19 of 20 cases.
     ///
-    /// Whoever asks below a certain confidence thereby says how many questions a wrong approval is worth.
+    /// The confidence threshold implies how many questions a wrong approval is worth.
     fn is_worse(self, other: Wrong) -> bool {
         let sure = Thresholds::default().wanted(None, false);
         let approval = sure / (1.0 - sure);
@@ -62,32 +62,32 @@ impl Wrong {
     }
 }
 
-/// Trains on the shipped calls and on the record, and writes the model where a person can look at it.
+/// Trains on the shipped calls and on the record, and writes the model to a file for inspection.
 pub fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let own = labelled(&room)?;
     let unwanted = own.iter().filter(|row| row.label >= Verdict::Confirm).count();
     if own.len() < CALLS || unwanted < UNWANTED {
         bail!(
-            "the record has {} calls of layer 2 that people answered or let stand, {unwanted} of them unwanted; {CALLS} and \
-             {UNWANTED} are wanted before anything is learnt from them",
+            "not enough to learn from: the record has {} layer 2 calls with a known outcome, {unwanted} of them unwanted, and \
+            training needs {CALLS} and {UNWANTED}",
             own.len()
         );
     }
     let mut stdout = anstream::stdout().lock();
-    writeln!(stdout, "{} own calls, {unwanted} of them unwanted, beside {} shipped ones", own.len(), shipped.len())?;
+    writeln!(stdout, "{} own calls, {unwanted} of them unwanted, plus {} shipped ones", own.len(), shipped.len())?;
     let (text, scorer) = learnt(shipped, &own, prior)?;
     let all = print_effect(&mut stdout, &room, scorer)?.all;
     if all.laxer + all.stricter == 0 {
-        bail!("what was learnt would have decided everything on record as before; nothing was written");
+        bail!("the new model would have decided every recorded call as before; nothing was written");
     }
     let path = out.map_or_else(|| room.places.state().join("proposals/scorer.tsv"), PathBuf::from);
     atomic_file::replace(&path, &text)?;
-    writeln!(stdout, "written to `{0}`; `doorward model adopt {0}` puts it in use", path.display())?;
+    writeln!(stdout, "Written to `{0}`; `doorward model adopt {0}` puts it to use.", path.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The model that follows one's own calls as far as it does no worse on the shipped ones.
+/// The model that follows the user's own calls as far as it does no worse on the shipped ones.
 fn learnt(shipped: &[Row], own: &[Row], prior: &Table) -> Result<(String, Scorer)> {
     let (slope, offset) = calibration();
     let mut refused = None;
@@ -95,16 +95,17 @@ fn learnt(shipped: &[Row], own: &[Row], prior: &Table) -> Result<(String, Scorer
         let used = evenly(own, shipped.len() / share);
         let rows = shipped.iter().filter(|row| row.purpose == Use::Train).chain(used);
         let text = Table { slope, offset, ..fit::fit(rows, prior) }.print(&feature::names());
-        let scorer = Scorer::parse(&text).map_err(|problem| anyhow!("what was learnt is no model: {problem}"))?;
+        let scorer =
+            Scorer::parse(&text).map_err(|problem| anyhow!("training did not produce a valid model: {problem}"))?;
         match no_worse(shipped, &scorer) {
             Ok(()) => return Ok((text, scorer)),
             Err(problem) => refused = refused.or(Some(problem)),
         }
     }
-    Err(refused.unwrap_or_else(|| anyhow!("nothing was learnt")))
+    Err(refused.unwrap_or_else(|| anyhow!("training learnt nothing")))
 }
 
-/// Puts a trained model in use, or goes back to the built-in one; only a person may.
+/// Puts a trained model to use, or goes back to the built-in one; not for agents.
 pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
     person::required()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
@@ -116,7 +117,7 @@ pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
     };
     let mut out = anstream::stdout().lock();
     print_effect(&mut out, &room, scorer)?;
-    if !person::agrees("let this model count?")? {
+    if !person::agrees("Use this model?")? {
         bail!("nothing was changed");
     }
     let hash = |text: &str| doorward_ledger::Hash::of(text.as_bytes()).to_string();
@@ -129,19 +130,18 @@ pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
         project: None,
     };
     let entry = Entry::new(&body)?;
-    let _receipt =
-        Ledger::of(&room.places).append(entry).context("the change cannot be recorded, so nothing was changed")?;
+    let _receipt = Ledger::of(&room.places).append(entry).context("can't record the change, so nothing was changed")?;
     match &text {
         Some(text) => atomic_file::replace(&target, text)?,
         None => atomic_file::remove(&target)?,
     }
-    writeln!(out, "done; `doorward model adopt {BUILT_IN}` goes back to the built-in one")?;
+    writeln!(out, "Done. `doorward model adopt {BUILT_IN}` goes back to the built-in model.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn checked(shipped: &[Row], path: &Path) -> Result<String> {
     let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
-    let text = text.with_context(|| format!("there is no `{}`", path.display()))?;
+    let text = text.with_context(|| format!("`{}` does not exist", path.display()))?;
     let scorer = Scorer::parse(&text).map_err(|problem| {
         anyhow!("`{}`: {problem}; train it again with `doorward model train --ledger`", path.display())
     })?;
@@ -149,7 +149,7 @@ fn checked(shipped: &[Row], path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// What the record says about calls that layer 2 was asked about.
+/// What the record says about calls that reached layer 2.
 fn labelled(room: &Room) -> Result<Vec<Row>> {
     let since_ms = clock::now_ms().saturating_sub(QUARTER_MS);
     let aftermath = Aftermath::read(&room.log, since_ms)?;
@@ -176,7 +176,7 @@ fn labelled(room: &Room) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What people would have wanted; `None` if nobody said anything. A block is a rule's word and says nothing about layer 2.
+/// What people wanted; `None` if no one said. A block comes from a rule and says nothing about layer 2.
 fn label(past: &Past, aftermath: &Aftermath) -> Option<Verdict> {
     let id = &past.body.id;
     match past.body.verdict {
@@ -188,7 +188,7 @@ fn label(past: &Past, aftermath: &Aftermath) -> Option<Verdict> {
     }
 }
 
-/// At most so many of a list, from all over it: one's own calls do not drown what is shipped.
+/// A spread-out sample of a list, so that own calls do not drown the shipped ones.
 fn evenly(rows: &[Row], most: usize) -> impl Iterator<Item = &Row> {
     rows.iter().step_by(rows.len().div_ceil(most.max(1)).max(1))
 }
@@ -203,13 +203,13 @@ fn calibration() -> (Heads, Heads) {
     (row("slope"), row("offset"))
 }
 
-/// Fails if a model does worse than the built-in one on the calls that are shipped.
+/// Fails if a model does worse than the built-in one on the shipped calls.
 fn no_worse(shipped: &[Row], scorer: &Scorer) -> Result<()> {
     let built_in = wrong(shipped, &Scorer::BuiltIn)?;
     let own = wrong(shipped, scorer)?;
     if own.is_worse(built_in) {
         bail!(
-            "it does worse than the built-in model on the shipped calls: {} wrong approvals and {} needless questions instead of \
+            "the new model does worse than the built-in one on the shipped calls: {} wrong approvals and {} needless questions instead of \
              {} and {}; nothing was written",
             own.regret,
             own.friction,
@@ -220,7 +220,7 @@ fn no_worse(shipped: &[Row], scorer: &Scorer) -> Result<()> {
     Ok(())
 }
 
-/// What a model gets wrong of the shipped calls. One of the user's own counts beside the built-in one, where it is stricter.
+/// What a model gets wrong on the shipped calls. A model of the user's own only counts where it is stricter than the built-in one.
 fn wrong(shipped: &[Row], scorer: &Scorer) -> Result<Wrong> {
     let thresholds = Thresholds::default();
     let own = scorer.table().map_err(|problem| anyhow!("{problem}"))?;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Verdict;
 use doorward_engine::layer2::feature::{self, Features};
 
-/// What the first line of a file says.
+/// The first line of a file.
 const FORMAT: &str = "doorward facts 1";
 
 /// What a source may be used for.
@@ -40,19 +40,19 @@ pub struct Row {
 pub fn read(text: &str) -> Result<Vec<Row>> {
     let mut lines = text.lines();
     if lines.next() != Some(FORMAT) {
-        bail!("it does not begin with `{FORMAT}`");
+        bail!("the first line is not `{FORMAT}`");
     }
     let known: BTreeMap<String, usize> = feature::names().into_iter().zip(0..).collect();
     let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-    // A feature that is gone is left out.
+    // Features that no longer exist are left out.
     let places: Vec<Option<usize>> = names.iter().map(|name| known.get(*name).copied()).collect();
-    lines.map(|line| row(line, &places).with_context(|| format!("the line `{line}` cannot be read"))).collect()
+    lines.map(|line| row(line, &places).with_context(|| format!("can't read the line `{line}`"))).collect()
 }
 
 fn row(line: &str, places: &[Option<usize>]) -> Result<Row> {
     let cells: Vec<&str> = line.split('\t').collect();
     let [id, source, purpose, world, label, weight, floor, effects] = cells.as_slice() else {
-        bail!("it has {} columns", cells.len());
+        bail!("wrong number of columns: {}", cells.len());
     };
     Ok(Row {
         id: (*id).to_owned(),
@@ -60,7 +60,7 @@ fn row(line: &str, places: &[Option<usize>]) -> Result<Row> {
         purpose: match *purpose {
             "train" => Use::Train,
             "test" => Use::Test,
-            other => bail!("`{other}` is no use"),
+            other => bail!("`{other}` is neither train nor test"),
         },
         world: (*world).to_owned(),
         label: Verdict::parse(label).context("no verdict")?,

@@ -1,8 +1,8 @@
-//! Tells a person that a call waits or that an alert went off: on the desktop, through a command, at a web address. Of calls
-//! on the desktop unless the user switches it off, of everything as it is set.
+//! Notifies the user that a call is waiting or an alert fired: on the desktop, through a command, or via a webhook. Waiting
+//! calls show on the desktop unless switched off; everything else as configured.
 //!
-//! The hook only starts `doorward notify` and goes on: whatever becomes of the notification, the answer does not wait for
-//! it and does not change. What is told is what `doorward pending` shows, with secrets replaced.
+//! The hook only starts `doorward notify` and moves on: the answer neither waits for the notification nor depends on it.
+//! A notification shows what `doorward pending` shows, with secrets replaced.
 
 mod pushed;
 mod send;
@@ -30,19 +30,19 @@ pub use pushed::undelivered;
 use send::{Note, Way};
 pub use turn::Occasion;
 
-/// Two notifications are at least so far apart; one tells how many calls wait.
+/// Minimum time between two notifications; each says how many calls are waiting.
 const APART_MS: u64 = 3000;
 
-/// As much of a call as a notification shows.
+/// How much of a call a notification shows.
 const SHOWN: usize = 200;
 
-/// What a notification about a call says.
+/// A notification about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// Tells it from an alert.
+    /// Distinguishes it from an alert.
     pub event: &'static str,
     pub id: String,
-    /// How many calls wait in all.
+    /// How many calls are waiting in total.
     pub waiting: usize,
     pub agent: String,
     pub project: Option<String>,
@@ -56,7 +56,7 @@ pub struct Message {
     pub answer: String,
 }
 
-/// `doorward notify`: tells about one call, or looks for alerts, in a process of its own.
+/// `doorward notify`: notifies about one call, or checks for alerts, in its own process.
 pub fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     match (id, look) {
@@ -71,16 +71,16 @@ fn of_call(places: Places, id: &str) -> Result<ExitCode> {
     let told = Message::of(&pending, waiting).note();
     for way in Way::of_calls(&notify) {
         let outcome = way.tell(&notify, &told);
-        // Nobody asked for the desktop unless it is set: a machine without one is no fault.
+        // The desktop is optional unless configured: a machine without one is not an error.
         if way != Way::Desktop || notify.desktop == Some(true) {
             note(&places, way, outcome)?;
         }
     }
-    // A way that fails is an alert itself, which the others may carry.
+    // A failing notifier raises an alert itself, which the others may deliver.
     if record::is_look_due() { pushed::run(&places, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }
 }
 
-/// The call, unless it was answered meanwhile or somebody was told of it together with another.
+/// The call, unless it was answered meanwhile or already announced together with another.
 fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
     let since = now_ms();
     let told_ms = Desk::of(places)?.told()?.told_ms;
@@ -99,7 +99,7 @@ fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
     Ok(is_first.then(|| (pending.clone(), open.len())))
 }
 
-/// Keeps in the record that a notifier fails: once, until it works again.
+/// Records that a notifier fails: once, until it works again.
 fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
     let name = way.name();
     let is_failing = outcome.is_err();
@@ -116,7 +116,7 @@ fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
     {
         let text = format!("{name}: {}", visible(&problem));
         alerts::raise(vec![alerts::raised(AlertKind::Notifier, name, &text)], &mut Ledger::of(places));
-        // Seen only by somebody who runs the command by hand.
+        // Visible only when the command is run by hand.
         let _ = writeln!(anstream::stderr(), "doorward: {text}");
     }
     Ok(())
@@ -147,7 +147,7 @@ impl Message {
             all => format!(" ({all} wait)"),
         };
         Note {
-            title: format!("{} waits for you{others}", self.agent),
+            title: format!("{} is waiting for you{others}", self.agent),
             text: format!("{}: {}\n{}\ndoorward review", self.tool, self.call, self.reason),
             json: json!(self).to_string(),
         }

@@ -1,7 +1,7 @@
-//! Alerts are told by themselves: all of them are evaluated in a process of its own, and each is delivered once.
+//! Delivers alerts: a separate process evaluates all of them and delivers each one once.
 //!
-//! The hook starts that process after its answer is out: when a session ends, when it recorded an alert, and at least
-//! every fifty decisions. What could not be delivered is tried again at the next look, as long as the alert stands.
+//! The hook starts that process after answering: when a session ends, when it recorded an alert, and at least every fifty
+//! decisions. What could not be delivered is retried at the next check, as long as the alert is open.
 
 use crate::memory::notices::Delivery;
 use crate::memory::notices::Pushed;
@@ -30,22 +30,22 @@ use crate::policy::load;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// More alerts than anybody reads at once; the rest is told at the next look.
+/// More alerts than anyone reads at once; the rest follows at the next check.
 const AT_ONCE: usize = 20;
 
-/// Between sessions, the record is verified for at most this share of the time: one part in so many.
+/// Between sessions, verifying the record takes at most one part in this many of the time.
 const SHARE: u64 = 20;
 
-/// A way that failed raises an alert, which another way may carry.
+/// A notifier that failed raises an alert, which another one may deliver.
 const ROUNDS: [fn(Occasion) -> Occasion; 2] = [|occasion| occasion, |_| Occasion::Now];
 
-/// Before a record that seems broken is looked at once more.
+/// Pause before checking an apparently broken record again.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// Whatever the machine is at, it comes first.
+/// Lowest priority: everything else on the machine comes first.
 const NICE: i32 = 10;
 
-/// The alerts that could not be told, one sentence for each way.
+/// The alerts that could not be delivered, one sentence per notifier.
 pub fn undelivered(places: &Places) -> Vec<String> {
     let pushed = Desk::of(places).and_then(|desk| desk.pushed()).unwrap_or_default();
     let mut ways: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
@@ -60,7 +60,7 @@ pub fn undelivered(places: &Places) -> Vec<String> {
     ways.into_iter().map(sentence).collect()
 }
 
-/// `doorward notify --look`: evaluates every alert and tells what was not told yet.
+/// `doorward notify --look`: evaluates every alert and delivers the new ones.
 pub fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
     let notify = load::load(places, None, "").config.notify;
     if !notify.is_set() {
@@ -68,7 +68,7 @@ pub fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
     }
     let _ = rustix::process::nice(NICE);
     let Some(_turn) = Turn::take(places, occasion)? else { return Ok(ExitCode::SUCCESS) };
-    // What failed in this look is tried again in the next one, not at once: it may have got the alert all the same.
+    // Retry failures at the next check, not right away: the alert may have arrived after all.
     let mut down = Vec::new();
     for round in ROUNDS {
         let _ = record::is_look_due();
@@ -81,7 +81,7 @@ pub fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that stands. What is remembered of alerts that stand no longer is forgotten.
+/// All open alerts. State about closed ones is dropped.
 fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
     let desk = Desk::of(places)?;
     let pushed = desk.pushed()?;
@@ -90,12 +90,12 @@ fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
     let started = Instant::now();
     let mut found: Vec<Alert> = Vec::new();
     if is_verified {
-        // Transcripts that cannot be read say nothing against the record.
+        // Unreadable transcripts are no evidence against the record.
         let _ = unguarded(places);
         found.extend(broken(places));
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    // A record that cannot be read is told of above; the rest of it still says what it can.
+    // An unreadable record is reported above; the rest is still evaluated.
     let index = Room::open(places.clone()).and_then(|room| room.index());
     if let Ok(standing) = index.and_then(|index| alerts::standing(&index, now_ms())) {
         found.extend(standing);
@@ -109,27 +109,27 @@ fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
     Ok(found)
 }
 
-/// A record that is broken at a second look too: others may be writing to it.
+/// Whether the record is still broken on a second check: someone may have been writing to it.
 fn broken(places: &Places) -> Option<Alert> {
     alerts::broken(places)?;
     std::thread::sleep(AGAIN);
     alerts::broken(places)
 }
 
-/// Holds the transcripts of the last day against the record; what ran without one is put on it.
+/// Compares the last day's transcripts with the record and records what ran without one.
 fn unguarded(places: &Places) -> Result<()> {
     let room = Room::open(places.clone())?;
     reconcile::look(&room, now_ms().saturating_sub(DAY_MS)).map(|_found| ())
 }
 
-/// Tells what was not told yet, and keeps how that went.
+/// Delivers what is new and remembers how that went.
 fn tell(places: &Places, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, String)>) -> Result<()> {
     let known = Desk::of(places)?.pushed()?;
     let due = standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, ways)| !ways.is_empty());
     for (alert, ways) in due.take(AT_ONCE) {
         let told = worded(alert);
         for way in ways {
-            // What failed a moment ago is not waited for again.
+            // Don't wait again for a notifier that just failed.
             let outcome = match down.iter().find(|(failed, _)| *failed == way) {
                 Some((_, why)) => Err(why.clone()),
                 None => way.tell(notify, &told).inspect_err(|why| down.push((way, why.clone()))),
@@ -142,7 +142,7 @@ fn tell(places: &Places, notify: &Notify, standing: &[Alert], down: &mut Vec<(Wa
 }
 
 impl Pushed {
-    /// The ways in which an alert is still to be told: none that worked already, and not the one that it is about.
+    /// The notifiers that still have to deliver an alert: not those that already did, and not the one it is about.
     fn due(&self, alert: &Alert, notify: &Notify) -> Vec<Way> {
         if alert.state == AlertState::Acknowledged {
             return Vec::new();
@@ -156,7 +156,7 @@ impl Pushed {
     fn went(&mut self, alert: &Alert, way: Way, outcome: &Result<(), String>) {
         let delivery = self.alerts.entry(alert.id.clone()).or_default();
         if delivery.is_seen {
-            // It went off anew after a person had seen it.
+            // It fired again after the user had seen it.
             *delivery = Delivery::default();
         }
         delivery.kind = alert.kind.word().to_owned();
@@ -172,8 +172,8 @@ impl Pushed {
         }
     }
 
-    /// Forgets what stands no longer, so that it is told when it goes off anew. A rate that lingers about its limit is one
-    /// alert and not many; of a record that nobody has verified nothing is known.
+    /// Forgets closed alerts, so that they are delivered if they fire again. A rate hovering around its limit is one alert, not
+    /// many; nothing is known about an unverified record.
     fn forget(&mut self, standing: &[Alert], is_verified: bool) {
         let now_ms = now_ms();
         for alert in standing {
@@ -191,7 +191,7 @@ impl Pushed {
     }
 }
 
-/// What is told of an alert: what `doorward alerts` shows.
+/// The notification for an alert: what `doorward alerts` shows.
 fn worded(alert: &Alert) -> Note {
     let start = |text: &str| visible(text).replace('\n', " ").chars().take(SHOWN).collect::<String>();
     let (about, text) = (start(&alert.about), start(&alert.text));

@@ -1,4 +1,4 @@
-//! The three ways to tell: each a child process that is given a few seconds.
+//! The three notifiers: each is a child process with a few seconds to finish.
 
 use crate::hook::notifier::has_desktop;
 use std::io::Write;
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::policy::config::Notify;
 
-/// So long a notifier may take. Nobody waits for this process, and one that is given up too early is told a second time.
+/// How long a notifier may take. Nothing waits for this process, and giving up too early means notifying twice.
 const PATIENCE: Duration = Duration::from_secs(65);
 
-/// Where the programs of the system lie: a search path that an agent has set does not count.
+/// The system's program directories: a search path set by an agent does not count.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// A way to tell somebody.
+/// A notifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Desktop,
@@ -22,7 +22,7 @@ pub enum Way {
     Webhook,
 }
 
-/// What is told: a title and a text for the eye, JSON for programs.
+/// The message: title and text for people, JSON for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     pub title: String,
@@ -39,7 +39,7 @@ impl Way {
         }
     }
 
-    /// The ways that are set.
+    /// The configured notifiers.
     pub fn all(notify: &Notify) -> Vec<Way> {
         let is_set = [
             (Way::Desktop, notify.desktop == Some(true)),
@@ -49,13 +49,13 @@ impl Way {
         is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
     }
 
-    /// The ways that are set, and the desktop where there is one: somebody waits.
+    /// The configured notifiers, plus the desktop if there is one, because a call is waiting.
     pub fn of_calls(notify: &Notify) -> Vec<Way> {
         let desktop = Some(Way::Desktop).filter(|_| has_desktop(notify));
         desktop.into_iter().chain(Way::all(notify)).collect()
     }
 
-    /// Tells in this way, if it is set.
+    /// Notifies this way, if configured.
     pub fn tell(self, notify: &Notify, note: &Note) -> Result<(), String> {
         match (self, notify.command.split_first(), &notify.webhook) {
             (Way::Desktop, ..) => desktop(note),
@@ -68,14 +68,14 @@ impl Way {
 
 fn desktop(Note { title, text, .. }: &Note) -> Result<(), String> {
     if let Some(program) = found("osascript") {
-        // The words are arguments of the script and no part of it.
+        // The text is passed as arguments, not as part of the script.
         let script = ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
         let mut command = Command::new(program);
         command.args(script.iter().flat_map(|line| ["-e", line]));
         return fed(command.args([title, text]), "");
     }
     let program = found("notify-send").ok_or("neither `notify-send` nor `osascript` is installed")?;
-    // The text may be read as markup.
+    // The text may be interpreted as markup.
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     fed(Command::new(program).args(["--app-name=doorward", "--", title, &text]), "")
 }
@@ -83,9 +83,9 @@ fn desktop(Note { title, text, .. }: &Note) -> Result<(), String> {
 fn webhook(address: &str, note: &Note) -> Result<(), String> {
     let program = found("curl").ok_or("`curl` is not installed")?;
     let mut command = Command::new(program);
-    // No file of settings is read, nothing is followed, and what is sent comes from standard input.
+    // Read no settings file, follow no redirects, send standard input.
     command.args(["-q", "--silent", "--show-error", "--fail", "--proto", "=http,https"]);
-    // A receiver may take its time, but not to be reached.
+    // A receiver may be slow to answer, but not to connect.
     command.args(["--connect-timeout", "8", "--max-time", "60"]);
     command.args(["--header", "Content-Type: application/json", "--data-binary", "@-", "--output", "/dev/null"]);
     fed(command.args(["--url", address]), &note.json)
@@ -95,13 +95,13 @@ fn found(name: &str) -> Option<std::path::PathBuf> {
     DIRECTORIES.iter().map(|directory| Path::new(directory).join(name)).find(|path| path.exists())
 }
 
-/// Runs a program with an input; an error says what went wrong.
+/// Runs a program with an input.
 fn fed(command: &mut Command, input: &str) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let started = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let mut child = started.map_err(|error| format!("`{name}` cannot be started: {error}"))?;
+    let mut child = started.map_err(|error| format!("can't start `{name}`: {error}"))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not want to hear it may still tell.
+        // A program that ignores its input may still notify.
         let _ = stdin.write_all(input.as_bytes());
     }
     ended(&mut child).map_err(|problem| format!("`{name}` {problem}"))
@@ -114,10 +114,10 @@ fn ended(child: &mut Child) -> Result<(), String> {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => return Err(format!("failed: {status}")),
             Ok(None) => std::thread::sleep(Duration::from_millis(20)),
-            Err(error) => return Err(format!("cannot be waited for: {error}")),
+            Err(error) => return Err(format!("can't wait for it: {error}")),
         }
     }
-    // It is ours, and nobody waits for it.
+    // It is our child, and nothing else waits for it.
     let _ = child.kill().and_then(|()| child.wait().map(drop));
     Err(format!("took longer than {} seconds", PATIENCE.as_secs()))
 }

@@ -1,4 +1,4 @@
-//! When alerts are looked for, and by whom: one process looks, one more waits to look after it.
+//! Serializes alert checks: one process checks, at most one more waits for its turn.
 
 pub use crate::hook::notifier::Occasion;
 use std::fs::{File, OpenOptions};
@@ -10,21 +10,21 @@ use rustix::fs::FlockOperation;
 
 use crate::machine::paths::Places;
 
-/// So long a process waits for its turn; whatever holds it up, the next look finds the same.
+/// How long a process waits for its turn; the next check would find the same anyway.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Only one process at a time has it.
+/// Held by one process at a time.
 #[derive(Debug)]
 pub struct Turn(#[allow(dead_code, reason = "the lock goes with the file")] File);
 
 impl Turn {
-    /// Waits for the turn; `None` if another process waits already, which will see all that this one would.
+    /// Waits for the turn; `None` if another process is already waiting, which will see everything this one would.
     pub fn take(places: &Places, occasion: Occasion) -> Result<Option<Turn>> {
         let end = Instant::now() + PATIENCE;
         let next = file(places, "look.next")?;
-        // The one that waits may not verify the record.
+        // The waiting process may not verify the record.
         let patience = if occasion == Occasion::Ended { end } else { Instant::now() };
         if !locked(&next, patience) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Makes the narrowest rule out of calls that a person let run: their very words, or with one plain word left open.
+//! Builds the narrowest rule from approved calls: their exact text, or with one plain word left open.
 
 use crate::hook::offer_hint::may_be_offered;
 use std::collections::BTreeSet;
@@ -12,13 +12,13 @@ use super::{Way, Yes};
 use crate::machine::clock::now_ms;
 use crate::policy::from_history::{Calls, Item, id_of};
 
-/// More texts than these are no habit.
+/// More different texts than this are not a habit.
 const TEXTS: usize = 12;
 
-/// Words of a command that name what it does and never vary: the program and its subcommand.
+/// How many words of a command never vary: the program and its subcommand.
 const FIXED: usize = 2;
 
-/// Why there is nothing to accept, if there is nothing.
+/// Why nothing can be offered, if so.
 pub fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
     if answers.iter().any(|yes| !yes.facts.project_trusted) {
         return Some(Way::Trust);
@@ -27,10 +27,10 @@ pub fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
         let judgement = judge(&yes.facts, policy);
         judgement.verdict == Verdict::Confirm && judgement.cleared_by == Some(Clearance::Soft)
     };
-    (!answers.iter().any(is_soft)).then_some(Way::Nothing("no rule may answer this question, only your own yes"))
+    (!answers.iter().any(is_soft)).then_some(Way::Nothing("no rule may answer this question, only you"))
 }
 
-/// What could be offered, the one that helps most first.
+/// Possible offers, the most helpful first.
 pub fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) -> Vec<Way> {
     let item = |calls: Option<Calls>| Item {
         id: id_of(pattern, Some(project)),
@@ -59,7 +59,7 @@ pub fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) 
     {
         ways.push(Way::Rule(item(Some(calls(vec![open])))));
     }
-    // A word that is a pattern already would be taken for one that may be any other.
+    // A word that already looks like a pattern would match anything.
     let is_open = texts.iter().any(|text| text.split(' ').any(|word| word == "*"));
     if !texts.is_empty() && texts.len() <= TEXTS && !is_open {
         ways.push(Way::Rule(item(Some(calls(texts)))));
@@ -70,7 +70,7 @@ pub fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) 
     ways
 }
 
-/// The facts as they would be if the past of the pattern counted.
+/// The facts as they would be if the pattern's history counted.
 pub fn with_past(facts: &Facts, item: &Item) -> Facts {
     let mut with = facts.clone();
     if item.calls.is_none() {
@@ -90,7 +90,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// `None` if a rule could not answer all of it.
+    /// `None` if a rule can't answer all of it.
     fn of(facts: &Facts, policy: &Policy) -> Option<Asked> {
         let judgement = judge(facts, policy);
         if !may_be_offered(&judgement) {
@@ -115,7 +115,7 @@ impl Asked {
     }
 }
 
-/// Another operand would be as harmless: nothing is lost, nothing unknown runs, nothing is chosen from outside.
+/// Any other operand would be just as harmless: nothing is lost, nothing unknown runs, nothing comes from outside.
 fn is_mild(effect: &Effect) -> bool {
     let is_own = matches!(effect.scope, Scope::Scratch | Scope::File | Scope::Directory | Scope::Project);
     match effect.operation {
@@ -126,7 +126,7 @@ fn is_mild(effect: &Effect) -> bool {
     }
 }
 
-/// The texts as one, if they are alike but for one plain word behind the subcommand.
+/// The texts merged into one, if they differ only in one plain word after the subcommand.
 fn with_open_word(texts: &[String]) -> Option<String> {
     let words: Vec<Vec<&str>> = texts.iter().map(|text| text.split(' ').collect()).collect();
     let first = words.first()?;

@@ -1,4 +1,4 @@
-//! What a person types about offers: `doorward rules offered`, `accept`, `decline`, `accepted` and `withdraw`.
+//! The commands for offers: `doorward rules offered`, `accept`, `decline`, `accepted` and `withdraw`.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -16,10 +16,10 @@ use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history::{self, Item};
 
-/// What is typed to accept.
+/// The word to type to accept.
 const WORD: &str = "accept";
 
-/// Lists what is offered.
+/// Lists the offers.
 pub fn offered(json: bool) -> Result<ExitCode> {
     let room = room()?;
     let offers = open(&room, &room.index()?)?;
@@ -27,7 +27,7 @@ pub fn offered(json: bool) -> Result<ExitCode> {
     if json {
         writeln!(out, "{:#}", Value::Array(offers.iter().map(Offer::to_json).collect()))?;
     } else if offers.is_empty() {
-        writeln!(out, "nothing is offered: no call of one kind was let run three times in seven days")?;
+        writeln!(out, "no offers: you have not approved the same kind of call three times in seven days")?;
     }
     for offer in offers.iter().filter(|_| !json) {
         writeln!(out, "{}  {}", offer.id, visible(&offer.sentence()))?;
@@ -35,31 +35,31 @@ pub fn offered(json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lets an offer count; the second, typed step of it.
+/// Accepts an offer, after a typed confirmation.
 pub fn accept(id: &str) -> Result<ExitCode> {
     person::required()?;
     let room = room()?;
     let offer = find(&room, id)?;
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", visible(&offer.sentence()))?;
-    let Some(item) = offer.item() else { bail!("there is nothing to accept; nothing was changed") };
+    let Some(item) = offer.item() else { bail!("this offer has nothing to accept; nothing was changed") };
     match &item.calls {
         Some(calls) => writeln!(
             out,
-            "for 90 days they run without a question, as long as doorward has no other reason to ask than {}",
+            "For 90 days doorward won't ask about them, unless it has a reason other than {}.",
             calls.questions.join(", ")
         )?,
-        None => writeln!(out, "for 90 days the score of such calls counts how often you let them run")?,
+        None => writeln!(out, "For 90 days the score of such calls takes into account how often you approved them.")?,
     }
-    if person::types(&format!("type `{WORD}` to let this count"))?.trim() != WORD {
+    if person::types(&format!("Type `{WORD}` to accept"))?.trim() != WORD {
         bail!("nothing was changed; `doorward rules decline {id}` keeps it from being offered for 30 days");
     }
     from_history::accept(&room.places, item.clone(), &mut Ledger::of(&room.places))?;
-    writeln!(out, "done; it counts from the next call on, and `doorward rules withdraw {id}` takes it back")?;
+    writeln!(out, "Done. It applies from the next call on; `doorward rules withdraw {id}` withdraws it.")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps an offer from being made for 30 days.
+/// Suppresses an offer for 30 days.
 pub fn decline(id: &str) -> Result<ExitCode> {
     person::required()?;
     let room = room()?;
@@ -67,7 +67,7 @@ pub fn decline(id: &str) -> Result<ExitCode> {
     let Offer { id, pattern, project, .. } = offer;
     let item = Item { id, pattern, project: Some(project), ..Item::default() };
     from_history::decline(&room.places, &item, &mut Ledger::of(&room.places))?;
-    writeln!(anstream::stdout(), "declined: it is not offered again for 30 days")?;
+    writeln!(anstream::stdout(), "Declined. doorward won't offer it again for 30 days.")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -85,7 +85,7 @@ pub fn accepted(json: bool) -> Result<ExitCode> {
         };
         writeln!(out, "{:#}", Value::Array(items.iter().map(shown).collect()))?;
     } else if items.is_empty() {
-        writeln!(out, "nothing was accepted out of history")?;
+        writeln!(out, "no accepted offers")?;
     }
     for item in items.iter().filter(|_| !json) {
         writeln!(out, "{}  {}, until {}", item.id, visible(&item.what()), until(item))?;
@@ -93,12 +93,12 @@ pub fn accepted(json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes an acceptance back.
+/// Withdraws an accepted offer.
 pub fn withdraw(id: &str) -> Result<ExitCode> {
     person::required()?;
     let places = places()?;
     for item in from_history::withdraw(&places, id, &mut Ledger::of(&places))? {
-        writeln!(anstream::stdout(), "taken back: {}", visible(&item.what()))?;
+        writeln!(anstream::stdout(), "Withdrawn: {}", visible(&item.what()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -116,6 +116,6 @@ fn room() -> Result<Room> {
 fn find(room: &Room, id: &str) -> Result<Offer> {
     match open(room, &room.index()?)?.into_iter().find(|offer| offer.id == id) {
         Some(offer) => Ok(offer),
-        None => bail!("nothing is offered under the id `{id}`; `doorward rules offered` lists what is"),
+        None => bail!("no offer has the id `{id}`; `doorward rules offered` lists them"),
     }
 }

@@ -1,7 +1,7 @@
-//! What doorward offers after the third yes: the narrowest rule that would stop the question, and what it would have done.
+//! What doorward offers after the third approval: the narrowest rule that would stop the question, and what it would have done.
 //!
-//! An offer changes nothing by itself. `command.rs` has what a person types, `build.rs` makes the rule, `hint.rs` is the
-//! sentence at the end of a reason.
+//! An offer changes nothing by itself. `command.rs` has the commands, `build.rs` builds the rule, `hook/offer_hint.rs` writes
+//! the sentence at the end of a reason.
 
 mod build;
 mod command;
@@ -31,43 +31,43 @@ pub use command::{accept, accepted, decline, offered, withdraw};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// So far back an offer is tried.
+/// How far back an offer is tested.
 const MONTH_MS: u64 = 30 * DAY_MS;
 
-/// Decisions that an offer is tried on at most.
+/// Maximum number of decisions an offer is tested on.
 const TRIED: u32 = 2_000;
 
-/// The newest overrides that an offer is made from; older ones say the same.
+/// An offer is built from this many of the newest overrides; older ones say the same.
 const READ: usize = 200;
 
-/// So many overrides of one pattern in a month, and no refusal, make a proposal of the monthly review.
+/// This many overrides of one pattern in a month, without a refusal, become a proposal of the monthly review.
 const MONTHLY: usize = 20;
 
 /// What would stop a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Way {
-    /// These calls run without a question from now on.
+    /// Stop asking about these calls.
     Rule(Item),
-    /// Layer 2 weighs how often such calls were let run.
+    /// Layer 2 takes into account how often such calls were approved.
     Past(Item),
-    /// The project is not trusted, and no rule counts in it before it is.
+    /// The project is not trusted, so no rule applies in it yet.
     Trust,
-    /// Nothing but a person's own yes; says why.
+    /// Only the user's own answer; says why.
     Nothing(&'static str),
 }
 
 /// What an offer would have done to recorded decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// So many such calls were judged in 30 days.
+    /// How many such calls were judged in 30 days.
     pub of: usize,
-    /// So many of them were asked about and would have run.
+    /// How many of them were asked about and would have run.
     pub let_run: usize,
-    /// So many of these a person had refused or regretted.
+    /// How many of these the user had refused or regretted.
     pub refused: usize,
 }
 
-/// One pattern that a person keeps letting run in one project.
+/// One pattern that the user keeps approving in one project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     pub id: String,
@@ -79,7 +79,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// What a person may accept, if there is anything.
+    /// What the user can accept, if anything.
     pub fn item(&self) -> Option<&Item> {
         match &self.way {
             Way::Rule(item) | Way::Past(item) => Some(item),
@@ -111,7 +111,7 @@ impl Offer {
         }
     }
 
-    /// There is something that a person can accept or do.
+    /// There is something the user can accept or do.
     pub fn is_something(&self) -> bool {
         !matches!(self.way, Way::Nothing(_))
     }
@@ -132,13 +132,13 @@ impl Offer {
     }
 }
 
-/// A decision that a person let run, with its facts.
+/// A decision the user overrode, with its facts.
 pub struct Yes {
     pub facts: Facts,
     pub agent: String,
 }
 
-/// All offers that are open: enough overrides in seven days and since a person last said something about them.
+/// All open offers: enough overrides in seven days and since the user last answered one.
 pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
     let now_ms = clock::now_ms();
     let loaded = load::load(&room.places, None, "");
@@ -164,7 +164,7 @@ pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
     Ok(offers)
 }
 
-/// Patterns that layer 2 alone keeps asking about, which people let run all month: their past should count.
+/// Patterns that only layer 2 asks about and that were approved all month: their history should count.
 pub fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
     let now_ms = clock::now_ms();
     let loaded = load::load(&room.places, None, "");
@@ -197,7 +197,7 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// That the past of the pattern counts, if that would have stopped questions and let nothing run that a person refused.
+    /// Offers to count the pattern's history, if that would have stopped questions without letting a refused call run.
     fn past(&self, overrides: &[Override]) -> Result<Option<(Item, Effect)>> {
         let (answers, policy) = self.still_asked(overrides)?;
         for way in build::ways((self.pattern, self.project), &answers, &policy) {
@@ -210,7 +210,7 @@ impl Desk<'_> {
         Ok(None)
     }
 
-    /// The calls among these that the policy in force still asks about.
+    /// The calls among these that the current policy still asks about.
     fn still_asked(&self, overrides: &[Override]) -> Result<(Vec<Yes>, Policy)> {
         let newest = overrides.get(overrides.len().saturating_sub(READ)..).unwrap_or_default();
         let bodies: Vec<DecisionBody> = newest.iter().filter_map(|one| self.body(one.sequence)).collect();
@@ -225,7 +225,7 @@ impl Desk<'_> {
         Ok((answers, policy))
     }
 
-    /// `None` if the question is not asked any more.
+    /// `None` if the question is no longer asked.
     fn offer(&self, overrides: &[Override]) -> Result<Option<Offer>> {
         let (answers, policy) = self.still_asked(overrides)?;
         if answers.is_empty() {
@@ -242,7 +242,7 @@ impl Desk<'_> {
         }))
     }
 
-    /// The first way that stops the question and lets nothing run that a person refused.
+    /// The first option that stops the question without letting a refused call run.
     fn best(&self, answers: &[Yes], policy: &Policy) -> Result<(Way, Effect)> {
         if let Some(way) = build::without_item(answers, policy) {
             return Ok((way, Effect::default()));
@@ -254,11 +254,11 @@ impl Desk<'_> {
                 return Ok((way, effect));
             }
         }
-        let why = "no narrow rule covers them: each may bring something else, so each needs your own yes";
+        let why = "no narrow rule covers them: each call may do something different, so each one needs your approval";
         Ok((Way::Nothing(why), Effect::default()))
     }
 
-    /// What it would have done to the decisions of the month.
+    /// What it would have done to the month's decisions.
     fn effect(&self, item: &Item, agent: &str) -> Result<Effect> {
         let (before, after) = (self.policy(agent, None)?, self.policy(agent, Some(item))?);
         let since_ms = clock::now_ms().saturating_sub(MONTH_MS);

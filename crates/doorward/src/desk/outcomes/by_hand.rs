@@ -1,7 +1,7 @@
-//! Blocked or refused commands that a person then ran by hand inside the agent, where its transcript shows that.
+//! Blocked or refused commands that the user then ran by hand inside the agent, as shown by its transcript.
 //!
-//! Claude Code writes down what a person types behind `!`. The other agents do not say who ran what, and what is typed in
-//! another terminal is nobody's to see.
+//! Claude Code logs what the user types after `!`. The other agents don't say who ran what, and commands typed in another
+//! terminal are none of our business.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
@@ -17,13 +17,13 @@ use crate::desk::transcripts;
 use crate::machine::agent::Agent;
 use crate::memory::ledger_view::Room;
 
-/// Longer lines hold no command that a person typed.
+/// Longer lines can't be commands that someone typed.
 const LONGEST_LINE: u64 = 1 << 16;
 
 /// A command of a session, as the record has it.
 type Typed = (SessionId, String);
 
-/// The decisions of which the record does not say yet that a person did it by hand.
+/// Decisions run by hand that the record does not know about yet.
 pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     let mut typed: HashSet<Typed> = HashSet::new();
     for source in transcripts::sources(&room.places, since_ms) {
@@ -52,7 +52,7 @@ pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     Ok(found)
 }
 
-/// What a person typed behind `!`, by session.
+/// What the user typed after `!`, by session.
 fn commands(path: &Path) -> Vec<Typed> {
     let Ok(file) = crate::machine::checked_read::open(path) else { return Vec::new() };
     let mut reader = BufReader::new(file);
@@ -67,7 +67,7 @@ fn commands(path: &Path) -> Vec<Typed> {
 }
 
 fn command(line: &Value) -> Option<Typed> {
-    // What an agent tells a subagent, or wakes itself up with, stands in transcripts as a user's words too.
+    // Prompts to subagents and an agent's own wake-ups appear in transcripts as user messages too.
     let origin = line.pointer("/origin/kind");
     if line.get("isSidechain") == Some(&true.into())
         || line.get("agentId").is_some()

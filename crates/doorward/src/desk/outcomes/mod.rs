@@ -1,6 +1,6 @@
-//! How decisions turned out: said by a person with `doorward flag`, or seen in what happened later.
+//! How decisions turned out: reported with `doorward flag`, or inferred from what happened later.
 //!
-//! *Regret*: it ran and was taken back or flagged. *Friction*: it was asked about or blocked for nothing. *Fine*: decided well.
+//! *Regret*: it ran and was undone or flagged. *Friction*: the question or block was unnecessary. *Fine*: the decision was right.
 
 mod by_hand;
 mod reverts;
@@ -30,24 +30,24 @@ use crate::policy::from_history;
 /// Which decision, and how it turned out.
 #[derive(Debug, Args)]
 pub struct FlagArguments {
-    /// The decision, by its name or its number in the record
+    /// The decision, by name or record number
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
-    /// It should not have run; without a word, this for what was approved
+    /// It should not have run; the default for approved calls
     #[arg(long, group = "how")]
     pub regret: bool,
-    /// It should not have been asked about or blocked; without a word, this for the rest
+    /// It should not have been asked about or blocked; the default for other calls
     #[arg(long, group = "how")]
     pub friction: bool,
-    /// It was decided well; takes back what was said before
+    /// The decision was right; replaces an earlier flag
     #[arg(long, group = "how")]
     pub fine: bool,
-    /// In your words; the record keeps it
+    /// Your comment, kept in the record
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
 }
 
-/// Records what a person says about a decision. An agent could train its own guard otherwise.
+/// Records the user's opinion of a decision. Agents can't: they could train their own guard.
 pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
     person::required()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
@@ -69,12 +69,12 @@ pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
         Became::Friction => "a nuisance",
         Became::Fine | Became::Ran | Became::Failed | Became::Reverted => "fine",
     };
-    writeln!(anstream::stdout(), "on record as {word}: {}", visible(&decision.call))?;
+    writeln!(anstream::stdout(), "Recorded as {word}: {}", visible(&decision.call))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes down what the record and the transcripts show by now: calls that were taken back, and blocked ones that a person
-/// did by hand. Says how many of each.
+/// Records what the record and the transcripts show by now: calls that were undone, and blocked ones that the user then ran
+/// by hand. Returns how many of each.
 pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
     let mut found = reverts::found(room, since_ms)?;
     let reverted = found.len();
@@ -90,10 +90,10 @@ pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
     Ok((reverted, found.len() - reverted))
 }
 
-/// What a person accepted about calls like one that was taken back counts no longer.
+/// Voids accepted offers for calls like one that was undone.
 pub fn void_after(room: &Room, decision: &str, ledger: &mut dyn Recorder) -> Result<()> {
     let history = Accepted::load(&room.places).map_err(anyhow::Error::msg)?.history;
-    // Finding the call costs a look at the whole index, and most people have accepted nothing.
+    // Finding the call means scanning the whole index, and most people have accepted nothing.
     if history.items().is_empty() {
         return Ok(());
     }
@@ -102,7 +102,7 @@ pub fn void_after(room: &Room, decision: &str, ledger: &mut dyn Recorder) -> Res
     from_history::regretted(&room.places, pattern, row.project.as_deref(), ledger)
 }
 
-/// The newest decision of this name or number, and whether it ran.
+/// The newest decision with this name or number, and whether it ran.
 fn find(room: &Room, id: &str) -> Result<(Row, bool)> {
     let index = room.index()?;
     let about = |name: &str| Filter { about: Some(name.to_owned()), oldest_first: true, ..Filter::default() };
@@ -114,21 +114,23 @@ fn find(room: &Room, id: &str) -> Result<(Row, bool)> {
     }
     let decision = rows.iter().rfind(|row| row.kind == Kind::Decision.word());
     let Some(decision) = decision.cloned() else {
-        bail!("there is no decision `{id}`; `doorward audit list` shows numbers, `--json` names as well");
+        bail!("no decision `{id}`; `doorward audit list` shows the numbers, with `--json` the names too");
     };
     let has_run = rows.iter().any(|row| matches!(row.step.as_deref(), Some("ran" | "failed")));
     Ok((decision, has_run))
 }
 
-/// What the person means, if it can be said of such a decision.
+/// What the user means, if it applies to such a decision.
 fn meant(arguments: &FlagArguments, verdict: Verdict, has_run: bool) -> Result<Became> {
     let is_approved = verdict == Verdict::AutoApprove;
     match (arguments.regret, arguments.friction, arguments.fine) {
         (_, _, true) => Ok(Became::Fine),
         (true, _, _) if !is_approved && !has_run => {
-            bail!("it was not approved and did not run, so there is nothing to regret")
+            bail!("this call was not approved and did not run, so there is nothing to regret")
         }
-        (_, true, _) if is_approved => bail!("it was approved without a question, so it cannot have been a nuisance"),
+        (_, true, _) if is_approved => {
+            bail!("this call was approved without a question, so it can't have been a nuisance")
+        }
         (true, _, _) => Ok(Became::Flagged),
         (_, true, _) => Ok(Became::Friction),
         (false, false, false) if is_approved => Ok(Became::Flagged),

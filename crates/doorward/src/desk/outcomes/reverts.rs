@@ -1,4 +1,4 @@
-//! Calls that were taken back: a later call of the record threw away what they had changed, or their edit was undone.
+//! Reverted calls: a later recorded call discarded their changes, or their edit was undone.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use crate::machine::file_digests::{self, Seen};
 use crate::machine::world;
 use crate::memory::ledger_view::Room;
 
-/// What one decision changes and throws away.
+/// What one decision changes and discards.
 struct Deed {
     id: CallId,
     turn: Option<String>,
@@ -30,7 +30,7 @@ struct End {
     after: Seen,
 }
 
-/// The decisions that were taken back and of which the record does not say so yet.
+/// Reverted decisions that are not yet recorded as such.
 pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     let ends = ends(&room.log, since_ms)?;
     let mut discarded = Discarded::default();
@@ -62,10 +62,10 @@ pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     Ok(found.into_values().collect())
 }
 
-/// What git restored by calls on record.
+/// What recorded calls restored with git.
 #[derive(Default)]
 struct Discarded {
-    /// Files, and the decisions that changed them, with the moment.
+    /// Files, and the decisions that changed them, with the time.
     open: HashMap<String, Vec<(CallId, u64)>>,
     found: Vec<Undone>,
 }
@@ -87,11 +87,11 @@ impl Discarded {
     }
 }
 
-/// The file was written once more soon after its last change, and holds what it held before.
+/// The file was written again soon after its last change and has its old content back.
 fn put_back(changes: &mut Changes, path: &str, at_ms: u64, key: &StateKey) -> Vec<Undone> {
     let modified = std::fs::symlink_metadata(path).and_then(|found| found.modified()).map(milliseconds);
     match modified {
-        // Most files were left as they are, or changed much later; they need not be read.
+        // Most files were left alone or changed much later; no need to read them.
         Ok(modified) if modified > at_ms && modified - at_ms <= SOON_MS => {
             file_digests::one(path, key).map(|state| changes.held(path, &state, modified)).unwrap_or_default()
         }
@@ -99,7 +99,7 @@ fn put_back(changes: &mut Changes, path: &str, at_ms: u64, key: &StateKey) -> Ve
     }
 }
 
-/// Somebody committed, put aside or went to another commit in between, so that nothing is lost.
+/// A commit, stash or checkout happened in between, so nothing is lost.
 fn is_kept(undone: &Undone, home: &str) -> bool {
     world::commit_changed(&undone.path, home, undone.from_ms..=undone.to_ms)
 }
@@ -123,7 +123,7 @@ fn deed(past: &Past) -> Option<Deed> {
     Some(Deed { id, turn, time_ms: past.time_ms, before, changes, discards })
 }
 
-/// What a call made of the files that were looked at before and after it.
+/// What a call did to the files whose content is known before and after it.
 fn changed<'a>(deed: &'a Deed, end: &'a End) -> impl Iterator<Item = (&'a str, Change)> {
     deed.before.iter().filter_map(|(path, before)| {
         let after = end.after.get(path).filter(|after| *after != before)?;

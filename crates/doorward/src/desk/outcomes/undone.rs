@@ -1,28 +1,28 @@
-//! Edits that were undone soon afterwards, by hand or at a person's word.
+//! Edits that were undone soon afterwards, by hand or at the user's request.
 //!
-//! The record has what a file held before and after a call. A file that soon holds again what it held before, by no call
-//! on record, was put back by hand. A call on record that puts it back counts if a person spoke in between: agents take
-//! back what they tried out by themselves, and nobody regrets that.
+//! The record has a file's content before and after a call. If the file soon has its old content back without a recorded
+//! call, someone restored it by hand. A recorded call that restores it counts if the user spoke in between: agents undo
+//! their own experiments, and that is not regret.
 
 use std::collections::BTreeMap;
 
 use crate::machine::file_digests::NOTHING;
 use doorward_vocabulary::CallId;
 
-/// What stays for longer was not undone, but changed again.
+/// A change that lasted longer was not undone, but changed again.
 pub const SOON_MS: u64 = 15 * 60 * 1000;
 
-/// Changes of one file that are kept in mind.
+/// How many changes of one file are remembered.
 const CHAIN: usize = 64;
 
-/// What a call on record made of a file.
+/// What a recorded call did to a file.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub decision: CallId,
     pub turn: Option<String>,
     pub before: String,
     pub after: String,
-    /// When the call had ended.
+    /// When the call ended.
     pub at_ms: u64,
 }
 
@@ -33,21 +33,21 @@ pub struct Undone {
     pub path: String,
     /// The call that did it; `None` if it was done by hand.
     pub by: Option<String>,
-    /// It happened between these moments.
+    /// It happened between these times.
     pub from_ms: u64,
     pub to_ms: u64,
 }
 
-/// The changes of files that are still there as far as is known, oldest first.
+/// File changes that still exist as far as is known, oldest first.
 #[derive(Debug, Default)]
 pub struct Changes(BTreeMap<String, Vec<Change>>);
 
 impl Changes {
-    /// A file held this at a moment.
+    /// A file had this content at this time.
     pub fn held(&mut self, path: &str, state: &str, at_ms: u64) -> Vec<Undone> {
         let Some(last) = self.0.get(path).and_then(|chain| chain.last()) else { return Vec::new() };
         let from_ms = last.at_ms;
-        // Calls are judged side by side: what was seen before another one had ended says nothing about it.
+        // Calls run in parallel: content seen before another call ended says nothing about that call.
         if last.after == state || at_ms < from_ms {
             return Vec::new();
         }
@@ -79,7 +79,7 @@ impl Changes {
         self.0.iter().filter_map(|(path, chain)| Some((path.clone(), chain.last()?.at_ms))).collect()
     }
 
-    /// Takes out the changes that are gone if a file holds what it held before them.
+    /// Removes the changes that are gone because the file has its earlier content back.
     fn gone_since(&mut self, path: &str, state: &str) -> Vec<Change> {
         let Some(chain) = self.0.get_mut(path) else { return Vec::new() };
         let first = chain.iter().position(|change| change.before == state);
@@ -87,7 +87,7 @@ impl Changes {
     }
 }
 
-/// A new file that is taken away again was a passing one as often as not.
+/// A new file that is deleted again was often only temporary.
 fn undone(gone: Vec<Change>, path: &str, by: Option<String>, (from_ms, to_ms): (u64, u64)) -> Vec<Undone> {
     let edits = gone.into_iter().filter(|change| change.before != NOTHING);
     edits

@@ -1,4 +1,4 @@
-//! What would be asked about, in groups of a kind, each with the narrowest rule that would silence it.
+//! What doorward would ask about, grouped by kind, each with the narrowest rule that would silence it.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use doorward_vocabulary::PatternId;
 
 use super::{Judge, Judged, Seen};
 
-/// So many groups get a rule: whoever has more begins with these.
+/// How many groups get a rule: start with these.
 const RULES: usize = 12;
 
-/// Calls of one group that a rule is tried on.
+/// How many calls of a group a rule is tried on.
 const TRIED: usize = 40;
 
 /// Calls of a kind that would be asked about for the same reason.
@@ -27,7 +27,7 @@ pub struct Group {
 /// A line of configuration, and what it would do.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The key and the value, as they stand in the configuration.
+    /// The key and the value, as written in the configuration.
     pub text: String,
     /// Calls of the group that would then be silent.
     pub silences: u64,
@@ -85,7 +85,7 @@ fn narrowest(group: &[&Judged], asked: &[&Judged], judge: &mut Judge<'_>) -> Opt
     None
 }
 
-/// What might silence a group: exactly its call, calls that begin alike, its host, its project.
+/// What might silence a group: exactly its call, calls that start the same, its host, its project.
 fn candidates(group: &[&Judged]) -> Vec<Candidate> {
     let mut found = Vec::new();
     let Some(first) = group.first() else { return found };
@@ -108,7 +108,7 @@ fn candidates(group: &[&Judged]) -> Vec<Candidate> {
     found
 }
 
-/// The words that all commands begin with; at least a program and what it shall do.
+/// The words that all commands start with; at least a program and its subcommand.
 pub fn common_start(subjects: &[&str]) -> Option<String> {
     let mut words: Vec<&str> = subjects.first()?.split(' ').collect();
     for subject in subjects {

@@ -1,4 +1,4 @@
-//! `doorward preview`: what doorward would have said to the calls of the past. Installs nothing and records nothing.
+//! `doorward preview`: what doorward would have said about past calls. Installs nothing and records nothing.
 
 mod groups;
 mod show;
@@ -26,7 +26,7 @@ pub use groups::common_start;
 
 #[derive(Debug, Args)]
 pub struct PreviewArguments {
-    /// Not before: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 12h, 30d
+    /// From this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
     /// Print JSON
@@ -36,10 +36,10 @@ pub struct PreviewArguments {
 
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
-/// Kinds of calls that rules are tried on at most.
+/// Maximum number of kinds of calls that rules are tried on.
 const TRIED: usize = 2000;
 
-/// A call of the past, judged as if it were made now.
+/// A past call, judged as if it were made now.
 #[derive(Clone, Debug)]
 pub struct Judged {
     pub agent: Agent,
@@ -51,12 +51,12 @@ pub struct Judged {
     pub times: u64,
 }
 
-/// What all transcripts hold.
+/// What all transcripts contain.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub sessions: u64,
     pub malformed: u64,
-    /// Calls that no hook is asked about.
+    /// Calls that never reach a hook.
     pub unjudged: u64,
     pub judged: Vec<Judged>,
 }
@@ -92,7 +92,7 @@ pub fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What allow patterns would have done to calls of the past.
+/// What allow patterns would have done to past calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Silenced {
     calls: u64,
@@ -104,9 +104,9 @@ impl Silenced {
     pub fn sentence(self) -> String {
         let Silenced { calls, asked, silent } = self;
         match calls {
-            0 => "your agents' transcripts of the last 30 days hold no call to try them on".to_owned(),
+            0 => "your agents' transcripts from the last 30 days have no calls to try them on".to_owned(),
             _ => format!(
-                "of {calls} calls in your transcripts of 30 days, doorward would ask about {asked}; these rules silence {silent}"
+                "of {calls} calls in your transcripts from the last 30 days, doorward would ask about {asked}; these rules silence {silent} of those"
             ),
         }
     }
@@ -142,7 +142,7 @@ pub struct Judge<'p> {
     judged: Vec<Judged>,
     seen: Seen,
     calls: u64,
-    /// Nothing is written down, not even a key.
+    /// Writes nothing to disk, not even a key.
     key: [u8; 16],
 }
 
@@ -174,7 +174,7 @@ impl<'p> Judge<'p> {
 
     fn judge(&mut self, past: &Past) {
         self.calls += 1;
-        // What was said and done before in its session is not known any more, so equal calls are judged alike.
+        // The session's earlier history is unknown, so equal calls get equal verdicts.
         let likeness = format!("{}\0{}\0{}\0{}", past.agent.name(), past.cwd, past.tool, past.input);
         if let Some(judged) = self.known.get(&likeness).and_then(|at| self.judged.get_mut(*at)) {
             judged.times += 1;
@@ -210,7 +210,7 @@ impl<'p> Judge<'p> {
         self.projects.entry(cwd.to_owned()).or_insert_with(|| project_root(cwd)).clone()
     }
 
-    /// The configuration in force, in mode `auto`: what a preview is about.
+    /// The current configuration in mode `auto`, which is what a preview shows.
     fn configured(&mut self, project: Option<String>, agent: Agent) -> Configured {
         let places = self.places;
         let known = self.configurations.entry((project.clone(), agent.name()));
@@ -226,7 +226,7 @@ impl<'p> Judge<'p> {
         Seen { judged: std::mem::take(&mut self.judged), ..std::mem::take(&mut self.seen) }
     }
 
-    /// The verdict on a call if the configuration were another.
+    /// The verdict on a call under a changed configuration.
     pub fn would_be(&mut self, judged: &Judged, change: impl FnOnce(&mut Loaded)) -> Verdict {
         let configured = self.configured(judged.project.clone(), judged.agent);
         let mut loaded = configured.0.clone();
@@ -236,13 +236,13 @@ impl<'p> Judge<'p> {
     }
 }
 
-/// Shows how far the reading is, on one line that goes away at the end.
+/// Shows reading progress on one line, which is cleared at the end.
 fn bar(done: usize, of: usize, calls: u64) {
     const WIDTH: usize = 30;
     let filled = WIDTH * done / of.max(1);
     let (full, empty) = ("█".repeat(filled), "·".repeat(WIDTH - filled));
     let end = if done == of { "\r\x1b[K" } else { "" };
-    // A terminal that went away is no reason to stop.
+    // A closed terminal is no reason to stop.
     let _ = write!(std::io::stderr(), "\r{full}{empty} {done}/{of} transcripts, {calls} calls{end}");
 }
 

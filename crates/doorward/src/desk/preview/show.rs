@@ -12,10 +12,10 @@ use crate::desk::transcripts::Source;
 use crate::machine::agent::Agent;
 use crate::machine::visible;
 
-/// Groups that are shown on a screen; JSON has all.
+/// Maximum number of groups shown on screen; JSON has all of them.
 const SHOWN: usize = 12;
 
-/// More of a command than this is not read.
+/// How much of a command is shown.
 const LENGTH: usize = 100;
 
 const FAINT: Style = Style::new().dimmed();
@@ -29,16 +29,15 @@ pub fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &str) -> 
     for (word, count) in [("silent", silent), ("asked", asked), ("blocked", blocked)] {
         writeln!(out, "  {BOLD}{word:<8}{BOLD:#} {count:>7}  {:>5.1} %", share(count))?;
     }
-    for (count, what) in [
-        (seen.malformed, "lines could not be read and were skipped"),
-        (seen.unjudged, "calls are none that a hook is asked about"),
-    ] {
+    for (count, what) in
+        [(seen.malformed, "lines could not be read and were skipped"), (seen.unjudged, "calls never reach a hook")]
+    {
         if count > 0 {
             writeln!(out, "{FAINT}{count} {what}{FAINT:#}")?;
         }
     }
     if !groups.is_empty() {
-        writeln!(out, "\nwhat would be asked:")?;
+        writeln!(out, "\ndoorward would ask about:")?;
     }
     for group in groups.iter().take(SHOWN) {
         writeln!(out, "  {BOLD}{:>6}{BOLD:#}  {}", group.calls, visible(&group.reason))?;
@@ -54,10 +53,13 @@ pub fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &str) -> 
     if groups.len() > SHOWN {
         writeln!(out, "  and {} more kinds; --json lists them", groups.len() - SHOWN)?;
     }
-    writeln!(out, "{FAINT}judged as of now, on this machine, in mode auto; nothing was installed or recorded{FAINT:#}")
+    writeln!(
+        out,
+        "{FAINT}judged on this machine as it is now, in mode auto; nothing was installed or recorded{FAINT:#}"
+    )
 }
 
-/// Where transcripts were looked for, and how many there were.
+/// Where doorward looked for transcripts, and how many it found.
 pub fn places(out: &mut dyn Write, sources: &[Source], folders: &[(Agent, PathBuf)], home: &str) -> io::Result<()> {
     let short = |folder: &PathBuf| {
         let below = folder.strip_prefix(home).map(|rest| format!("~/{}", rest.display()));

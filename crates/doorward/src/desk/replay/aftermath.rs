@@ -1,4 +1,4 @@
-//! What became of decisions: let run by a person, refused, taken back, flagged.
+//! What happened after decisions: overridden, refused, reverted, flagged.
 
 use std::collections::HashSet;
 
@@ -9,23 +9,23 @@ use serde::de::DeserializeOwned;
 
 use super::stream;
 
-/// What people and time said about decisions, by their names. What a person said last counts.
+/// The outcomes of decisions, by name. The user's last word counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
-    /// It ran, and its effect was taken back, or a person said that it should not have run.
+    /// It ran and was reverted, or the user said it should not have run.
     regret: HashSet<CallId>,
-    /// A person said that it should not have been asked about or blocked.
+    /// The user said it should not have been asked about or blocked.
     friction: HashSet<CallId>,
-    /// A person let it run although it was not approved.
+    /// The user overrode the verdict and let it run.
     overridden: HashSet<CallId>,
-    /// A person refused it.
+    /// The user refused it.
     refused: HashSet<CallId>,
-    /// Something was said about how it turned out.
+    /// Its outcome is known.
     said: HashSet<CallId>,
 }
 
 impl Aftermath {
-    /// Reads what the record says since a moment.
+    /// Reads the outcomes recorded since a point in time.
     pub fn read(log: &Log, since_ms: u64) -> Result<Aftermath> {
         let mut aftermath = Aftermath::default();
         stream::others(log, since_ms, |record| {
@@ -63,7 +63,7 @@ impl Aftermath {
         self.refused.contains(decision)
     }
 
-    /// The record says already how it turned out.
+    /// The record already has its outcome.
     pub fn is_said(&self, decision: &str) -> bool {
         self.said.contains(decision)
     }

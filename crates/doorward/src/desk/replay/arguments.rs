@@ -1,4 +1,4 @@
-//! What `doorward replay` is asked, and the policy that follows from it.
+//! The arguments of `doorward replay`, and the policy they describe.
 
 use std::path::{Path, PathBuf};
 
@@ -12,28 +12,28 @@ use crate::policy::user_files::{self, Own};
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
-    /// Rules of your own, a folder of TOML files, instead of those in force
+    /// Use your own rules from this folder of TOML files instead of the active ones
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
-    /// Thresholds instead of those in force
+    /// Use these thresholds instead of the current ones
     #[arg(long, value_name = "FILE")]
     pub thresholds: Option<PathBuf>,
-    /// A risk model of your own instead of the one in force
+    /// Use this risk model instead of the current one
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// A configuration instead of your own; only patterns, stages, thresholds and `strict` show an effect
+    /// Use this configuration instead of yours; only patterns, stages, thresholds and `strict` have an effect here
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Not before: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 12h, 30d
+    /// From this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
-    /// What an upgrade of doorward changes, held against the record
+    /// Show what upgrading doorward would change in recorded decisions
     #[arg(long, conflicts_with_all = ["rules", "thresholds", "model", "config"])]
     pub upgrade: bool,
-    /// Exit with 0 although something gets laxer; with --upgrade, let the upgrade count: only a person may
+    /// Exit with 0 even if something gets laxer; with --upgrade, accept the upgrade (not for agents)
     #[arg(long)]
     pub accept: bool,
-    /// So many changes of each kind are listed; 0 lists all
+    /// How many changes of each kind to list; 0 lists all
     #[arg(long, default_value_t = 100, value_name = "NUMBER")]
     pub limit: usize,
     /// Print JSON
@@ -42,7 +42,7 @@ pub struct ReplayArguments {
 }
 
 impl ReplayArguments {
-    /// What is read instead of what is in force.
+    /// The replacements for the current policy.
     pub fn instead(&self) -> Result<Instead> {
         Ok(Instead {
             config: self.config.as_deref().map(config).transpose()?,
@@ -54,29 +54,29 @@ impl ReplayArguments {
     }
 }
 
-/// A file of thresholds, or what is wrong with it.
+/// Reads a thresholds file, or says what is wrong with it.
 fn thresholds(path: &Path) -> Result<Numbers> {
-    Numbers::parse(&text(path)?).map_err(|problem| wrong(path, "is no file of thresholds", &problem))
+    Numbers::parse(&text(path)?).map_err(|problem| wrong(path, "is not a valid thresholds file", &problem))
 }
 
 fn config(path: &Path) -> Result<Config> {
-    Config::parse(&text(path)?).map_err(|problem| wrong(path, "is not a configuration", &problem))
+    Config::parse(&text(path)?).map_err(|problem| wrong(path, "is not a valid configuration", &problem))
 }
 
 fn model(path: &Path) -> Result<Scorer> {
-    Scorer::parse(&text(path)?).map_err(|problem| wrong(path, "is not a model", &problem))
+    Scorer::parse(&text(path)?).map_err(|problem| wrong(path, "is not a valid model", &problem))
 }
 
 fn rules(folder: &Path) -> Result<Own> {
     if !folder.is_dir() {
-        bail!("`{}` is no folder of rules", folder.display());
+        bail!("`{}` is not a folder of rules", folder.display());
     }
     let rules = user_files::rules_in(folder).map_err(|problems| anyhow!(problems.join("; ")))?;
     Ok(Own { rules, ..Own::default() })
 }
 
 fn text(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("`{}` cannot be read", path.display()))
+    std::fs::read_to_string(path).with_context(|| format!("can't read `{}`", path.display()))
 }
 
 fn wrong(path: &Path, what: &str, problem: &str) -> anyhow::Error {

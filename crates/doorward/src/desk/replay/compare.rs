@@ -1,4 +1,4 @@
-//! Judges recorded decisions again under an old and a new policy, and sums up what moves.
+//! Judges recorded decisions again under an old and a new policy, and sums up the changes.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use super::policies::{Baseline, Policies};
 use super::stream::{self, Passed, Past};
 use crate::memory::decisions;
 
-/// More changes than these are counted and not listed.
+/// Beyond this many, changes are counted but not listed.
 pub const LISTED: usize = 50_000;
 
-/// As much of a call as a list shows.
+/// How much of a call a list shows.
 const SHOWN: usize = 200;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -32,22 +32,22 @@ pub struct Change {
     pub tool: String,
     /// The call, cut where it gets long.
     pub call: String,
-    /// The operation of its gravest effect.
+    /// The operation of its most serious effect.
     pub category: String,
     pub pattern: PatternId,
     pub before: Stand,
     pub after: Stand,
     pub shift: Shift,
-    /// It was taken back or flagged afterwards.
+    /// It was reverted or flagged afterwards.
     pub is_regret: bool,
-    /// A person let it run.
+    /// The user let it run.
     pub is_overridden: bool,
-    /// A person refused it.
+    /// The user refused it.
     pub is_refused: bool,
 }
 
 impl Change {
-    /// The rule that decides, before or after: the one of the stricter side.
+    /// The deciding rule, before or after: that of the stricter side.
     pub fn rule(&self) -> Option<&str> {
         let (first, second) = match self.shift {
             Shift::Laxer => (&self.before, &self.after),
@@ -95,25 +95,25 @@ impl Sums {
     }
 }
 
-/// What a change of policy would have spared people, and what it would have cost them.
+/// What a policy change would have saved people, and what it would have cost them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worth {
     /// Was approved and regretted, and would have been asked about or blocked.
     pub regret_avoided: u64,
-    /// Was not approved, would be now, and was refused by a person or regretted after one let it run.
+    /// Was not approved, would be now, and was refused, or regretted after an override.
     pub regret_added: u64,
-    /// Was asked about or blocked, a person let it run or said that it was a nuisance, and would be approved.
+    /// Was asked about or blocked, then overridden or flagged as a nuisance, and would be approved.
     pub friction_avoided: u64,
-    /// Was approved, nobody regretted it, and would be asked about or blocked.
+    /// Was approved without regret, and would be asked about or blocked.
     pub friction_added: u64,
 }
 
-/// How the record compares with judging it again by the policy it was made under.
+/// How the record compares with judging it again under the policy it was made under.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
     /// Decisions that were made under exactly the old policy.
     pub same_policy: u64,
-    /// Of these, how many come out otherwise than they are recorded: there should be none.
+    /// How many of these come out differently from what is recorded: should be none.
     pub differing: u64,
     /// The names of the first of them.
     pub first: Vec<String>,
@@ -144,7 +144,7 @@ impl Replayed {
         Bump::of(self.all.laxer, self.all.stricter)
     }
 
-    /// The days that the record spans, one at least.
+    /// The number of days the record spans, at least one.
     pub fn days(&self) -> f64 {
         let spanned = self.last_ms.unwrap_or_default().saturating_sub(self.first_ms.unwrap_or_default());
         (spanned as f64 / DAY_MS as f64).max(1.0)
@@ -190,7 +190,7 @@ impl Replayed {
     }
 }
 
-/// Judges every decision since a moment by both policies.
+/// Judges every decision since a point in time under both policies.
 pub fn replay(log: &Log, since_ms: u64, policies: &Policies<'_>, progress: impl FnMut(Progress)) -> Result<Replayed> {
     let aftermath = Aftermath::read(log, since_ms)?;
     let mut replayed = Replayed::default();
@@ -220,7 +220,7 @@ struct Row {
     worth: Option<Effect>,
 }
 
-/// The recorded judgement beside the old policy's.
+/// Compares the recorded judgement with the old policy's.
 enum Kept {
     /// It was made under another policy.
     Elsewhere,
@@ -295,7 +295,7 @@ fn worth(change: &Change, aftermath: &Aftermath) -> Option<Effect> {
     }
 }
 
-/// Whether the record says exactly what judging again says, where it was made under the same policy.
+/// Whether judging again gives exactly what is recorded, if it was made under the same policy.
 fn kept(body: &DecisionBody, judgement: &Judgement) -> Kept {
     if !decisions::is_of_policy(body, &judgement.policy) {
         return Kept::Elsewhere;

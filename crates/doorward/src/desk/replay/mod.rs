@@ -1,7 +1,7 @@
-//! `doorward replay`: recorded decisions judged again, under the policy in force and another one.
+//! `doorward replay`: judges recorded decisions again, under the current policy and another one.
 //!
-//! Start at `compare.rs`. `stream.rs` reads the record, `policies.rs` says which policies count for a decision, `upgrade.rs`
-//! holds a new build against the record.
+//! Start at `compare.rs`. `stream.rs` reads the record, `policies.rs` picks the two policies for a decision, `upgrade.rs`
+//! compares a new build with the record.
 
 mod aftermath;
 mod arguments;
@@ -31,10 +31,10 @@ use crate::machine::paths::Places;
 use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 
-/// Something gets laxer, and nobody accepted it.
+/// Exit code: something gets laxer and was not accepted.
 const LAXER: u8 = 1;
 
-/// Judges the record again and prints what moves.
+/// Judges the record again and prints what changes.
 pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     let instead = arguments.instead()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
@@ -54,13 +54,13 @@ pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     }
     if arguments.upgrade && arguments.accept {
         upgrade::agreed(&room.places, &replayed)?;
-        writeln!(out, "done; it counts from the next call on")?;
+        writeln!(out, "Done. It applies from the next call on.")?;
     }
     let is_laxer = replayed.all.laxer > 0 && !arguments.accept;
     Ok(if is_laxer { ExitCode::from(LAXER) } else { ExitCode::SUCCESS })
 }
 
-/// The policies that follow from the configuration, with something else in the place of some of the user's files.
+/// The policies from the configuration, with replacements for some of the user's files.
 pub fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead) -> Policies<'a> {
     Policies::new(move |setting| {
         let policy = |instead: &Instead| {
@@ -71,11 +71,11 @@ pub fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead) -> Po
     })
 }
 
-/// A configuration that cannot be read is strict in every respect, and says nothing about what a change would do.
+/// An unreadable configuration is strict in every respect, so it can't show what a change would do.
 pub fn trusted(places: &Places) -> Result<()> {
     let loaded = load::load(places, None, "");
     match loaded.problems.first() {
-        Some(problem) => bail!("{problem}; until then nothing can be compared"),
+        Some(problem) => bail!("{problem}; nothing can be compared until you fix that"),
         None => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! Which two policies a recorded decision is judged by: they depend on its agent, project and mode.
+//! Picks the two policies for a recorded decision: they depend on its agent, project and mode.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -21,18 +21,18 @@ pub struct Pair {
     pub new: Policy,
 }
 
-/// What the new policy is held against.
+/// What the new policy is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Baseline {
     /// What the old policy makes of the same facts.
     OldPolicy,
-    /// What is on record, where another build made it: its rules are not here any more.
+    /// The recorded verdict, if another build made it: its rules are gone.
     Record,
 }
 
 type Make<'a> = dyn Fn(&Setting) -> Result<Pair, String> + Sync + 'a;
 
-/// Makes policies as they are needed, each once.
+/// Builds policies as needed, each once.
 pub struct Policies<'a> {
     make: Box<Make<'a>>,
     baseline: Baseline,
@@ -50,7 +50,7 @@ impl<'a> Policies<'a> {
         Policies { make: Box::new(make), baseline: Baseline::OldPolicy, known: Mutex::default() }
     }
 
-    /// The new policy held against what is on record.
+    /// Compares the new policy with the record.
     #[must_use]
     pub fn against_record(self) -> Policies<'a> {
         Policies { baseline: Baseline::Record, ..self }
@@ -73,13 +73,13 @@ impl<'a> Policies<'a> {
     pub fn of(&self, body: &DecisionBody) -> Result<Arc<Pair>, String> {
         let mode = body.mode.unwrap_or(Mode::Auto);
         let setting = Setting { agent: body.agent.clone().unwrap_or_default(), project: body.project.clone(), mode };
-        let broken = |_| "making a policy met a fault of its own".to_owned();
+        let broken = |_| "internal error while building a policy".to_owned();
         if let Some(pair) = self.known.lock().map_err(broken)?.get(&setting) {
             return Ok(Arc::clone(pair));
         }
         let made = (self.make)(&setting)?;
         let mut known = self.known.lock().map_err(broken)?;
-        // Most projects have the same policies, which then lie in memory once.
+        // Most projects share the same policies, which are then kept in memory once.
         let is_same = |pair: &&Arc<Pair>| {
             (&pair.old.version, &pair.new.version) == (&made.old.version, &made.new.version)
                 && (pair.old.mode, pair.new.mode) == (made.old.mode, made.new.mode)

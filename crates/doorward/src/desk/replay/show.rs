@@ -1,4 +1,4 @@
-//! A replay as a person reads it, and as JSON.
+//! A replay as text and as JSON.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::desk::screen::verdict_style;
 use crate::machine::clock;
 use crate::machine::visible;
 
-/// Prints what moves, laxer first, and the sums.
+/// Prints the changes, laxer first, and the totals.
 pub fn print(out: &mut dyn Write, replayed: &Replayed, limit: usize) -> std::io::Result<()> {
     let limit = if limit == 0 { usize::MAX } else { limit };
     let lists = [
@@ -27,7 +27,7 @@ pub fn print(out: &mut dyn Write, replayed: &Replayed, limit: usize) -> std::io:
     sums(out, replayed)
 }
 
-/// The sums without the list.
+/// The totals without the list.
 pub fn sums(out: &mut dyn Write, replayed: &Replayed) -> std::io::Result<()> {
     let Replayed { all, passed, worth, recorded, .. } = replayed;
     for (category, sums) in &replayed.categories {
@@ -44,27 +44,27 @@ pub fn sums(out: &mut dyn Write, replayed: &Replayed) -> std::io::Result<()> {
     if passed.dropped + passed.unreadable > 0 {
         writeln!(
             out,
-            "not replayable: {} whose body retention dropped, {} without facts that this build reads",
+            "not replayable: {} with bodies dropped by retention, {} without facts this build can read",
             passed.dropped, passed.unreadable
         )?;
     }
     if passed.bad > 0 {
-        writeln!(out, "{} stretches of the log cannot be read; `doorward audit verify` says more", passed.bad)?;
+        writeln!(out, "{} parts of the log can't be read; see `doorward audit verify`", passed.bad)?;
     }
     if recorded.differing > 0 {
         writeln!(
             out,
-            "{} of {} decisions under exactly this policy are recorded otherwise than they are judged now: {}",
+            "{} of {} decisions made under exactly this policy now come out differently: {}",
             recorded.differing,
             recorded.same_policy,
             recorded.first.join(", ")
         )?;
     }
     match all.judged {
-        0 => writeln!(out, "there is no decision to judge again"),
+        0 => writeln!(out, "no decisions to judge again"),
         judged => writeln!(
             out,
-            "{judged} decisions judged again: {} get laxer, {} stricter: a {} change of the ruleset",
+            "{judged} decisions judged again: {} get laxer, {} stricter; a {} change of the ruleset",
             all.laxer,
             all.stricter,
             replayed.bump()
@@ -77,8 +77,8 @@ fn line(out: &mut dyn Write, change: &Change) -> std::io::Result<()> {
     let rule = change.rule().map(|rule| format!(" (rule {rule})")).unwrap_or_default();
     let said = match (change.is_regret, change.is_refused, change.is_overridden) {
         (true, _, _) => ", regretted",
-        (false, true, _) => ", refused by a person",
-        (false, false, true) => ", let run by a person",
+        (false, true, _) => ", refused by you",
+        (false, false, true) => ", overridden by you",
         (false, false, false) => "",
     };
     writeln!(

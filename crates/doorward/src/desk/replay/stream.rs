@@ -1,4 +1,4 @@
-//! Recorded decisions one after the other, worked on by several threads, never more than a few batches in memory.
+//! Streams recorded decisions through several threads, with only a few batches in memory.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,16 +10,16 @@ use doorward_ledger::{DecisionBody, Kind, Log, Progress, ReadError, Record};
 
 use crate::memory::decisions;
 
-/// So many entries go to a thread at once.
+/// Entries per batch.
 const BATCH: usize = 128;
 
-/// So many batches wait at most.
+/// Maximum number of waiting batches.
 const AHEAD: usize = 8;
 
-/// More threads than this wait for the disk.
+/// More threads than this would only wait for the disk.
 const THREADS: usize = 4;
 
-/// A recorded decision with its facts, whole again.
+/// A recorded decision, reassembled with its facts.
 #[derive(Debug)]
 pub struct Past {
     pub sequence: u64,
@@ -28,16 +28,16 @@ pub struct Past {
     pub facts: Facts,
 }
 
-/// What there was to work on.
+/// Counts of what was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     /// Decisions with facts that can be judged.
     pub decisions: u64,
-    /// Decisions whose body retention has dropped.
+    /// Decisions whose body was dropped by retention.
     pub dropped: u64,
-    /// Decisions without facts, or with facts of a form that is not known.
+    /// Decisions without facts, or with facts in an unknown format.
     pub unreadable: u64,
-    /// Stretches of the log that are no entries.
+    /// Parts of the log that are not entries.
     pub bad: u64,
 }
 
@@ -48,7 +48,7 @@ struct Batch<T> {
     progress: Progress,
 }
 
-/// Works on every decision since a moment, oldest first: `work` on several threads, `fold` in the order of the log.
+/// Processes every decision since a point in time, oldest first: `work` on several threads, `fold` in log order.
 pub fn each<R: Send>(
     log: &Log,
     since_ms: u64,
@@ -81,12 +81,12 @@ pub fn each<R: Send>(
             }
             progress(batch.progress);
         });
-        let read = reader.join().map_err(|_| anyhow!("reading the record met a fault of its own"))??;
+        let read = reader.join().map_err(|_| anyhow!("internal error while reading the record"))??;
         Ok(Passed { dropped: read.dropped, bad: read.bad, ..judged })
     })
 }
 
-/// Every entry that is no decision, oldest first: what became of decisions, who answered, what a person changed.
+/// Every entry that is not a decision, oldest first: outcomes, answers, policy changes.
 pub fn others(log: &Log, since_ms: u64, mut each: impl FnMut(&Record)) -> Result<()> {
     for record in log.records()? {
         match record {
@@ -98,7 +98,7 @@ pub fn others(log: &Log, since_ms: u64, mut each: impl FnMut(&Record)) -> Result
     Ok(())
 }
 
-/// Reads the log and hands out batches; ends early if nobody takes them any more.
+/// Reads the log and hands out batches; stops early once the receivers are gone.
 fn read(log: &Log, since_ms: u64, to_work: &SyncSender<Batch<Record>>) -> Result<Passed> {
     let mut records = log.records()?;
     let of = records.segments_left();
@@ -148,7 +148,7 @@ fn work_off<R>(
     }
 }
 
-/// The decision and its facts; `None` if it cannot be judged again.
+/// The decision and its facts; `None` if it can't be judged again.
 fn past(record: &Record) -> Option<Past> {
     let body: DecisionBody = serde_json::from_slice(record.body.as_deref()?).ok()?;
     let facts = decisions::facts(&body)?;

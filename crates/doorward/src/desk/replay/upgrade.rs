@@ -1,7 +1,7 @@
-//! After an upgrade: the last thirty days judged by the new build, and what gets laxer waits for a person.
+//! After an upgrade: the new build judges the last thirty days again, and anything laxer waits for the user.
 //!
-//! The build that a person accepted is kept with its thresholds, which hold until the next one is accepted. What was found is
-//! kept in a file, so that it is looked for once.
+//! The accepted build is stored with its thresholds, which apply until the next one is accepted. The result is cached in a
+//! file, so it is computed once.
 
 use std::path::PathBuf;
 
@@ -20,15 +20,15 @@ use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::{self, Accepted, BuiltIn};
 use crate::policy::load::Instead;
 
-/// So far back the record is judged.
+/// How far back the record is judged.
 const SPAN_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
-/// What an upgrade changes, as it was found.
+/// What an upgrade changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// The build that was accepted, by its version.
     pub from: String,
-    /// The build that was looked at.
+    /// The build that was compared.
     knowledge: String,
     pub judged: u64,
     pub laxer: u64,
@@ -38,13 +38,13 @@ pub struct Waiting {
 impl Waiting {
     pub fn sentence(&self) -> String {
         format!(
-            "doorward was upgraded since version {}: {} of {} recorded decisions would get laxer, {} stricter",
+            "doorward was upgraded from version {}: {} of {} recorded decisions would get laxer, {} stricter",
             self.from, self.laxer, self.judged, self.stricter
         )
     }
 }
 
-/// What an upgrade changes and nobody has accepted yet. Looks once, and lets an upgrade that loosens nothing count.
+/// What an upgrade changes that is not yet accepted. Computed once; an upgrade that loosens nothing is accepted automatically.
 pub fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Waiting>> {
     let accepted = Accepted::load(&room.places).map_err(anyhow::Error::msg)?;
     let Some(from) = accepted.upgraded_from() else { return Ok(None) };
@@ -68,18 +68,18 @@ pub fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Wai
     Ok(Some(waiting))
 }
 
-/// The record judged by this build.
+/// The record, judged by this build.
 pub fn against_record(room: &Room, since_ms: u64, progress: impl FnMut(Progress)) -> Result<Replayed> {
     let here = Instead::default();
     let policies: Policies<'_> = between(&room.places, &here, &here).against_record();
     replay(&room.log, since_ms, &policies, progress)
 }
 
-/// A person lets the upgrade count.
+/// The user accepts the upgrade.
 pub fn agreed(places: &Places, replayed: &Replayed) -> Result<()> {
     person::required()?;
     let accepted = Accepted::load(places).map_err(anyhow::Error::msg)?;
-    let Some(from) = accepted.upgraded_from() else { bail!("no upgrade waits to be accepted") };
+    let Some(from) = accepted.upgraded_from() else { bail!("there is no upgrade to accept") };
     let waiting = Waiting {
         from: from.program.clone(),
         knowledge: BuiltIn::here().knowledge,
@@ -87,7 +87,7 @@ pub fn agreed(places: &Places, replayed: &Replayed) -> Result<()> {
         laxer: replayed.all.laxer,
         stricter: replayed.all.stricter,
     };
-    if !person::agrees(&format!("{}; let it count?", waiting.sentence()))? {
+    if !person::agrees(&format!("{}. Accept the upgrade?", waiting.sentence()))? {
         bail!("nothing was changed");
     }
     accept(places, &waiting)
@@ -105,9 +105,8 @@ fn accept(places: &Places, waiting: &Waiting) -> Result<()> {
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt = Ledger::of(places)
-        .append(Entry::new(&body)?)
-        .context("the upgrade cannot be recorded, so nothing was changed")?;
+    let _receipt =
+        Ledger::of(places).append(Entry::new(&body)?).context("can't record the upgrade, so nothing was changed")?;
     approved_config::accept_build(places)?;
     atomic_file::remove(&file(places))
 }

@@ -1,18 +1,18 @@
-//! Charts drawn as SVG: a few lines or bars with an axis, in the colours of the page.
+//! SVG charts: a few lines or bars with an axis, in the colors of the page.
 
 use super::document::{Chart, Series, Shape};
 use super::html::{class, escaped};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 230.0;
-/// Room for the numbers on the left, and for the places below.
+/// Room for the numbers on the left, and for the labels below.
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 12.0;
 const ABOVE: f64 = 10.0;
 const BELOW: f64 = 30.0;
 
 impl Chart {
-    /// The highest point that is drawn.
+    /// The highest point drawn.
     pub fn largest(&self) -> f64 {
         let at = |place: usize| {
             let values = self.series.iter().filter_map(|series| series.values.get(place).copied().flatten());
@@ -24,7 +24,7 @@ impl Chart {
         (0..self.places.len()).map(at).fold(0.0, f64::max)
     }
 
-    /// A round number above everything.
+    /// A round number above all values.
     fn top(&self) -> f64 {
         self.top.unwrap_or_else(|| {
             let largest = self.largest().max(2.0);
@@ -39,7 +39,7 @@ impl Chart {
     }
 }
 
-/// A chart with its title and its key.
+/// A chart with its title and legend.
 pub fn figure(chart: &Chart) -> String {
     let mut text = format!("<figure>\n<h4>{}</h4>\n", escaped(chart.title));
     if chart.is_empty() {
@@ -80,7 +80,7 @@ impl Axes {
         (WIDTH - LEFT - RIGHT) / self.places as f64
     }
 
-    /// The middle of a place.
+    /// The center of a label's slot.
     fn x(&self, place: usize) -> f64 {
         LEFT + self.slot() * (place as f64 + 0.5)
     }
@@ -116,14 +116,14 @@ impl Axes {
         }
     }
 
-    /// The places that are named: at most six, so that their names do not touch.
+    /// Which slots get a label: at most six, so that labels do not touch.
     fn named(&self) -> impl Iterator<Item = usize> + use<> {
         let step = self.places.div_ceil(6).max(1);
         let last = self.places.saturating_sub(1);
         (0..=last).rev().step_by(step)
     }
 
-    /// Points that follow each other are joined; a place without a value is a gap.
+    /// Joins consecutive points; a slot without a value is a gap.
     fn line(&self, svg: &mut String, series: &Series) {
         let tone = class(series.tone);
         let mut run: Vec<String> = Vec::new();

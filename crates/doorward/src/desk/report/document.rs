@@ -8,14 +8,14 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Document {
     pub title: &'static str,
-    /// What stands below the title.
+    /// The text below the title.
     pub about: Vec<Block>,
-    /// What stands before the eight sections.
+    /// The part before the eight sections.
     pub opening: Vec<Part>,
     pub sections: Vec<Section>,
 }
 
-/// One of the eight.
+/// One of the eight sections.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
     pub number: usize,
@@ -43,17 +43,17 @@ pub struct Block {
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     Paragraph(Text),
-    /// Something that wants a person's attention.
+    /// Something that needs attention.
     Warning(Text),
     List(Vec<Text>),
     /// Large figures, side by side.
     Tiles(Vec<Tile>),
-    /// Calls one after another, oldest first.
+    /// A timeline of calls, oldest first.
     Timeline(Vec<Moment>),
     Table(Table),
-    /// The decision matrix: with equal neighbours in one row in Markdown, whole in HTML.
+    /// The decision matrix: equal neighbors merged in Markdown, complete in HTML.
     Matrix(super::matrix::Matrix),
-    /// Drawn in HTML, a line of bars in Markdown; the figures stand in a table beside it.
+    /// A drawing in HTML, a line of bars in Markdown; a table next to it has the figures.
     Charts(Vec<Chart>),
 }
 
@@ -62,12 +62,12 @@ pub enum Content {
 pub struct Tile {
     pub value: String,
     pub label: &'static str,
-    /// What stands small beside it, if anything.
+    /// Small print next to it, if any.
     pub note: String,
     pub tone: Tone,
 }
 
-/// One call, when it was made, and what became of it.
+/// One call, its time and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moment {
     pub time: String,
@@ -83,7 +83,7 @@ pub struct Moment {
 pub struct Table {
     pub header: Vec<&'static str>,
     pub rows: Vec<Vec<Text>>,
-    /// Folded away in HTML until somebody opens it.
+    /// Collapsed in HTML until opened.
     #[serde(skip)]
     pub folded: Option<&'static str>,
 }
@@ -93,7 +93,7 @@ pub struct Table {
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     Line,
-    /// Bars on top of each other.
+    /// Stacked bars.
     Stacked,
 }
 
@@ -101,12 +101,12 @@ pub enum Shape {
 pub struct Chart {
     pub title: &'static str,
     pub shape: Shape,
-    /// What stands behind a value on the axis.
+    /// The unit after a value on the axis.
     pub unit: &'static str,
-    /// The top of the axis; the largest value if left out.
+    /// The top of the axis; default: the largest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<f64>,
-    /// One for each place.
+    /// One per label.
     pub places: Vec<String>,
     pub series: Vec<Series>,
 }
@@ -115,11 +115,11 @@ pub struct Chart {
 pub struct Series {
     pub name: &'static str,
     pub tone: Tone,
-    /// Nothing where there is nothing to tell.
+    /// `None` where there is no value.
     pub values: Vec<Option<f64>>,
 }
 
-/// What a colour means.
+/// What a color means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {
@@ -130,7 +130,7 @@ pub enum Tone {
     Faint,
 }
 
-/// A few words with code and figures among them.
+/// A piece of text: words, code or figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Text(pub Vec<Span>);
@@ -142,7 +142,7 @@ pub enum Span {
     Code(String),
     /// A number, or a word that stands for one.
     Figure(String),
-    /// A verdict, in its colour.
+    /// A verdict, in its color.
     Word(Tone, String),
 }
 
@@ -180,7 +180,7 @@ impl Part {
         self.with(Content::Table(Table { header: header.to_vec(), rows, folded: None }))
     }
 
-    /// A long table that only some readers want to see.
+    /// A long table that only some readers want.
     #[must_use]
     pub fn folded(self, summary: &'static str, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
         self.with(Content::Table(Table { header: header.to_vec(), rows, folded: Some(summary) }))
@@ -192,7 +192,7 @@ impl Part {
         self
     }
 
-    /// Names the command that prints the figures of the last block; a block that was left out for being empty names none.
+    /// Names the command that prints the figures of the last block; an empty block that was left out names none.
     #[must_use]
     pub fn from(mut self, command: impl Into<String>) -> Part {
         if let Some(block) = self.blocks.last_mut() {
@@ -203,7 +203,7 @@ impl Part {
 }
 
 impl Text {
-    /// Our own words, with code between backticks and a figure in the place of each `{}`.
+    /// Our own words, with code between backticks and a figure for each `{}`.
     pub fn filled<const N: usize>(template: &'static str, figures: [Text; N]) -> Text {
         let mut figures = figures.into_iter();
         let mut spans = Vec::new();
@@ -231,7 +231,7 @@ impl Text {
         Text(vec![Span::Plain(text.into())])
     }
 
-    /// A sentence with code between backticks. Whatever is in it stays data: it can look like code and like nothing else.
+    /// A sentence with code between backticks. Its content stays data: it can look like code and nothing else.
     pub fn sentence(text: &str) -> Text {
         let span = |(number, piece): (usize, &str)| {
             let piece = piece.to_owned();

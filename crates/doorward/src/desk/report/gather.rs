@@ -1,4 +1,4 @@
-//! Everything that the report tells of, read once: configuration, policy, figures of the record.
+//! Everything the report needs, read once: configuration, policy, figures from the record.
 
 use anyhow::{Context, Result};
 use doorward_engine::{Mode, Policy};
@@ -21,7 +21,7 @@ use crate::policy::load::{self, Loaded};
 
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// All figures tell of so many days.
+/// The number of days all figures cover.
 pub const DAYS: u64 = 30;
 
 /// Calls of the timeline.
@@ -38,9 +38,9 @@ pub struct Gathered {
     pub loaded: Loaded,
     pub policy: Policy,
     pub now_ms: u64,
-    /// Nothing has been recorded yet if there is none.
+    /// `None` if nothing has been recorded yet.
     pub record: Option<Recorded>,
-    /// What is rolled out in stages, or why nobody can tell.
+    /// What is being rolled out, or why that is unknown.
     pub rollout: Result<Vec<View>, String>,
 }
 
@@ -52,16 +52,16 @@ pub struct Recorded {
     pub agents: Vec<AgentFigures>,
     pub alerts: Vec<Alert>,
     pub tickets: Vec<Ticket>,
-    /// Reviews that nobody made in time.
+    /// Overdue reviews.
     pub overdue: Vec<String>,
     pub regrets: Vec<Regretted>,
     pub overridden_rules: Vec<RuleOverrides>,
-    /// Calls that wait for a person's answer.
+    /// Calls waiting for an answer.
     pub pending: usize,
     pub verified: Verified,
     /// The last calls, oldest first.
     pub latest: Vec<Latest>,
-    /// Half of all calls were judged in so many microseconds.
+    /// Median judging time in microseconds.
     pub median_us: Option<u64>,
 }
 
@@ -117,7 +117,7 @@ impl Sums {
         }
     }
 
-    /// Nothing was decided, so there is no rate.
+    /// No decisions, so there is no rate.
     pub fn approval_rate(&self) -> Option<f64> {
         (self.decisions > 0).then(|| self.approved as f64 / self.decisions as f64)
     }
@@ -126,12 +126,12 @@ impl Sums {
 impl Gathered {
     pub fn new(places: Places) -> Result<Gathered> {
         let now_ms = clock::now_ms();
-        // Pi reads every file that there is.
+        // Pi reads all files there are.
         let loaded = load::load(&places, None, "pi");
         let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
         let record = match doorward_ledger::Log::open(&record::directory(&places)) {
             Err(LogError::Missing { .. }) => None,
-            Err(error) => return Err(error).context("the record cannot be opened"),
+            Err(error) => return Err(error).context("can't open the record"),
             Ok(log) => Some(Recorded::new(Room { places: places.clone(), log }, now_ms)?),
         };
         let rollout = match record {
@@ -149,7 +149,7 @@ impl Gathered {
         Agent::ALL.into_iter().filter(|agent| has_mode(agent) || seen.contains(agent)).collect()
     }
 
-    /// So many alerts of a kind stand.
+    /// How many alerts of a kind are open.
     pub fn standing(&self, kind: AlertKind) -> usize {
         let chain = self.record.iter().filter(|record| kind == AlertKind::Chain && !record.verified.report.holds());
         let alerts = self.record.iter().flat_map(|record| &record.alerts);
@@ -188,7 +188,7 @@ fn decisions(since_ms: u64) -> Filter {
     Filter { kind: Some(Kind::Decision), since_ms: Some(since_ms), ..Filter::default() }
 }
 
-/// The last calls on record. One whose body was dropped is still there, without its words.
+/// The last recorded calls. Calls with dropped bodies are listed without their text.
 fn latest(room: &Room, index: &Index) -> Result<Vec<Latest>> {
     let filter = Filter { limit: Some(LATEST), ..decisions(0) };
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The report as one HTML file that asks nobody for anything: style and charts are inside.
+//! The report as one self-contained HTML file, with style and charts inside.
 
 use super::chart;
 use super::document::{Block, Content, Document, Moment, Part, Span, Table, Text, Tile, Tone};
@@ -8,7 +8,7 @@ use doorward_engine::{Clearance, Floor, Reach, Reversibility, Scope, Verdict};
 
 const STYLE: &str = include_str!("style.css");
 
-/// Nothing is loaded and nothing is run, whatever a reader's browser thinks it sees.
+/// Loads nothing and runs nothing, whatever the browser makes of the content.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
@@ -53,7 +53,7 @@ fn put_opening(page: &mut String, number: usize, part: &Part) {
     page.push_str("</section>\n");
 }
 
-/// `about` names what scrolls, for those who cannot see it.
+/// `about` names the scrolling region, for screen readers.
 fn put(page: &mut String, block: &Block, about: &str) {
     match &block.content {
         Content::Paragraph(words) => page.push_str(&format!("<p>{}</p>\n", text(words))),
@@ -202,9 +202,9 @@ fn short(floor: Floor) -> &'static str {
 
 fn put_legend(page: &mut String) {
     page.push_str(
-        "<p><span class=\"word approve\">A</span> AUTO_APPROVE · <span class=\"word confirm\">Cs</span> CONFIRM, a rule or one key clears it · \
-         <span class=\"word confirm\">Cf</span> CONFIRM, one key for this call only · <span class=\"word block\">Bh</span> BLOCK, the target typed clears it · \
-         <span class=\"word block\">Bd</span> BLOCK, typed twice; columns: reversibility, and below it the blast radius</p>\n",
+        "<p><span class=\"word approve\">A</span> AUTO_APPROVE · <span class=\"word confirm\">Cs</span> CONFIRM, cleared by a rule or one key · \
+         <span class=\"word confirm\">Cf</span> CONFIRM, cleared by one key for this call only · <span class=\"word block\">Bh</span> BLOCK, cleared by typing the target · \
+         <span class=\"word block\">Bd</span> BLOCK, typed twice; columns: reversibility, and below it the reach</p>\n",
     );
 }
 
@@ -230,7 +230,7 @@ pub fn class(tone: Tone) -> &'static str {
     }
 }
 
-/// Text that is text wherever it stands: in an element or in a quoted attribute.
+/// Text escaped for both elements and quoted attributes.
 pub fn escaped(words: &str) -> String {
     let shown = visible(words);
     let mut escaped = String::with_capacity(shown.len() + 8);

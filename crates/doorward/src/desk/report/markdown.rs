@@ -61,7 +61,7 @@ fn put_table(page: &mut String, table: &Table) {
     }
     page.push('\n');
     for row in &table.rows {
-        // A bar ends a cell, even inside code.
+        // A `|` ends a cell, even inside code.
         page.push_str(&line(&row.iter().map(|cell| text(cell).replace('|', "\\|")).collect::<Vec<_>>()));
     }
 }
@@ -73,7 +73,7 @@ fn put_matrix(page: &mut String, matrix: &Matrix) {
     }
 }
 
-/// One bar for each place; a chart with several series shows each on a line of its own.
+/// One bar per label; a chart with several series shows each on its own line.
 fn put_chart(page: &mut String, chart: &Chart) {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let top = chart.top.unwrap_or_else(|| chart.largest()).max(f64::MIN_POSITIVE);
@@ -100,7 +100,7 @@ fn text(words: &Text) -> String {
     words.0.iter().map(span).collect()
 }
 
-/// Words without any meaning in Markdown or HTML.
+/// Text with all Markdown and HTML escaped.
 fn plain(words: &str) -> String {
     let mut escaped = String::with_capacity(words.len() + 8);
     for character in one_line(words).chars() {
@@ -118,7 +118,7 @@ fn plain(words: &str) -> String {
     escaped
 }
 
-/// Between more backticks than it holds in a row.
+/// Code between more backticks than it contains in a row.
 fn code(words: &str) -> String {
     let words = one_line(words);
     if words.trim().is_empty() {

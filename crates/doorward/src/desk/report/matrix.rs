@@ -1,4 +1,4 @@
-//! The decision matrix: whole for HTML and CSV, with equal neighbours in one row for Markdown.
+//! The decision matrix: complete for HTML and CSV, with equal neighbors merged for Markdown.
 
 use doorward_engine::{Floor, Operation, Reach, Reversibility, Scope, Verdict, floor};
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub struct Cell {
     pub floor: Floor,
 }
 
-/// The rows of one operation with equal neighbours together.
+/// The rows of one operation, with equal neighbors merged.
 pub struct Collapsed {
     pub operation: Operation,
     pub what: &'static str,
@@ -81,7 +81,7 @@ impl Matrix {
         Matrix { rows }
     }
 
-    /// So many cells have this verdict.
+    /// How many cells have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.floor.verdict == verdict).count()
     }

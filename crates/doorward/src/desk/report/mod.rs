@@ -1,6 +1,6 @@
-//! `doorward report`: the design document of this installation, from the live configuration and record.
+//! `doorward report`: a report on this installation, from the live configuration and record.
 //!
-//! Start at `sections/mod.rs`: what is gathered becomes one document (`document.rs`), which is rendered as Markdown or HTML.
+//! Start at `sections/mod.rs`: the gathered data becomes one document (`document.rs`), rendered as Markdown or HTML.
 
 mod chart;
 mod document;
@@ -25,19 +25,19 @@ use matrix::Matrix;
 
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// How it is written; without it, by the ending of the file
+    /// Output format; default: by the file extension
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Where to, readable by you alone; standard output without it
+    /// Output file, readable only by you; default: standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Print the document as JSON
     #[arg(long, conflicts_with_all = ["format", "out"])]
     pub json: bool,
-    /// Write the whole decision matrix as comma-separated values, `-` for standard output, instead of the report
+    /// Instead of the report, write the whole decision matrix as CSV to this file (`-` for standard output)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "out", "json"])]
     pub matrix_csv: Option<PathBuf>,
-    /// Ask what the agents are for, propose a configuration and write it; only a person may
+    /// Interview you about your agents, propose a configuration and write it (not for agents)
     #[arg(long, conflicts_with_all = ["format", "out", "json", "matrix_csv"])]
     pub new: bool,
 }
@@ -46,7 +46,7 @@ pub struct ReportArguments {
 pub enum Format {
     /// Markdown
     Md,
-    /// One HTML file with everything in it
+    /// A single, self-contained HTML file
     Html,
 }
 
@@ -89,7 +89,7 @@ fn format(arguments: &ReportArguments) -> Format {
 
 fn write(path: Option<&PathBuf>, text: &str) -> Result<()> {
     match path {
-        // Not through `anstream`: what is written is no terminal's business.
+        // Not through `anstream`: the document must not change with the terminal.
         None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
         Some(path) => {
             let path = std::path::absolute(path)?;

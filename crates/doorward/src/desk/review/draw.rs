@@ -1,4 +1,4 @@
-//! Paints the screen of `review`: the list, the selected call with its risk first, and what can be done about it.
+//! Draws the screen of `review`: the list, the selected call with its risk first, and the possible answers.
 
 use doorward_engine::Clearance;
 use ratatui_core::buffer::Buffer;
@@ -15,18 +15,18 @@ use crate::desk::grants::show::{Depth, Tone};
 use crate::machine::visible;
 use crate::memory::grants::{Pending, Stand};
 
-/// Less than this shows nothing that could be judged.
+/// A smaller window shows too little to judge.
 const LEAST: (u16, u16) = (24, 8);
 
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 
-/// Paints everything; says what of the selected call is to be seen.
+/// Draws everything; returns which part of the selected call is visible.
 pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     let too_small = Sight { id: model.selected.clone(), is_too_small: true, ..Sight::default() };
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text = format!("{} wait. make the window larger; q leaves", model.counts().0);
+        let text = format!("{} waiting. Make the window larger; q quits", model.counts().0);
         for (y, line) in (area.y..area.bottom()).zip(show::prose(&text, usize::from(area.width))) {
             put(buffer, area.x, y, area.width, &line, Style::new());
         }
@@ -36,7 +36,7 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     let foot = foot(model, area.width);
     let foot_height = u16::try_from(foot.len()).unwrap_or(1).min(area.height / 2);
     let middle = Rect { y: area.y + 1, height: area.height - 1 - foot_height, ..area };
-    // The last rows are what is typed and the keys: these stay.
+    // The last rows, input and keys, always stay.
     let hidden = foot.len().saturating_sub(usize::from(foot_height));
     for (y, (text, style)) in (middle.bottom()..area.bottom()).zip(foot.iter().skip(hidden)) {
         put(buffer, area.x, y, area.width, text, *style);
@@ -56,13 +56,13 @@ pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     let sight = pane(buffer, detail, model, &lines);
     match model.call() {
         Some(call) if is_call => Sight { id: Some(call.id.clone()), ..sight },
-        // What an offer says is read instead of the call, so no key counts for the call meanwhile.
+        // An offer covers the call, so no key counts for the call meanwhile.
         Some(_) => Sight::default(),
         None => too_small,
     }
 }
 
-/// What is read below the list, and whether it is the selected call itself.
+/// What is shown below the list, and whether it is the selected call itself.
 fn pane_lines(model: &Model, width: u16) -> (Vec<show::Line>, bool) {
     let depth = if model.explains { Depth::Explained } else { Depth::Usual };
     match (model.call(), &model.typing) {
@@ -72,8 +72,8 @@ fn pane_lines(model: &Model, width: u16) -> (Vec<show::Line>, bool) {
     }
 }
 
-/// The list above, the call below: both use the whole width, and the list gets a third of the rows or what a short call
-/// leaves of them.
+/// The list above, the call below: both use the full width, and the list gets a third of the rows, or what a short call
+/// leaves.
 fn split(area: Rect, listed: usize, lines: usize) -> (Rect, Rect) {
     let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let spare = area.height.saturating_sub(rows(lines).saturating_add(1));
@@ -86,9 +86,9 @@ fn split(area: Rect, listed: usize, lines: usize) -> (Rect, Rect) {
 fn title(model: &Model, width: usize) -> String {
     let (living, over) = model.counts();
     let waiting = match living {
-        0 => "nothing waits".to_owned(),
-        1 => "1 call waits".to_owned(),
-        count => format!("{count} calls wait"),
+        0 => "no calls waiting".to_owned(),
+        1 => "1 call waiting".to_owned(),
+        count => format!("{count} calls waiting"),
     };
     let over = if over > 0 { format!(" · {over} refused or answered") } else { String::new() };
     let filter = if model.filter.is_empty() { String::new() } else { format!(" · only `{}`", visible(&model.filter)) };
@@ -99,9 +99,9 @@ fn title(model: &Model, width: usize) -> String {
 
 fn nothing(model: &Model) -> &'static str {
     if model.filter.is_empty() {
-        "nothing waits for an answer; new calls appear here"
+        "no calls are waiting for you; new ones appear here"
     } else {
-        "no call contains that text; Esc lists all again"
+        "no call contains that text; Esc shows all"
     }
 }
 
@@ -117,7 +117,7 @@ fn listed(model: &Model, width: u16) -> Vec<Listed> {
     let mut above = None;
     for row in &model.rows {
         let heading = row.stand.heading();
-        // What waits needs no heading: the seconds say it.
+        // Waiting calls need no heading: the seconds say it.
         let is_headed = !matches!(row.stand, Stand::Waits(_));
         if above.replace(heading) != Some(heading) && is_headed {
             lines.push(Listed { text: show::cut(heading, usize::from(width)), style: FAINT, is_chosen: false });
@@ -137,7 +137,7 @@ fn calls(buffer: &mut Buffer, area: Rect, lines: &[Listed]) {
     let chosen = lines.iter().position(|line| line.is_chosen).unwrap_or_default();
     let first = chosen.saturating_sub(usize::from(area.height).saturating_sub(1));
     for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(first)) {
-        // The bar of the chosen one goes through to the edge.
+        // The highlight of the selected call reaches the edge.
         let gap = usize::from(area.width).saturating_sub(line.text.width());
         let text = if line.is_chosen { format!("{}{}", line.text, " ".repeat(gap)) } else { line.text.clone() };
         put(buffer, area.x, y, area.width, &text, line.style);
@@ -146,7 +146,7 @@ fn calls(buffer: &mut Buffer, area: Rect, lines: &[Listed]) {
 
 fn pane(buffer: &mut Buffer, area: Rect, model: &Model, lines: &[show::Line]) -> Sight {
     let is_cut = lines.len() > usize::from(area.height);
-    // The last row says that there is more.
+    // The last row says there is more.
     let height = usize::from(area.height).saturating_sub(usize::from(is_cut));
     let scroll = model.scroll.min(lines.len().saturating_sub(height));
     for (y, show::Line { tone, text }) in (area.y..).zip(lines.iter().skip(scroll).take(height)) {
@@ -190,7 +190,7 @@ fn help(buffer: &mut Buffer, area: Rect) {
     }
 }
 
-/// What was said last, what it takes, and the keys.
+/// The last message, what an approval takes, and the keys.
 fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
     let width = usize::from(width);
     let mut rows: Vec<(String, Style)> = Vec::new();
@@ -202,7 +202,7 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
     }
     if let Some(typing) = &model.typing {
         add(&wanted(model, typing), STRONG);
-        // What was typed is shown as it is, spaces included.
+        // Typed text is shown verbatim, spaces included.
         let typed = show::wrapped(&format!("> {}▏", typing.text), width.saturating_sub(1));
         rows.extend(typed.into_iter().map(|line| (line, Style::new())));
         return rows;
@@ -220,37 +220,34 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
     rows
 }
 
-/// What is to be typed.
+/// The prompt for typing.
 fn wanted(model: &Model, typing: &Typing) -> String {
     let target = model.call().map(to_type).unwrap_or_default();
     match &typing.of {
         Line::Target { .. } => {
-            format!("a key is not enough. type `{target}` and Enter to let it run once; Esc leaves")
+            format!("one key is not enough. Type `{target}` and Enter to let it run once; Esc cancels")
         }
-        Line::Why { .. } => "why? the record keeps it; Enter approves, Esc leaves".to_owned(),
+        Line::Why { .. } => "Why? (kept in the record) Enter approves, Esc cancels".to_owned(),
         Line::Offered(Offer { wish: Wish::Trust, word, .. }) => {
-            format!("type `{word}` and Enter to trust this project; Esc leaves")
+            format!("type `{word}` and Enter to trust this project; Esc cancels")
         }
         Line::Offered(Offer { wish: Wish::Always, word, .. }) => {
-            format!("type `{word}` and Enter to allow it for good; Esc leaves")
+            format!("type `{word}` and Enter to always allow it; Esc cancels")
         }
-        Line::Filter => "list only calls that contain; Enter keeps, Esc lists all".to_owned(),
+        Line::Filter => "show only calls that contain this; Enter keeps, Esc shows all".to_owned(),
     }
 }
 
-/// What it takes, and why a key is not enough where it is not.
+/// What an approval takes, and why a key is not enough if it is not.
 fn way(model: &Model, call: &Pending, stand: Stand) -> String {
     match (call.needs(), model.countdown(call), stand) {
-        (Clearance::Dual, Some(left), _) => format!("one of two steps is made; the second can be made in {left} s"),
+        (Clearance::Dual, Some(left), _) => format!("one of two steps done; you can do the second in {left} s"),
         (Clearance::Dual, None, _) if call.first_step_ms.is_some() => {
-            format!("one of two steps is made: now type `{}` again", to_type(call))
+            format!("one of two steps done: now type `{}` again", to_type(call))
         }
-        (_, _, Stand::Approved) => "approved: it runs once when the agent repeats it; n takes the yes back".to_owned(),
+        (_, _, Stand::Approved) => "approved: it runs once when the agent retries; n withdraws the approval".to_owned(),
         (Clearance::Soft | Clearance::Firm, _, Stand::Prompt) => {
-            format!(
-                "{} asks in its own prompt; a yes here counts when the agent repeats the call",
-                visible(&call.agent)
-            )
+            format!("{} asks in its own prompt; an approval here counts when the agent retries", visible(&call.agent))
         }
         (Clearance::Soft | Clearance::Firm | Clearance::Hard | Clearance::Dual, _, _) => show::way(call),
     }
@@ -330,8 +327,11 @@ mod tests {
         for (width, height) in [(40, 18), (80, 24), (140, 40)] {
             let (text, _) = painted_at(width, height, &model(2, Clearance::Dual));
             let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` at {width}:\n{text}"));
-            assert!(place("CONFIRM: cleared by") < place("  it deletes"), "{text}");
-            assert!(place("2 calls wait") < place("bcdfg0") && place("a key is not") > place("  it deletes"), "{text}");
+            assert!(place("CONFIRM: needs") < place("  it deletes"), "{text}");
+            assert!(
+                place("2 calls waiting") < place("bcdfg0") && place("one key is not") > place("  it deletes"),
+                "{text}"
+            );
         }
     }
 

@@ -3,14 +3,14 @@
 /// A key and what it does.
 pub const KEYS: &[(&str, &str)] = &[
     ("y", "approve this call once; where the list says `typed` or `twice`, you type its target"),
-    ("n", "refuse it, and every repeat that is folded into its line"),
+    ("n", "refuse it, and every repeat folded into its line"),
     ("t", "trust this project: shows harmful recipes, then you type its name"),
     ("a", "always allow exactly this call: shows the rule and its effect, then you type `always`"),
     ("e", "explain: scope and reach of each effect, session, decision, pattern"),
-    ("/", "list only calls that contain a text; Esc lists all again"),
+    ("/", "show only calls that contain a text; Esc shows all"),
     ("↑ ↓, k j", "choose a call"),
-    ("space, b", "one screen of the call down, up"),
-    ("g, G", "to its start, to its end"),
+    ("space, b", "scroll the call down, up by one screen"),
+    ("g, G", "jump to its start, to its end"),
     ("?", "this help"),
     ("q, Ctrl-C", "leave"),
 ];

@@ -1,4 +1,4 @@
-//! `doorward review`: the calls that wait, live on the terminal, answered one by one.
+//! `doorward review`: the waiting calls, live on the terminal, answered one by one.
 //!
 //! `model.rs` decides what a key means and knows no terminal; `draw.rs` paints; this file joins them. Answers go through the
 //! same functions as `doorward approve` and `doorward refuse`.
@@ -27,22 +27,22 @@ use crate::memory::grants::{self, Row};
 use model::{Deed, Model};
 use terminal::{Input, Screen};
 
-/// So often the list is looked at anew while no key is pressed.
+/// How often the list refreshes while no key is pressed.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// So often grants that nobody used are taken away.
+/// How often unused grants are cleaned up.
 const SWEEP: Duration = Duration::from_secs(10);
 
-/// Shows what waits and takes answers, until the person leaves.
+/// Shows the waiting calls and takes answers until the user quits.
 pub fn run() -> Result<ExitCode> {
     person::required()?;
     if !std::io::stdout().is_terminal() {
-        bail!("`doorward review` wants a terminal; `doorward pending` lists what waits");
+        bail!("`doorward review` needs a terminal; `doorward pending` lists the waiting calls");
     }
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    // What is wrong with the desk is said before the screen is taken.
+    // Report problems with the store before taking over the screen.
     let _desk = Desk::of(&places)?;
-    // Without the lock, calls are refused at once instead of waiting for this screen; they can be answered all the same.
+    // Without the lock, calls are refused at once instead of waiting for this screen; you can still answer them here.
     let _presence = presence::announce(&places);
     let mut screen = Screen::open()?;
     let outcome = watch(&mut screen, &places);
@@ -69,7 +69,7 @@ fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
         match deed {
             Some(Deed::Leave) => return Ok(()),
             Some(Deed::Prepare { id, wish }) => {
-                model.told("looking at what that would mean …".to_owned());
+                model.told("checking what that would change …".to_owned());
                 let _sight = screen.draw(&model)?;
                 match offer::prepare(places, &id, wish) {
                     Ok(offer) => model.offered(offer),
@@ -83,13 +83,13 @@ fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
     }
 }
 
-/// What waits, and what was answered and has not run yet.
+/// The waiting calls, and the approved ones that have not run yet.
 fn listed(places: &Places) -> Result<Vec<Row>> {
     let desk = Desk::of(places)?;
     Ok(grants::queue(desk.open().into_iter().chain(desk.approved()).collect(), desk.now_ms))
 }
 
-/// Does what the person decided; yields what to say about it.
+/// Carries out the user's decision; returns the message to show.
 fn perform(deed: &Deed, places: &Places) -> String {
     let outcome = match deed {
         Deed::Approve { id, typed, why } => approve(places, id, typed.as_deref(), why.clone()),
@@ -103,9 +103,9 @@ fn perform(deed: &Deed, places: &Places) -> String {
 fn approve(places: &Places, id: &str, typed: Option<&str>, why: Option<String>) -> Result<String> {
     let yes = typed.map_or(Yes::Key, Yes::Typed);
     match answer::approve(&Desk::of(places)?, &mut Ledger::of(places), id, yes, why)? {
-        Step::Granted => Ok(format!("approved `{id}`: the agent can make the same call once within ten minutes")),
+        Step::Granted => Ok(format!("approved `{id}`: the same call can run once within the next ten minutes")),
         Step::FirstOfTwo(wait_ms) => Ok(format!(
-            "the first of two steps for `{id}` is made, nothing runs yet: think it over, then type it again in {} s",
+            "that was the first of two steps for `{id}`; nothing runs yet. Think it over, then type it again in {} s",
             wait_ms.div_ceil(1000)
         )),
     }
@@ -120,7 +120,7 @@ fn refuse(places: &Places, ids: &[String]) -> Result<String> {
     Ok(format!("refused `{}`{times}", ids.first().map_or("", String::as_str)))
 }
 
-/// Milliseconds since the start, by a clock that nobody sets.
+/// Milliseconds since the start, by a monotonic clock.
 fn clock(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

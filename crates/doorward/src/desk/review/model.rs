@@ -9,16 +9,16 @@ use super::offer::{Offer, Wish};
 use crate::desk::grants::answer::{APART_MS, to_type};
 use crate::memory::grants::{Pending, Row};
 
-/// So long a call must be on the screen before a key counts for it.
+/// How long a call must be on screen before a key counts for it.
 pub const SHOWN_MS: u64 = 300;
 
-/// And so long if it came under the cursor by itself.
+/// The same for a call that moved under the cursor by itself.
 pub const CAME_MS: u64 = 1500;
 
-/// A person who has not pressed a key for so long is shown the call that waits.
+/// After this long without a key, the selection moves to a waiting call.
 const IDLE_MS: u64 = 5000;
 
-/// A key, as far as it means something here.
+/// A key with a meaning here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Character(char),
@@ -34,7 +34,7 @@ pub enum Key {
     Leave,
 }
 
-/// What the person decided.
+/// What the user decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
     Approve {
@@ -46,7 +46,7 @@ pub enum Deed {
     Refuse {
         ids: Vec<String>,
     },
-    /// Find out what it takes; nothing is changed yet.
+    /// Find out what it would take; nothing is changed yet.
     Prepare {
         id: String,
         wish: Wish,
@@ -55,7 +55,7 @@ pub enum Deed {
     Leave,
 }
 
-/// What of the selected call was to be seen when the screen was painted.
+/// Which part of the selected call was visible on the last draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sight {
     pub id: Option<String>,
@@ -81,7 +81,7 @@ pub enum Line {
     Target { id: String },
     /// The target has been typed already; this is the reason.
     Why { id: String, target: String },
-    /// The word that makes an offer count.
+    /// The word that accepts an offer.
     Offered(Offer),
     /// Which calls are listed.
     Filter,
@@ -104,11 +104,11 @@ pub struct Model {
     pub helps: bool,
     pub now_ms: u64,
     pub(super) sight: Sight,
-    /// Since when the selected call is on the screen as it is.
+    /// Since when the selected call has been on screen as it is.
     shown_ms: Option<u64>,
     /// It was scrolled to its end.
     read_to_end: bool,
-    /// It came under the cursor without a key.
+    /// It moved under the cursor without a key.
     came: bool,
     touched_ms: u64,
 }
@@ -123,14 +123,14 @@ impl Model {
         self.row().map(|row| &row.pending)
     }
 
-    /// How many agents wait, and how many calls are over.
+    /// How many agents are waiting, and how many calls are over.
     pub fn counts(&self) -> (usize, usize) {
         let living = self.all.iter().filter(|row| row.stand.is_living()).count();
         (living, self.all.len() - living)
     }
 
-    /// The calls as they are now. The selection stays with its call, wherever that moves; only where nobody has pressed a
-    /// key for a while does it go from a call that is over to one that waits.
+    /// Updates the calls. The selection follows its call wherever it moves; only after a while without a key does it move from
+    /// a call that is over to one that is waiting.
     pub fn take(&mut self, rows: Vec<Row>, now_ms: u64) {
         self.now_ms = now_ms;
         self.all = rows;
@@ -139,12 +139,12 @@ impl Model {
         let about = self.typing.as_ref().and_then(Typing::about);
         if about.is_some_and(is_gone) {
             self.typing = None;
-            self.message = "that call does not wait any more: nothing was approved".to_owned();
+            self.message = "that call is no longer waiting; not approved".to_owned();
         }
         self.turn_to_the_living();
     }
 
-    /// Lists what the filter lets through; whatever is selected stays so if it is there.
+    /// Applies the filter; the selected call stays selected if it is still listed.
     fn list(&mut self) {
         let before = self.call().map(face);
         let place = self.place();
@@ -193,15 +193,15 @@ impl Model {
         self.message = message;
     }
 
-    /// What was asked for can be had for a word.
+    /// The offer is ready and needs a typed word.
     pub fn offered(&mut self, offer: Offer) {
         (self.scroll, self.message) = (0, String::new());
         self.typing = Some(Typing { text: String::new(), of: Line::Offered(offer) });
     }
 
-    /// Pasted text is nobody's decision.
+    /// Pasted text is not a decision.
     pub fn pasted(&mut self) -> Option<Deed> {
-        self.message = "pasted text does not count: type it".to_owned();
+        self.message = "pasted text does not count; type it".to_owned();
         None
     }
 
@@ -238,7 +238,7 @@ impl Model {
         None
     }
 
-    /// How long until the second of two steps can be made, if the first was made.
+    /// How long until the second of two steps is possible, if the first was done.
     pub fn countdown(&self, call: &Pending) -> Option<u64> {
         let passed = self.now_ms.checked_sub(call.first_step_ms?)?;
         APART_MS.checked_sub(passed).filter(|left| *left > 0).map(|left| left.div_ceil(1000))
@@ -247,14 +247,14 @@ impl Model {
     /// Why no key counts for the selected call yet.
     fn too_soon(&self, clock_ms: u64) -> Option<String> {
         if self.sight.is_too_small {
-            return Some("the window is too small to show the call: make it larger".to_owned());
+            return Some("the window is too small to show the call; make it larger".to_owned());
         }
         let wanted = if self.came { CAME_MS } else { SHOWN_MS };
         let is_shown = self.shown_ms.is_some_and(|since| clock_ms.saturating_sub(since) >= wanted);
-        (!is_shown).then(|| "that key came too soon to be meant for this call: look at it and press again".to_owned())
+        (!is_shown).then(|| "that key came too soon to be meant for this call; look at it and press again".to_owned())
     }
 
-    /// The call that a key is about; says why if it is not about any yet.
+    /// The call that a key applies to, or why it applies to none yet.
     fn meant(&mut self, clock_ms: u64) -> Option<Row> {
         let row = self.row()?.clone();
         match self.too_soon(clock_ms) {
@@ -269,7 +269,7 @@ impl Model {
     fn yes(&mut self, clock_ms: u64) -> Option<Deed> {
         let call = self.meant(clock_ms)?.pending;
         if !self.read_to_end {
-            self.message = "there is more of this call below: read it to its end (space) before you approve".to_owned();
+            self.message = "this call continues below; read it to its end (space) before you approve".to_owned();
             return None;
         }
         match (call.needs(), self.countdown(&call)) {
@@ -277,7 +277,7 @@ impl Model {
                 return Some(Deed::Approve { id: call.id, typed: None, why: None });
             }
             (Clearance::Dual, Some(left)) => {
-                self.message = format!("the second step can be made in {left} s");
+                self.message = format!("you can do the second step in {left} s");
             }
             (Clearance::Hard | Clearance::Dual, _) => {
                 self.typing = Some(Typing { text: String::new(), of: Line::Target { id: call.id } });
@@ -296,7 +296,7 @@ impl Model {
 
     fn explain(&mut self) {
         self.explains = !self.explains;
-        // The call is another number of lines long now, and has to be read to its end again.
+        // The call now has a different length and must be read to its end again.
         self.unread();
     }
 
@@ -324,11 +324,11 @@ impl Model {
         match line {
             Line::Filter => self.filtered(String::new()),
             Line::Offered(_) => self.message = "nothing was changed".to_owned(),
-            Line::Target { .. } | Line::Why { .. } => self.message = "nothing was approved".to_owned(),
+            Line::Target { .. } | Line::Why { .. } => self.message = "not approved".to_owned(),
         }
     }
 
-    /// A line was typed: for an override the target first, then, where the step is the last one, the reason.
+    /// A line was typed: for an override first the target, then, if it is the last step, the reason.
     fn entered(&mut self, typing: Typing) -> Option<Deed> {
         let Typing { text, of } = typing;
         match of {
@@ -338,12 +338,12 @@ impl Model {
             }
             Line::Offered(offer) if text.trim() == offer.word => Some(Deed::Accept(offer)),
             Line::Offered(offer) => {
-                self.message = format!("that is not `{}`: nothing was changed", offer.word);
+                self.message = format!("that is not `{}`; nothing was changed", offer.word);
                 None
             }
             Line::Target { id } => self.target_entered(id, text),
             Line::Why { .. } if text.trim().is_empty() => {
-                self.message = "an override like this needs a reason: nothing was approved".to_owned();
+                self.message = "this kind of override needs a reason; not approved".to_owned();
                 None
             }
             Line::Why { id, target } => Some(Deed::Approve { id, typed: Some(target), why: Some(text) }),
@@ -353,7 +353,7 @@ impl Model {
     fn target_entered(&mut self, id: String, text: String) -> Option<Deed> {
         let call = self.all.iter().map(|row| &row.pending).find(|call| call.id == id)?;
         if text.trim() != to_type(call) {
-            self.message = format!("that is not `{}`: nothing was approved", to_type(call));
+            self.message = format!("that is not `{}`; not approved", to_type(call));
             return None;
         }
         let is_first_of_two = call.needs() == Clearance::Dual && call.first_step_ms.is_none();
@@ -392,13 +392,13 @@ impl Typing {
     fn about(&self) -> Option<&String> {
         match &self.of {
             Line::Target { id } | Line::Why { id, .. } => Some(id),
-            // A project stays what it is, whatever becomes of the call.
+            // The project stays the same, whatever happens to the call.
             Line::Offered(_) | Line::Filter => None,
         }
     }
 }
 
-/// What a person goes by: if any of it changes, the call has to be looked at again.
+/// What the decision is based on: if any of it changes, the call has to be read again.
 fn face(call: &Pending) -> (String, String, Option<Clearance>, Vec<String>) {
     (call.id.clone(), call.call.clone(), call.needs, call.reasons.clone())
 }

@@ -96,7 +96,7 @@ fn a_hard_override_wants_the_target_and_a_reason() {
     let open = |model: &mut Model| assert_eq!(model.press(Key::Character('y'), SHOWN_MS), None);
     open(&mut model);
     assert_eq!(typed(&mut model, "y"), None);
-    assert!(model.typing.is_none() && model.message.contains("nothing was approved"));
+    assert!(model.typing.is_none() && model.message.contains("not approved"));
     open(&mut model);
     assert_eq!(typed(&mut model, "t"), None);
     assert_eq!(typed(&mut model, " "), None);
@@ -134,7 +134,7 @@ fn what_is_answered_elsewhere_ends_the_typing() {
     let mut model = showing(vec![call("a", Clearance::Hard), call("b", Clearance::Hard)]);
     assert_eq!(model.press(Key::Character('y'), SHOWN_MS), None);
     model.take(rows(vec![call("b", Clearance::Hard)]), 0);
-    assert!(model.typing.is_none() && model.message.contains("does not wait any more"));
+    assert!(model.typing.is_none() && model.message.contains("is no longer waiting"));
 }
 
 fn waiting(id: &str) -> Pending {

@@ -1,4 +1,4 @@
-//! What goes beyond one call: to trust its project, or to allow calls like it for good. Shown first, and made only for a word.
+//! Answers that go beyond one call: trusting its project, or always allowing it. Shown first, and done only after a typed word.
 
 use anyhow::{Context, Result, bail};
 use doorward_engine::Clearance;
@@ -17,7 +17,7 @@ use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 
-/// So far back a rule is tried.
+/// How far back a rule is tested.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// What a key asks for.
@@ -29,11 +29,11 @@ pub enum Wish {
     Always,
 }
 
-/// What can be had, and for which word.
+/// What is offered, and which word accepts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub wish: Wish,
-    /// The call that it began with.
+    /// The call it started from.
     pub id: String,
     /// The root of the project, or the rule.
     what: String,
@@ -44,13 +44,13 @@ pub struct Offer {
 
 #[cfg(test)]
 impl Offer {
-    /// One about nothing in particular.
+    /// A placeholder for tests.
     pub fn example(wish: Wish, word: &str) -> Offer {
         Offer { wish, id: "a".into(), what: "/p".into(), lines: vec!["it would".into()], word: word.into() }
     }
 }
 
-/// Finds out what a wish takes.
+/// Finds out what a wish would take.
 pub fn prepare(places: &Places, id: &str, wish: Wish) -> Result<Offer> {
     let call = answer::answerable(&Desk::of(places)?, id)?;
     match wish {
@@ -59,21 +59,21 @@ pub fn prepare(places: &Places, id: &str, wish: Wish) -> Result<Offer> {
     }
 }
 
-/// Makes it count; yields what to say about it.
+/// Carries it out; returns the message to show.
 pub fn accept(places: &Places, offer: &Offer) -> Result<String> {
     match offer.wish {
         Wish::Trust => {
             ProjectOffer::of(&offer.what, places)?.accept(places)?;
-            Ok(format!("`{}` is trusted from the next call on; y lets this call run", offer.what))
+            Ok(format!("`{}` is trusted from the next call on; press y to let this call run", offer.what))
         }
         Wish::Always => allow(places, offer),
     }
 }
 
 fn trust(places: &Places, call: &Pending) -> Result<Offer> {
-    let Some(root) = &call.project else { bail!("this call is not made in a project") };
+    let Some(root) = &call.project else { bail!("this call is not in a project") };
     if load::load(places, Some(root), &call.agent).config.trusts(root) {
-        bail!("`{root}` is trusted already");
+        bail!("`{root}` is already trusted");
     }
     let offered = ProjectOffer::of(root, places)?;
     let mut lines = vec![format!("trust {root}"), offered.what()];
@@ -88,25 +88,25 @@ fn trust(places: &Places, call: &Pending) -> Result<Offer> {
 
 fn always(places: &Places, call: &Pending) -> Result<Offer> {
     if call.needs() > Clearance::Soft {
-        bail!("no rule may allow this for good: it needs your yes each time");
+        bail!("no rule may always allow this: it needs your approval each time");
     }
     let Some(rule) = narrow::rule(call) else {
-        bail!("no rule says exactly this call, so it cannot be allowed for good; `t` trusts its project")
+        bail!("no rule matches exactly this call, so it can't always be allowed; `t` trusts its project")
     };
     let replayed = effect(places, &rule)?;
     let Replayed { all, worth, .. } = &replayed;
     if all.laxer == 0 {
-        bail!("an allow rule would not stop this question: something else than a rule may clear asks as well");
+        bail!("an allow rule would not stop this question, because something that no rule can clear asks too");
     }
     let lines = vec![
-        "allow exactly this call, in every project, without asking:".to_owned(),
+        "always allow exactly this call, in every project:".to_owned(),
         format!("  {rule}"),
         format!(
-            "Of {} decisions in 30 days it would have let {} run without a question: {} that you let run, {} that you refused or \
+            "Of {} decisions in 30 days, {} would have run without a question: {} that you approved, {} that you refused or \
              regretted.",
             all.judged, all.laxer, worth.friction_avoided, worth.regret_added
         ),
-        "It counts from the next session on, or after `doorward reload`; this call is approved at once.".to_owned(),
+        "It applies from the next session on, or after `doorward reload`; this call is approved now.".to_owned(),
     ];
     Ok(Offer { wish: Wish::Always, id: call.id.clone(), what: rule, lines, word: "always".to_owned() })
 }
@@ -122,7 +122,7 @@ fn effect(places: &Places, rule: &str) -> Result<Replayed> {
     replay::replay(&room.log, clock::now_ms().saturating_sub(MONTH_MS), &policies, |_| {})
 }
 
-/// The yes to this call comes first: it was given under the rules as they are.
+/// Approves this call first: the approval was given under the current rules.
 fn allow(places: &Places, offer: &Offer) -> Result<String> {
     let mut ledger = Ledger::of(places);
     let _step = answer::approve(&Desk::of(places)?, &mut ledger, &offer.id, Yes::Key, None)?;

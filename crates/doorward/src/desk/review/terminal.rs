@@ -1,4 +1,4 @@
-//! The terminal itself: taken on the way in, given back on every way out.
+//! The terminal itself: taken over at the start, restored on every exit.
 
 use std::io::{Stdout, stdout};
 use std::time::Duration;
@@ -17,16 +17,16 @@ use ratatui_crossterm::crossterm::terminal::{
 use super::draw;
 use super::model::{Key, Model, Sight};
 
-/// What came from the person.
+/// User input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     Key(Key),
-    /// A text arrived at once: nobody typed it.
+    /// Text that arrived all at once, so it was pasted.
     Pasted,
     Resized,
 }
 
-/// The terminal while it is ours.
+/// The terminal while doorward controls it.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
@@ -38,17 +38,17 @@ impl Screen {
             give_back();
             given_back(panic);
         }));
-        enable_raw_mode().context("the terminal cannot be used")?;
-        // A paste comes as one event and never as keys.
+        enable_raw_mode().context("can't use the terminal")?;
+        // A paste arrives as one event, never as keys.
         let taken = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste);
         let terminal = taken.and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
         if terminal.is_err() {
             give_back();
         }
-        Ok(Screen { terminal: terminal.context("the terminal cannot be used")? })
+        Ok(Screen { terminal: terminal.context("can't use the terminal")? })
     }
 
-    /// Paints; yields what of the selected call was to be seen.
+    /// Draws; returns which part of the selected call was visible.
     pub fn draw(&mut self, model: &Model) -> Result<Sight> {
         let mut sight = Sight::default();
         self.terminal.draw(|frame| {
@@ -58,7 +58,7 @@ impl Screen {
         Ok(sight)
     }
 
-    /// Throws away what was typed ahead: it was meant for the screen before.
+    /// Discards typed-ahead input: it was meant for the previous screen.
     pub fn forget_typed(&mut self) -> Result<()> {
         while event::poll(Duration::ZERO)? {
             let _ahead = event::read()?;
@@ -66,7 +66,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits for the person, but not for longer than so.
+    /// Waits for input, up to a limit.
     pub fn wait(&mut self, pause: Duration) -> Result<Option<Input>> {
         if !event::poll(pause)? {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Drop for Screen {
     }
 }
 
-/// Nobody is left to tell if this fails.
+/// If this fails, there is no one left to tell.
 fn give_back() {
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen);
     let _ = disable_raw_mode();

@@ -30,9 +30,9 @@ pub struct Score {
     pub model: String,
     pub asked: u32,
     pub right: u32,
-    /// Let run what the label does not approve: the worst that can happen.
+    /// Approved what the label does not approve: the worst case.
     pub wrongly_allowed: u32,
-    /// Put to a person what the label approves.
+    /// Asked about what the label approves.
     pub wrongly_declined: u32,
     pub unavailable: u32,
     pub p50_ms: u64,
@@ -41,7 +41,7 @@ pub struct Score {
     pub tokens_written: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// The calls that it let run wrongly.
+    /// The calls it wrongly approved.
     pub allowed: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct Score {
 #[derive(Debug, Serialize)]
 pub struct Found {
     pub rows: u32,
-    /// Settled without a model, or not to be settled by one.
+    /// Decided without a model, or not decidable by one.
     pub not_asked: u32,
     pub scores: Vec<Score>,
 }
@@ -68,11 +68,11 @@ struct Row {
 
 /// Asks each model about each call.
 pub fn bench(file: &Path, models: &[String], reviewer: &Reviewer, places: &Places) -> Result<Found> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("`{}` cannot be read", file.display()))?;
+    let text = std::fs::read_to_string(file).with_context(|| format!("can't read `{}`", file.display()))?;
     let configured: Vec<String> = reviewer.model.iter().chain(&reviewer.models).cloned().collect();
     let models = if models.is_empty() { &configured } else { models };
     if models.is_empty() {
-        bail!("no model is configured, and none is named with `--model`");
+        bail!("no model is configured; name one with `--model`");
     }
     let (mut rows, mut count) = (Vec::new(), 0);
     for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {

@@ -1,4 +1,4 @@
-//! `doorward model use`: a person chooses the reviewer, and the configuration as it then is counts.
+//! `doorward model use`: the user chooses the reviewer and thereby accepts the current configuration.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -27,30 +27,30 @@ pub fn choose(out: &mut dyn Write, model: &str, places: &Places) -> Result<ExitC
         Some(before) => files::replace(&path, before),
         None => files::remove(&path),
     };
-    // Pi reads every file that there is.
+    // Pi reads all files there are.
     let loaded = load::load(places, None, "pi");
     for sentence in loaded.unaccepted_sentences().iter().chain(&loaded.problems) {
         writeln!(out, "{}", visible(sentence))?;
     }
     let question = match model {
-        NONE => "ask no reviewer any more, and let the configuration as it is now count?".to_owned(),
-        _ => format!("let `{model}` clear soft questions, and the configuration as it is now count?"),
+        NONE => "Stop using a reviewer, and accept the configuration as it is now?".to_owned(),
+        _ => format!("Let `{model}` clear soft questions, and accept the configuration as it is now?"),
     };
     if !loaded.problems.is_empty() || !person::agrees(&question)? {
         taken_back()?;
         bail!("nothing was changed");
     }
     approved_config::accept(places, &loaded, &mut Ledger::of(places))?;
-    crate::policy::session_policy::forget(places).context("what sessions began with cannot be forgotten")?;
-    writeln!(out, "done; it counts from the next call on, and `doorward model test` tries it")?;
+    crate::policy::session_policy::forget(places).context("can't reset the policy of running sessions")?;
+    writeln!(out, "Done. It applies from the next call on; try it with `doorward model test`.")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The configuration with the model, everything else as it was.
+/// The configuration with the model, everything else unchanged.
 fn changed(text: &str, model: &str) -> Result<String> {
     let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
     let reviewer = document.as_table_mut().entry("reviewer").or_insert_with(|| Item::Table(Table::new()));
-    let table = reviewer.as_table_mut().context("`reviewer` is not a table of its own in the configuration")?;
+    let table = reviewer.as_table_mut().context("`reviewer` is not a separate table in the configuration")?;
     if model == NONE {
         table.remove("model");
     } else {

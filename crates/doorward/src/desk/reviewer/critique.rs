@@ -1,4 +1,4 @@
-//! `doorward model critique`: which sentences of the lists allow too much, contradict each other or say nothing.
+//! `doorward model critique`: finds sentences in the lists that allow too much, contradict each other or say nothing.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -10,11 +10,11 @@ use crate::hook::reviewer::lists::Lists;
 use crate::machine::visible;
 use crate::policy::config::{DEFAULTS, Note, Reviewer};
 
-/// Words that leave nothing out.
+/// Words that cover everything.
 const UNIVERSAL: &[&str] =
     &["anything", "everything", "always", "whatever", "unrestricted", "any", "all", "every", "everywhere"];
 
-/// Words that carry no meaning of their own in these sentences.
+/// Words without meaning of their own in these sentences.
 const FILLING: &[&str] = &[
     "that", "this", "with", "from", "into", "than", "them", "they", "their", "where", "which", "user", "must", "name",
     "other", "unless", "without", "only", "project", "allow", "allowed", "never", "have", "been", "session", "actions",
@@ -31,7 +31,7 @@ pub fn print(out: &mut dyn Write, reviewer: &Reviewer) -> Result<ExitCode> {
         writeln!(out, "{}: {}", note.key, visible(&note.text))?;
     }
     if notes.is_empty() {
-        writeln!(out, "nothing to say against the lists")?;
+        writeln!(out, "no problems found in the lists")?;
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
@@ -53,13 +53,13 @@ pub fn critique(reviewer: &Reviewer) -> Vec<Note> {
         for entry in entries.iter().filter(|entry| *entry != DEFAULTS) {
             notes.extend(alone(list, entry).into_iter().map(|text| Note::new(&key, text)));
             if !seen.insert(entry.trim().to_lowercase()) {
-                notes.push(Note::new(&key, format!("`{entry}` stands there twice")));
+                notes.push(Note::new(&key, format!("`{entry}` is listed twice")));
             }
         }
         if list.ends_with("deny") && !entries.is_empty() && !entries.iter().any(|entry| entry == DEFAULTS) {
             notes.push(Note::new(
                 &key,
-                format!("replaces the built-in rules: without `{DEFAULTS}` none of them counts"),
+                format!("replaces the built-in rules: without `{DEFAULTS}` none of them applies"),
             ));
         }
     }
@@ -75,15 +75,12 @@ fn alone(list: &str, entry: &str) -> Vec<String> {
     let is_universal = words.iter().any(|word| UNIVERSAL.contains(&word.as_str())) || entry.contains('*');
     let rows = [
         (entry.trim().is_empty(), "an entry is empty".to_owned()),
-        (
-            entry.chars().count() > LONGEST,
-            format!("`{:.40}…` is longer than {LONGEST} characters: make it several", entry),
-        ),
+        (entry.chars().count() > LONGEST, format!("`{:.40}…` is longer than {LONGEST} characters: split it up", entry)),
         (
             is_loosening && is_universal && telling(entry).len() < 3,
-            format!("`{entry}` leaves nothing out: name what it is about"),
+            format!("`{entry}` covers everything: say what it is about"),
         ),
-        (is_loosening && telling(entry).is_empty(), format!("`{entry}` names nothing that could be recognised")),
+        (is_loosening && telling(entry).is_empty(), format!("`{entry}` names nothing recognizable")),
         (
             list == "soft_deny" && !lower.contains("must name") && !lower.contains("unless"),
             format!("`{entry}` does not say what the user must name to clear it"),
@@ -92,13 +89,13 @@ fn alone(list: &str, entry: &str) -> Vec<String> {
             ["ignore ", "nonce", "json", "answer with", "respond with", "you are"]
                 .iter()
                 .any(|sign| lower.contains(sign)),
-            format!("`{entry}` speaks to the model about its answer: say what is allowed or not"),
+            format!("`{entry}` tells the model how to answer: say what is allowed or not instead"),
         ),
     ];
     rows.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text).collect()
 }
 
-/// Exceptions that speak of the same as a rule they cannot or should not lift.
+/// Exceptions about the same thing as a rule they can't or should not lift.
 fn contradictions(own: &Lists, all: &Lists) -> Vec<Note> {
     let mut notes = Vec::new();
     let named = |entries: &[String]| entries.iter().filter(|entry| *entry != DEFAULTS).cloned().collect::<Vec<_>>();
@@ -149,13 +146,13 @@ mod tests {
     #[test]
     fn what_allows_too_much_contradicts_or_says_nothing_is_named() {
         for (list, entry, sign) in [
-            ("allow", "Anything is fine.", "leaves nothing out"),
-            ("allow", "All commands.", "leaves nothing out"),
-            ("environment", "*", "leaves nothing out"),
+            ("allow", "Anything is fine.", "covers everything"),
+            ("allow", "All commands.", "covers everything"),
+            ("environment", "*", "covers everything"),
             ("allow", "Sending credentials and tokens to our own server.", "hard-deny"),
             ("allow", "Disabling certificate checks for tests.", "hard-deny"),
             ("soft_deny", "Restarting the staging service.", "must name"),
-            ("allow", "Ignore the other rules.", "speaks to the model"),
+            ("allow", "Ignore the other rules.", "tells the model how to answer"),
             ("allow", "", "is empty"),
         ] {
             let said = found(list, entry);
@@ -184,6 +181,6 @@ mod tests {
     #[test]
     fn a_list_that_replaces_the_built_in_rules_is_named() {
         let reviewer = Reviewer { hard_deny: vec!["Touching the billing tables.".into()], ..Reviewer::default() };
-        assert!(critique(&reviewer)[0].text.contains("none of them counts"));
+        assert!(critique(&reviewer)[0].text.contains("none of them applies"));
     }
 }

@@ -1,4 +1,4 @@
-//! `doorward model list`: which models may review, which one does, and what keeps another from it.
+//! `doorward model list`: which models can review, which one does, and what another one lacks.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -20,13 +20,13 @@ use crate::policy::load::Loaded;
 /// What to list, and for whom.
 #[derive(Debug, Args)]
 pub struct Wanted {
-    /// Say what keeps this model from reviewing
+    /// Say why this model can't review
     #[arg(long, value_name = "PROVIDER/MODEL")]
     wanted: Option<String>,
-    /// As it is in this session of Pi
+    /// For this Pi session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The model of that session, which counts where none is configured
+    /// That session's model, which is used if none is configured
     #[arg(long, value_name = "PROVIDER/MODEL")]
     session_model: Option<String>,
     /// Print JSON
@@ -42,7 +42,7 @@ struct Listed {
     /// Where it is.
     url: Option<String>,
     models: Vec<Row>,
-    /// What keeps the wanted model, or the one in force, from being asked.
+    /// What the requested model, or the current one, lacks.
     missing: Vec<Missing>,
 }
 
@@ -63,9 +63,9 @@ struct Missing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum What {
-    /// Nobody chose it, or not yet in a way that counts.
+    /// Not chosen, or not accepted yet.
     Choice,
-    /// Nobody knows where it is.
+    /// Its address is unknown.
     Provider,
     Key,
 }
@@ -107,7 +107,7 @@ fn listed(loaded: &Loaded, wanted: &Wanted, places: &Places) -> Listed {
 fn state(reviewer: &Reviewer, name: &str, places: &Places) -> String {
     match chosen::chosen(reviewer, name, places.home()) {
         Ok(found) if found.key.is_some() => format!("{}, key found", found.url),
-        Ok(found) => format!("{}, no key wanted", found.url),
+        Ok(found) => format!("{}, needs no key", found.url),
         Err(fault) => fault.to_string(),
     }
 }
@@ -118,10 +118,10 @@ fn missing(all: &Reviewer, in_force: Option<&str>, wanted: Option<&str>, places:
     if in_force != Some(name) {
         let sentence = match in_force {
             Some(other) => format!(
-                "`{other}` reviews: it counts before Pi's choice. `doorward model use {name}` in a terminal puts `{name}` in its place"
+                "`{other}` reviews, because the configuration overrides Pi's choice. Run `doorward model use {name}` in a terminal to use `{name}` instead"
             ),
             None => format!(
-                "nobody accepted `{name}` yet: run `doorward model use {name}` in a terminal, and it reviews from the next call on"
+                "you have not accepted `{name}` yet: run `doorward model use {name}` in a terminal, and it reviews from the next call on"
             ),
         };
         missing.push(Missing { what: What::Choice, sentence });
@@ -136,11 +136,11 @@ fn missing(all: &Reviewer, in_force: Option<&str>, wanted: Option<&str>, places:
 
 fn print(out: &mut dyn Write, listed: &Listed, loaded: &Loaded) -> Result<()> {
     for Row { name, in_force, state } in &listed.models {
-        let mark = if *in_force { "in force" } else { "configured" };
+        let mark = if *in_force { "in use" } else { "configured" };
         writeln!(out, "{:<40} {mark:<11} {}", visible(name), visible(state))?;
     }
     if listed.models.is_empty() {
-        writeln!(out, "no reviewer: what layer 2 leaves open is put to a person")?;
+        writeln!(out, "no reviewer: what layer 2 leaves open goes to you")?;
     }
     for Missing { sentence, .. } in &listed.missing {
         writeln!(out, "{}", visible(sentence))?;
@@ -148,7 +148,7 @@ fn print(out: &mut dyn Write, listed: &Listed, loaded: &Loaded) -> Result<()> {
     let known: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
     writeln!(out, "providers known by name: {}", known.join(", "))?;
     if loaded.config.reviewer != written(loaded) {
-        writeln!(out, "not everything above counts yet: `doorward reload` accepts it")?;
+        writeln!(out, "some of this is not accepted yet: run `doorward reload`")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `doorward model`, as far as it is about the reviewer: list, use, test, critique and bench.
+//! The reviewer commands of `doorward model`: list, use, test, critique and bench.
 
 mod bench;
 mod choose;
@@ -33,29 +33,29 @@ use crate::policy::load::Loaded;
 /// What to do with the reviewer's model.
 #[derive(Debug, Subcommand)]
 pub enum Task {
-    /// List the models that may review what layer 2 leaves open, and whether they can be asked
+    /// List the models that can act as reviewer, and whether they are reachable
     List(list::Wanted),
-    /// Let a model review what layer 2 leaves open; only a person may
+    /// Choose a model to review the questions layer 2 leaves open (not for agents)
     Use {
         /// The model as provider/model, or `none`
         model: String,
     },
-    /// Ask a model about a harmless call and show what comes back
+    /// Ask a model about a harmless call and show its reply
     ///
-    /// Exit code: 0 if it answered as it should, 1 if not.
+    /// Exit code: 0 the reply is valid, 1 it is not.
     Test {
-        /// The model as provider/model; the one in force if left out
+        /// The model as provider/model; default: the current one
         model: Option<String>,
     },
-    /// Point out sentences of the reviewer's lists that allow too much or contradict each other; asks no model
+    /// Find sentences in the reviewer's lists that allow too much or contradict each other; uses no model
     ///
-    /// Exit code: 0 nothing was found, 1 something was.
+    /// Exit code: 0 nothing found, 1 problems found.
     Critique,
-    /// Compare models on labelled calls: one per line as for `check --jsonl`, with `expect`: approve, confirm or block
+    /// Compare models on labelled calls: one per line as in `check --jsonl`, with `expect`: approve, confirm or block
     Bench {
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// A model to compare; those of the configuration if left out
+        /// A model to compare; default: those in the configuration
         #[arg(long, value_name = "PROVIDER/MODEL")]
         model: Vec<String>,
         /// Print JSON
@@ -97,7 +97,7 @@ pub fn print_defaults(out: &mut dyn Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the user's files say, accepted or not: a person tries it before it counts.
+/// The user's files, accepted or not: you can test a model before it takes effect.
 fn written(loaded: &Loaded) -> Reviewer {
     let own = loaded.own_files().fold(Reviewer::default(), |all, (_, config)| all.over(config.reviewer));
     loaded.config.reviewer.clone().over(own)
@@ -120,17 +120,17 @@ fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, places: &
     )?;
     match exchange.result {
         Ok(reply) => {
-            writeln!(out, "it answers: {}", visible(&serde_json::to_string(&reply)?))?;
+            writeln!(out, "it replied: {}", visible(&serde_json::to_string(&reply)?))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(fault) => {
-            writeln!(out, "it is of no use like this: {}", visible(&fault.to_string()))?;
+            writeln!(out, "this model can't be used as a reviewer: {}", visible(&fault.to_string()))?;
             Ok(ExitCode::FAILURE)
         }
     }
 }
 
-/// A push that the user asked for, in a project that does not exist.
+/// A push the user asked for, in a project that does not exist.
 fn trial(chosen: &Chosen, reviewer: &Reviewer, places: &Places) -> Result<Exchange> {
     let described: Description = serde_json::from_value(json!({
         "home": "/home/someone", "project": "/home/someone/project",
@@ -161,6 +161,6 @@ fn prompt(
         transcript: &[],
         key: &key,
     };
-    let nonce = crate::hook::reviewer::nonce().ok_or_else(|| anyhow!("no random number can be had"))?;
+    let nonce = crate::hook::reviewer::nonce().ok_or_else(|| anyhow!("can't get a random number"))?;
     Prompt::new(Lists::of(reviewer).policy(), matter, &nonce).map_err(anyhow::Error::msg)
 }

@@ -1,4 +1,4 @@
-//! `doorward rollout start`, `promote` and `rollback`: only for a person, shown before it is done, recorded.
+//! `doorward rollout start`, `promote` and `rollback`: not for agents; shown first, then recorded.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -27,17 +27,17 @@ use crate::policy::rollout::stage::{Share, Stage, Step, Track};
 use crate::policy::rollout::state::{Rollout, Subject, Trial};
 use crate::policy::rollout::trial::Stopping;
 
-/// One change, ready to be asked about and made.
+/// One change, ready to be confirmed and made.
 struct Move {
     subject: Subject,
     from: Option<Stage>,
     step: Step,
-    /// Whatever was before is over.
+    /// Ends any earlier rollout.
     begins: bool,
-    /// The set that begins with it.
+    /// The threshold set it starts.
     trial: Option<Trial>,
     why: Option<String>,
-    /// What is missing and passed over.
+    /// Unmet criteria that were overridden.
     missing: Vec<String>,
 }
 
@@ -49,20 +49,24 @@ pub fn start(arguments: &StartArguments) -> Result<ExitCode> {
         Ok(rollout) => rollout.unwrap_or_default(),
         Err(problem) => {
             writeln!(anstream::stdout(), "{}", visible(&problem))?;
-            if !person::agrees("throw it away and begin anew? whatever else was rolled out asks about everything then")?
-            {
+            if !person::agrees(
+                "Discard it and start over? Everything else being rolled out will then ask about every call",
+            )? {
                 bail!("nothing was changed");
             }
-            Rollout::forget(&places).context("it cannot be removed")?;
+            Rollout::forget(&places).context("can't remove it")?;
             Rollout::default()
         }
     };
     let change = beginning(arguments, &places, &rollout)?;
     if change.step.stage >= Stage::Canary && change.trial.is_none() && change.why.is_none() {
-        bail!("nothing speaks for stage `{}` yet: begin earlier, or say `--why`", change.step.stage);
+        bail!(
+            "nothing supports stage `{}` yet: start at an earlier stage, or give a reason with `--why`",
+            change.step.stage
+        );
     }
     if let Some(trial) = &change.trial {
-        for line in prose(&format!("the trial ends like this: {}", trial.stopping.stated()), 100) {
+        for line in prose(&format!("how the trial ends: {}", trial.stopping.stated()), 100) {
             writeln!(anstream::stdout(), "{line}")?;
         }
     }
@@ -76,7 +80,7 @@ fn beginning(arguments: &StartArguments, places: &Places, rollout: &Rollout) -> 
         let in_force = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?.thresholds;
         let (name, numbers) = set::read(file, &in_force)?;
         if numbers.set() == in_force {
-            bail!("`{}` says what is in force already", file.display());
+            bail!("`{}` is the same as the current thresholds", file.display());
         }
         let only_asks_more = !numbers.is_laxer_than(&in_force);
         let trial = Trial { name, numbers, track: Track::default(), stopping: Stopping::default(), only_asks_more };
@@ -91,11 +95,11 @@ fn beginning(arguments: &StartArguments, places: &Places, rollout: &Rollout) -> 
     };
     let stage = arguments.stage.unwrap_or(usual);
     if stage < usual {
-        bail!("a rule is watched at least: its first stage is `{usual}`");
+        bail!("a rule can't start earlier than `{usual}`");
     }
     let from = rollout.track(&subject).map(|track| track.now().stage);
     if from.is_some_and(|from| stage > from && from > Stage::ConfirmAll) {
-        bail!("{} has begun already; `doorward rollout promote` goes on", subject.shown());
+        bail!("{} is already being rolled out; `doorward rollout promote` moves it to the next stage", subject.shown());
     }
     let usual = if trial.is_some() { Share::new(50) } else { None };
     let share = arguments.share.or(usual).unwrap_or_default();
@@ -107,7 +111,7 @@ fn chosen_agent(places: &Places, named: Option<&str>) -> Result<String> {
     if let Some(name) = named {
         let Some(agent) = Agent::named(name) else {
             let all = Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
-            bail!("the agent `{name}` is not known; known are {all}");
+            bail!("unknown agent `{name}`; the known agents are {all}");
         };
         return Ok(agent.name().to_owned());
     }
@@ -115,8 +119,8 @@ fn chosen_agent(places: &Places, named: Option<&str>) -> Result<String> {
     let mut agents = loaded.config.agents.keys();
     match (agents.next(), agents.next()) {
         (Some(only), None) => Ok(only.clone()),
-        (None, _) => bail!("no agent is set up; `doorward setup` does that"),
-        (Some(_), Some(_)) => bail!("more than one agent is set up; name one"),
+        (None, _) => bail!("no agent is set up; run `doorward setup` first"),
+        (Some(_), Some(_)) => bail!("more than one agent is set up; name the one you mean"),
     }
 }
 
@@ -125,12 +129,12 @@ fn own_rule(places: &Places, id: &str) -> Result<String> {
     let loaded = load::load(places, None, "");
     if !loaded.own.rules.iter().any(|rule| rule.id == id) {
         let folder = places.config_directory().join("rules");
-        bail!("no file in `{}` has the rule `{id}`; what is built in always counts", folder.display());
+        bail!("no file in `{}` has the rule `{id}`; built-in rules are not rolled out", folder.display());
     }
     Ok(id)
 }
 
-/// What is meant, among what is rolled out.
+/// The rollout that is meant.
 fn chosen(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
     let named = match which {
         WhichArguments { agent: Some(name), .. } => Some(Subject::Agent(name.clone())),
@@ -142,24 +146,26 @@ fn chosen(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
     };
     let all = rollout.subjects();
     match (named, all.as_slice()) {
-        (_, []) => bail!("nothing is rolled out in stages; `doorward rollout start` begins"),
+        (_, []) => bail!("nothing is being rolled out; `doorward rollout start` starts a rollout"),
         (Some(subject), _) if all.contains(&subject) => Ok(subject),
-        (Some(subject), _) => bail!("{} is not rolled out in stages; `doorward rollout start` begins", subject.shown()),
+        (Some(subject), _) => {
+            bail!("{} is not being rolled out; `doorward rollout start` starts a rollout", subject.shown())
+        }
         (None, [only]) => Ok(only.clone()),
-        (None, _) => bail!("more than one thing is rolled out: name an agent, or say `--rule ID` or `--thresholds`"),
+        (None, _) => bail!("more than one rollout is under way: name an agent, or pass `--rule ID` or `--thresholds`"),
     }
 }
 
-/// Goes on to the next stage.
+/// Promotes to the next stage.
 pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    // What has to go back goes back first.
+    // Due rollbacks come first.
     let taken_back = rollback::watch(&places)?;
     let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
     let subject = chosen(&arguments.which, &rollout)?;
     if let Some((_, why)) = taken_back.iter().find(|(other, _)| *other == subject) {
-        bail!("{} has just been taken back: {why}", subject.shown());
+        bail!("{} has just been rolled back: {why}", subject.shown());
     }
     let now = rollout.track(&subject).map(Track::now).unwrap_or_default();
     let (stage, share) = next(&now, arguments.share, &subject)?;
@@ -169,7 +175,7 @@ pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
         let mut out = anstream::stdout().lock();
         writeln!(out, "{}: still at `{}`; missing for `{stage}`:", visible(&subject.shown()), now.stage)?;
         missing.iter().try_for_each(|line| writeln!(out, "  {}", visible(line)))?;
-        writeln!(out, "`--anyway --why TEXT` goes on all the same, and the record says so")?;
+        writeln!(out, "`--anyway --why TEXT` promotes it anyway, and the record says so")?;
         return Ok(ExitCode::from(1));
     }
     let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
@@ -179,24 +185,24 @@ pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
 
 fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, Share)> {
     if *subject == Subject::Thresholds && share.is_some() {
-        bail!("the shares of a trial are fixed when it begins");
+        bail!("the shares of a trial are fixed when it starts");
     }
     if let (Stage::Canary, Some(share)) = (now.stage, share) {
         if share <= now.share {
-            bail!("the canary covers {} of the sessions already", now.share);
+            bail!("the canary already covers {} of sessions", now.share);
         }
         return Ok((Stage::Canary, share));
     }
     match (subject, now.stage.next()) {
         (Subject::Thresholds, _) if now.stage < Stage::Canary => {
-            bail!("the trial is over; `doorward rollout start --thresholds FILE` begins another")
+            bail!("the trial is over; `doorward rollout start --thresholds FILE` starts another one")
         }
         (_, Some(stage)) => Ok((stage, share.unwrap_or_default())),
         (_, None) => bail!("{} is at its last stage", subject.shown()),
     }
 }
 
-/// Goes back to the stage before.
+/// Rolls back to the previous stage.
 pub fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
@@ -210,7 +216,7 @@ pub fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
         Subject::Thresholds => Stage::ConfirmAll,
     };
     if stage >= from {
-        bail!("there is nothing to take back: {} is at its first stage", subject.shown());
+        bail!("nothing to roll back: {} is at its first stage", subject.shown());
     }
     let share = track.steps().iter().rev().find(|step| step.stage == stage).map(|step| step.share).unwrap_or_default();
     let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: true };
@@ -225,7 +231,7 @@ fn make(places: &Places, change: Move) -> Result<ExitCode> {
     }
     let receipt = Ledger::of(places)
         .append(Entry::new(&change.body())?)
-        .context("the change cannot be recorded, so nothing was changed")?;
+        .context("can't record the change, so nothing was changed")?;
     let step = Step { record: receipt.sequence, ..change.step.clone() };
     let subject = change.subject.clone();
     let enter = |rollout: &mut Rollout| rollout.enter(&subject, step, change.trial, change.begins);
@@ -234,8 +240,8 @@ fn make(places: &Places, change: Move) -> Result<ExitCode> {
         setup::set_mode(places, name, &config::Agent::rolled_out())?;
     }
     let is_at_once = change.step.is_rollback || change.step.stage == Stage::ConfirmAll;
-    let when = if is_at_once { "at once" } else { "for sessions that begin from now on" };
-    writeln!(anstream::stdout(), "done; it counts {when}; `doorward rollout status` shows how it goes")?;
+    let when = if is_at_once { "immediately" } else { "to sessions that start from now on" };
+    writeln!(anstream::stdout(), "Done. It applies {when}; `doorward rollout status` shows how it is going.")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -243,8 +249,8 @@ impl Move {
     /// The stage as a person reads it.
     fn shown(&self) -> String {
         match self.step.stage {
-            Stage::Canary => format!("`canary` ({} of the sessions)", self.step.share),
-            Stage::ConfirmAll if self.subject == Subject::Thresholds => "what was in force before".to_owned(),
+            Stage::Canary => format!("`canary` ({} of sessions)", self.step.share),
+            Stage::ConfirmAll if self.subject == Subject::Thresholds => "the previous thresholds".to_owned(),
             stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("`{stage}`"),
         }
     }

@@ -1,4 +1,4 @@
-//! What has to hold before a stage may be left for the next, each with the figure that was wanted and the one there is.
+//! The criteria for promotion to the next stage, each with the required and the actual figure.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use crate::policy::rollout::trial::{Arm, Pairing, Standing, TrialResult};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Nothing older counts for a promotion.
+/// Older evidence does not count for a promotion.
 pub const WINDOW_MS: u64 = 30 * DAY_MS;
 
-/// What an agent has to show to leave `confirm-all` and `shadow`: so many agreements, over so many patterns, and no
-/// disagreement. A normal first day has them.
+/// What an agent needs to leave `confirm-all` and `shadow`: this many agreements, over this many patterns, and no
+/// disagreements. A normal first day has them.
 const AGREEMENTS: usize = 20;
 const PATTERNS: usize = 5;
 
-/// What it has to show to leave a canary: decisions, sessions, decisions of which a person showed what they thought, and the
-/// share of these that were as the person wanted.
+/// What it needs to leave a canary: decisions, sessions, decisions that the user reacted to, and the share of these that
+/// matched what the user wanted.
 const CANARY_DECISIONS: usize = 200;
 const CANARY_SESSIONS: usize = 5;
 const CANARY_ANSWERED: usize = 50;
 const CANARY_AGREEMENT: f64 = 0.98;
 
-/// What a rule has to show: decisions that it saw, on how many it spoke, and how many questions it would add at most.
+/// What a rule needs: decisions it saw, how many it had an opinion on, and the maximum number of questions it would add.
 const RULE_DECISIONS: usize = 100;
 const RULE_SPOKE: usize = 3;
 const RULE_ADDS: f64 = 0.02;
@@ -44,7 +44,7 @@ pub struct Criterion {
 
 impl Criterion {
     fn least(what: &str, wanted: usize, found: usize) -> Criterion {
-        let (met, wanted, found) = (found >= wanted, format!("{wanted} or more"), found.to_string());
+        let (met, wanted, found) = (found >= wanted, format!("at least {wanted}"), found.to_string());
         Criterion { what: what.to_owned(), wanted, found, met }
     }
 
@@ -54,7 +54,7 @@ impl Criterion {
 
     /// What is missing, in a few words.
     pub fn missing(&self) -> String {
-        format!("{}: {} (wanted: {})", self.what, self.found, self.wanted)
+        format!("{}: {} (needs: {})", self.what, self.found, self.wanted)
     }
 }
 
@@ -70,7 +70,7 @@ pub fn of_agent(name: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     }
 }
 
-/// Where nothing is decided alone yet: what people answered, held against what `auto` would have said.
+/// For stages where doorward does not decide alone yet: the user's answers compared with what `auto` would have said.
 fn of_answers(seen: &[&Seen]) -> Vec<Criterion> {
     let held = |wanted: Held| seen.iter().filter(move |seen| seen.held() == Some(wanted));
     let patterns: BTreeSet<&str> = held(Held::Agreement).map(|seen| seen.pattern.as_str()).collect();
@@ -95,13 +95,13 @@ fn of_canary(seen: &[&Seen]) -> Vec<Criterion> {
     vec![
         Criterion::least("decisions", CANARY_DECISIONS, seen.len()),
         Criterion::least("sessions", CANARY_SESSIONS, sessions.len()),
-        Criterion::least("approvals and blocks that a person answered", CANARY_ANSWERED, answered.len()),
-        share("of these, as the person wanted", (agreed, answered.len()), Bound::Least(CANARY_AGREEMENT)),
+        Criterion::least("approvals and blocks you reacted to", CANARY_ANSWERED, answered.len()),
+        share("of these, as you wanted", (agreed, answered.len()), Bound::Least(CANARY_AGREEMENT)),
         Criterion::none("regretted approvals", regretted(seen)),
     ]
 }
 
-/// The criteria of a rule of the user's own.
+/// The criteria for one of the user's rules.
 pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     if stage == Stage::Auto {
         return Vec::new();
@@ -115,16 +115,16 @@ pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
         Stage::Canary => seen.rule.as_deref() == Some(id),
         Stage::ConfirmAll | Stage::Shadow | Stage::Auto => seen.would == Verdict::AutoApprove,
     });
-    // The user demands what such a rule asks, so a yes is no override; but it says that the rule is not wanted.
+    // The user wrote the rule, so answering yes to its question is not an override; but it shows the rule is not wanted.
     let is_let_run = |seen: &&&&Seen| {
         seen.mode == Some(Mode::Auto) && seen.verdict != Verdict::AutoApprove && seen.answer == Some(Answer::LetRun)
     };
     let overridden = spoke.iter().filter(is_let_run).count();
     vec![
         Criterion::least("decisions", RULE_DECISIONS, seen.len()),
-        Criterion::least("calls that it speaks about", RULE_SPOKE, spoke.len()),
-        share("questions that only it adds", (adds.count(), seen.len()), Bound::Most(RULE_ADDS)),
-        share("of what it speaks about, let run by a person", (overridden, spoke.len()), Bound::Most(RULE_OVERRIDDEN)),
+        Criterion::least("calls it has an opinion on", RULE_SPOKE, spoke.len()),
+        share("questions that only this rule adds", (adds.count(), seen.len()), Bound::Most(RULE_ADDS)),
+        share("of the calls it has an opinion on, overridden", (overridden, spoke.len()), Bound::Most(RULE_OVERRIDDEN)),
     ]
 }
 
@@ -147,10 +147,10 @@ pub fn of_trial(trial: &Trial, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     ]
 }
 
-/// How a trial stands by the decisions since it began.
+/// How a trial is doing, by the decisions since it started.
 pub fn standing(trial: &Trial, seen: &[Seen]) -> Standing {
     let mut pairing = Pairing::new(&trial.stopping);
-    // Where every call is asked about, or none, no threshold makes a difference.
+    // If every call is asked about, or none, thresholds make no difference.
     for seen in seen.iter().filter(|seen| seen.mode == Some(Mode::Auto) && !seen.session.is_empty()) {
         if let Some(arm) = seen.arm() {
             pairing.see(&seen.session, arm, seen.verdict == Verdict::Confirm);
@@ -164,7 +164,7 @@ pub fn standing(trial: &Trial, seen: &[Seen]) -> Standing {
     standing
 }
 
-/// Calls that were approved, or would have been, and that somebody was sorry about.
+/// Calls that were approved, or would have been, and were regretted.
 fn regretted(seen: &[&Seen]) -> usize {
     seen.iter().filter(|seen| seen.would == Verdict::AutoApprove && seen.regretted_ms.is_some()).count()
 }
@@ -178,24 +178,24 @@ fn share(what: &str, (part, whole): (usize, usize), bound: Bound) -> Criterion {
     let rate = if whole == 0 { None } else { Some(part as f64 / whole as f64) };
     let percent = |rate: f64| format!("{:.0} %", rate * 100.0);
     let (wanted, met) = match bound {
-        Bound::Least(least) => (format!("{} or more", percent(least)), rate.is_some_and(|rate| rate >= least)),
-        Bound::Most(most) => (format!("{} or less", percent(most)), rate.is_none_or(|rate| rate <= most)),
+        Bound::Least(least) => (format!("at least {}", percent(least)), rate.is_some_and(|rate| rate >= least)),
+        Bound::Most(most) => (format!("at most {}", percent(most)), rate.is_none_or(|rate| rate <= most)),
     };
     let found = rate.map_or("-".to_owned(), |rate| format!("{:.1} % ({part} of {whole})", rate * 100.0));
     Criterion { what: what.to_owned(), wanted, found, met }
 }
 
-/// What is wanted at each stage, in sentences.
+/// What each stage requires, in sentences.
 pub fn stated() -> Vec<(String, String)> {
-    let since = format!("since the stage began, at most {} days back", WINDOW_MS / DAY_MS);
+    let since = format!("since the stage started, at most {} days back", WINDOW_MS / DAY_MS);
     let answers = format!(
-        "each answer is held against what `auto` would have said: {AGREEMENTS} agreements or more (yes to what it approves) over \
-         {PATTERNS} patterns of calls or more, and no disagreement (no to what it approves, or regret); friction (yes to what it \
-         stops) is shown and takes nothing away; {since}"
+        "each answer is compared with what `auto` would have said: at least {AGREEMENTS} agreements (yes to what it approves) over \
+        at least {PATTERNS} patterns of calls, and no disagreements (no to what it approves, or regret); friction (yes to what it \
+        stops) is shown but does not count against it; {since}"
     );
     let canary = format!(
-        "{CANARY_DECISIONS} decisions or more in {CANARY_SESSIONS} sessions or more, {CANARY_ANSWERED} approvals and blocks or more \
-         that a person answered, {:.0} % or more of these as the person wanted, and no regretted approval; {since}",
+        "at least {CANARY_DECISIONS} decisions in at least {CANARY_SESSIONS} sessions, at least {CANARY_ANSWERED} approvals and blocks \
+        you reacted to, at least {:.0} % of these as you wanted, and no regretted approvals; {since}",
         CANARY_AGREEMENT * 100.0
     );
     let agent = |stage: Stage, text: &str| {
@@ -205,14 +205,14 @@ pub fn stated() -> Vec<(String, String)> {
     let mut stated =
         vec![agent(Stage::ConfirmAll, &answers), agent(Stage::Shadow, &answers), agent(Stage::Canary, &canary)];
     let rule = format!(
-        "{RULE_DECISIONS} decisions or more, {RULE_SPOKE} calls or more that the rule speaks about, at most {:.0} % more questions, \
-         and at most {:.0} % of what it speaks about let run by a person",
+        "at least {RULE_DECISIONS} decisions, at least {RULE_SPOKE} calls the rule has an opinion on, at most {:.0} % more questions, \
+        and at most {:.0} % of the calls it has an opinion on overridden",
         RULE_ADDS * 100.0,
         RULE_OVERRIDDEN * 100.0
     );
     stated.push(("rule shadow → canary → auto".to_owned(), rule));
-    let trial = "the stopping rule says `better`, or `alike` for a set that lets nothing more pass, and nothing that the set approved \
-                 was regretted"
+    let trial = "the stopping rule says `better`, or `alike` for a set that never approves more, and no call that the set approved \
+    was regretted"
         .to_owned();
     stated.push(("thresholds canary → auto".to_owned(), trial));
     stated

@@ -1,6 +1,6 @@
-//! `doorward rollout`: agents, rules and thresholds are let go in stages, watched, and taken back.
+//! `doorward rollout`: rolls out agents, rules and thresholds in stages, watches them, and rolls them back.
 //!
-//! `command.rs` makes the steps, `criteria.rs` says when to go on; `show.rs` and `view.rs` tell how far everything is.
+//! `command.rs` takes the steps, `criteria.rs` says when to promote, `show.rs` and `view.rs` print the progress.
 
 pub mod command;
 pub mod criteria;
@@ -23,61 +23,61 @@ pub struct RolloutArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Show how far everything is, what is missing for the next stage, and how a trial stands
+    /// Show the stage of every rollout, what is missing for the next one, and how a trial is doing
     ///
-    /// Takes back what has to be, as every session does at its end. Exit code: 0, or 1 if something was taken back.
+    /// Rolls back whatever has to be, as the end of every session does. Exit code: 0, or 1 if something was rolled back.
     Status {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print what each stage wants, when a trial ends, and what takes a rollout back
+        /// Explain what each stage requires, when a trial ends, and what triggers a rollback
         #[arg(long)]
         explain: bool,
     },
-    /// Begin to let an agent, a rule of your own or a set of thresholds go in stages; only a person may
+    /// Start rolling out an agent, one of your rules or a set of thresholds in stages (not for agents)
     ///
-    /// An agent begins with `confirm-all`, a rule with `shadow`. Thresholds begin a trial: half of the sessions are judged by
-    /// the file, half by what is in force. A session keeps its side from its first call to its last.
+    /// An agent starts with `confirm-all`, a rule with `shadow`. Thresholds start a trial: half of the sessions use the new
+    /// file, half the current thresholds. A session stays on its side from its first call to its last.
     Start(StartArguments),
-    /// Go on to the next stage if its criteria are met; only a person may
+    /// Promote to the next stage if its criteria are met (not for agents)
     ///
-    /// In a canary, `--share` alone widens the share.
+    /// In a canary, `--share` only widens the share.
     ///
-    /// Exit code: 0 it went on, 1 it did not.
+    /// Exit code: 0 promoted, 1 not promoted.
     Promote(PromoteArguments),
-    /// Go back to the stage before, at once and in running sessions too; only a person may
+    /// Roll back to the previous stage, immediately and in running sessions too (not for agents)
     Rollback(RollbackArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct StartArguments {
-    /// The agent; the only one that is set up if left out
+    /// The agent; can be left out if only one is set up
     #[arg(conflicts_with_all = ["rule", "thresholds"])]
     pub agent: Option<String>,
-    /// A rule file of your own, by its name
+    /// One of your rule files, by name
     #[arg(long, value_name = "ID", conflicts_with = "thresholds")]
     pub rule: Option<String>,
-    /// Thresholds to be tried against those in force
+    /// Thresholds to try against the current ones
     #[arg(long, value_name = "FILE", conflicts_with = "stage")]
     pub thresholds: Option<PathBuf>,
-    /// Where to begin; `canary` and `auto` want `--why`
+    /// Stage to start at; `canary` and `auto` need `--why`
     #[arg(long, value_enum)]
     pub stage: Option<Stage>,
-    /// The share of the sessions that a canary covers; 10% unless set, 50% for thresholds
+    /// Share of sessions in the canary; default: 10%, or 50% for thresholds
     #[arg(long, value_name = "PERCENT")]
     pub share: Option<Share>,
-    /// Why no earlier stage is needed; the record keeps it
+    /// Why no earlier stage is needed, kept in the record
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
 }
 
-/// What is meant; the only thing that is rolled out if left out.
+/// Which rollout is meant; can be left out if there is only one.
 #[derive(Debug, Args)]
 pub struct WhichArguments {
     /// The agent
     #[arg(conflicts_with_all = ["rule", "thresholds"])]
     pub agent: Option<String>,
-    /// A rule file of your own, by its name
+    /// One of your rule files, by name
     #[arg(long, value_name = "ID", conflicts_with = "thresholds")]
     pub rule: Option<String>,
     /// The thresholds on trial
@@ -89,13 +89,13 @@ pub struct WhichArguments {
 pub struct PromoteArguments {
     #[command(flatten)]
     pub which: WhichArguments,
-    /// The share of the sessions that a canary covers; 10% unless set
+    /// Share of sessions in the canary; default: 10%
     #[arg(long, value_name = "PERCENT")]
     pub share: Option<Share>,
-    /// Go on although criteria are not met
+    /// Promote even if criteria are not met
     #[arg(long, requires = "why")]
     pub anyway: bool,
-    /// Why; the record keeps it
+    /// Your reason, kept in the record
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
 }
@@ -104,7 +104,7 @@ pub struct PromoteArguments {
 pub struct RollbackArguments {
     #[command(flatten)]
     pub which: WhichArguments,
-    /// Why; the record keeps it
+    /// Your reason, kept in the record
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
 }

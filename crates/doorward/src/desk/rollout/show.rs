@@ -1,4 +1,4 @@
-//! `doorward rollout status`: how far everything is, what is missing, how a trial stands, and by which rules.
+//! `doorward rollout status`: the stage of every rollout, what is missing, how a trial is doing, and the rules for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -33,11 +33,11 @@ const FAINT: Style = Style::new().dimmed();
 const GOOD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
 const BAD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
 
-/// What the record says about one subject since its stage began.
+/// What the record says about one subject since its stage started.
 #[derive(Debug)]
 pub struct Figures {
     pub criteria: Vec<Criterion>,
-    /// Decisions by where their session stood.
+    /// Decisions by the side their session is on.
     groups: BTreeMap<String, Group>,
     pub(super) standing: Option<Standing>,
 }
@@ -59,7 +59,7 @@ impl Figures {
         let policy = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
         let room = Room::open(places.clone())?;
         let from = match subject {
-            // A trial counts from its first session to its last: leaving some out later would change the verdict.
+            // A trial covers its first session to its last: leaving some out later would change the result.
             Subject::Thresholds => step.record,
             Subject::Agent(_) | Subject::Rule(_) => {
                 let since = clock::now_ms().saturating_sub(criteria::WINDOW_MS);
@@ -86,7 +86,7 @@ fn groups(subject: &Subject, seen: &[Seen]) -> BTreeMap<String, Group> {
         Subject::Agent(name) => seen.placed.get(STAGE).filter(|_| seen.agent == *name).cloned(),
         Subject::Rule(id) => seen.placed.get(&rollout_evidence::rule_key(id)).cloned(),
         Subject::Thresholds => seen.arm().map(|arm| match arm {
-            Arm::A => "a, in force".to_owned(),
+            Arm::A => "a, current".to_owned(),
             Arm::B => "b, on trial".to_owned(),
         }),
     };
@@ -114,7 +114,7 @@ impl Group {
     }
 }
 
-/// Shows everything that is rolled out; takes back first what has to be.
+/// Shows every rollout, after rolling back what has to be.
 pub fn status(is_json: bool) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let taken_back = rollback::watch(&places)?;
@@ -131,7 +131,7 @@ pub fn status(is_json: bool) -> Result<ExitCode> {
         writeln!(out, "{shown:#}")?;
     } else {
         for (subject, why) in &taken_back {
-            writeln!(out, "{BAD}taken back{BAD:#} {}: {}\n", visible(&subject.shown()), visible(why))?;
+            writeln!(out, "{BAD}rolled back{BAD:#} {}: {}\n", visible(&subject.shown()), visible(why))?;
         }
         for (figures, subject) in &all {
             print(&mut out, &rollout, subject, figures)?;
@@ -140,17 +140,17 @@ pub fn status(is_json: bool) -> Result<ExitCode> {
             writeln!(out, "agent `{}` has the fixed mode `{mode}`", visible(&agent))?;
         }
         if all.is_empty() {
-            writeln!(out, "nothing is rolled out in stages; `doorward rollout start AGENT` begins")?;
+            writeln!(out, "nothing is being rolled out; `doorward rollout start AGENT` starts a rollout")?;
         }
         writeln!(
             out,
-            "{FAINT}`doorward rollout status --explain` says what each stage wants and what takes it back{FAINT:#}"
+            "{FAINT}`doorward rollout status --explain` explains what each stage requires and what triggers a rollback{FAINT:#}"
         )?;
     }
     Ok(if taken_back.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Agents whose mode a person chose for good.
+/// Agents with a fixed mode.
 fn fixed(loaded: &Loaded) -> BTreeMap<String, String> {
     let agents = loaded.config.agents.keys().filter(|agent| !loaded.config.is_staged(agent));
     agents.map(|agent| (agent.clone(), loaded.mode(agent).to_string())).collect()
@@ -161,7 +161,7 @@ fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Fi
     let now = track.now();
     writeln!(out, "{STRONG}{}{STRONG:#}: {}", visible(&subject.shown()), place(subject, track))?;
     let since = format!("since {} UTC, entry {} of the record", clock::moment(now.since_ms), now.record);
-    let how = if now.is_rollback { ", taken back to here" } else { "" };
+    let how = if now.is_rollback { ", after a rollback" } else { "" };
     writeln!(out, "  {FAINT}{since}{how}{FAINT:#}")?;
     print_groups(out, &figures.groups)?;
     if let (Some(standing), Some(trial)) = (&figures.standing, &rollout.trial) {
@@ -174,20 +174,20 @@ fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Fi
     writeln!(out, "  for `{next}`:")?;
     for Criterion { what, wanted, found, met } in &figures.criteria {
         let (style, mark) = if *met { (GOOD, "met    ") } else { (BAD, "missing") };
-        writeln!(out, "    {style}{mark}{style:#}  {what:<46} {found:<20} {FAINT}wanted: {wanted}{FAINT:#}")?;
+        writeln!(out, "    {style}{mark}{style:#}  {what:<46} {found:<20} {FAINT}needs: {wanted}{FAINT:#}")?;
     }
     if figures.criteria.iter().all(|criterion| criterion.met) {
-        writeln!(out, "  everything is met: `doorward rollout promote{}`", named(subject))?;
+        writeln!(out, "  all criteria are met: `doorward rollout promote{}`", named(subject))?;
     }
     writeln!(out)
 }
 
-/// A trial that was taken back does not go on.
+/// A trial that was rolled back does not continue.
 pub(super) fn is_over(subject: &Subject, now: &Step) -> bool {
     *subject == Subject::Thresholds && now.stage < Stage::Canary
 }
 
-/// How a command names it.
+/// Its argument on the command line.
 pub(super) fn named(subject: &Subject) -> String {
     match subject {
         Subject::Agent(name) => format!(" {name}"),
@@ -200,19 +200,19 @@ pub(super) fn named(subject: &Subject) -> String {
 pub(super) fn place(subject: &Subject, track: &Track) -> String {
     let now = track.now();
     match (now.stage, subject) {
-        (Stage::Canary, Subject::Thresholds) => format!("`canary`, {} of the sessions are judged by it", now.share),
+        (Stage::Canary, Subject::Thresholds) => format!("`canary`, {} of sessions use it", now.share),
         (Stage::Canary, Subject::Agent(_)) => {
-            format!("`canary`, {} of the sessions run as in `auto`, the others as in `{}`", now.share, track.before())
+            format!("`canary`, {} of sessions run in `auto`, the others in `{}`", now.share, track.before())
         }
-        (Stage::Canary, Subject::Rule(_)) => format!("`canary`, it counts in {} of the sessions", now.share),
-        (Stage::ConfirmAll, Subject::Thresholds) => "over; what was in force before counts".to_owned(),
+        (Stage::Canary, Subject::Rule(_)) => format!("`canary`, active in {} of sessions", now.share),
+        (Stage::ConfirmAll, Subject::Thresholds) => "over; the previous thresholds apply".to_owned(),
         (stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto), _) => format!("`{stage}`"),
     }
 }
 
 fn print_groups(out: &mut dyn Write, groups: &BTreeMap<String, Group>) -> io::Result<()> {
     if groups.is_empty() {
-        return writeln!(out, "  nothing was decided since");
+        return writeln!(out, "  no decisions since then");
     }
     writeln!(
         out,
@@ -235,10 +235,10 @@ fn print_standing(out: &mut dyn Write, standing: &Standing, stopping: &Stopping)
     writeln!(out, "  verdict: {STRONG}{}{STRONG:#}, {}", verdict.word(), verdict.what())?;
     writeln!(
         out,
-        "  pairs of sessions: {won} won, {lost} lost, {alike} alike; evidence for better {better:.2}, for worse {worse:.2}, {:.2} ends it",
+        "  session pairs: {won} won, {lost} lost, {alike} tied; evidence for better {better:.2}, for worse {worse:.2}; {:.2} ends the trial",
         stopping.bound()
     )?;
-    for line in prose(&format!("stopping rule, fixed when the trial began: {}", stopping.stated()), 100) {
+    for line in prose(&format!("stopping rule, fixed at the start of the trial: {}", stopping.stated()), 100) {
         writeln!(out, "  {FAINT}{line}{FAINT:#}")?;
     }
     Ok(())
@@ -271,7 +271,7 @@ fn as_json(rollout: &Rollout, subject: &Subject, figures: &Figures) -> Value {
     })
 }
 
-/// Prints every rule that a rollout goes by.
+/// Prints all rules for rollouts.
 pub fn explain(is_json: bool) -> Result<ExitCode> {
     let mut rows = criteria::stated();
     rows.push(("trial".to_owned(), Stopping::default().stated()));

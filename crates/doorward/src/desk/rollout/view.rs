@@ -1,4 +1,4 @@
-//! The rollout for somebody who only looks: how far everything is, and by which rules. Takes nothing back.
+//! A read-only view of rollouts: the stages and the rules. Rolls nothing back.
 
 use anyhow::Result;
 
@@ -11,7 +11,7 @@ use crate::policy::rollout::stage::Stage;
 use crate::policy::rollout::state::{Rollout, Subject};
 use crate::policy::rollout::trial::Stopping;
 
-/// One thing that is rolled out.
+/// One rollout.
 #[derive(Debug)]
 pub struct View {
     /// `agent `claude``, `rule `x``, `the thresholds on trial`.
@@ -24,12 +24,12 @@ pub struct View {
     pub is_rollback: bool,
     pub next: Option<Stage>,
     pub criteria: Vec<Criterion>,
-    /// The command that goes on.
+    /// The command to promote it.
     pub promote: String,
     pub trial: Option<OnTrial>,
 }
 
-/// How thresholds on trial stand.
+/// How the thresholds on trial are doing.
 #[derive(Debug)]
 pub struct OnTrial {
     pub name: String,
@@ -50,7 +50,7 @@ pub struct Stated {
     pub triggers: Vec<(&'static str, String)>,
 }
 
-/// Everything that is rolled out.
+/// All rollouts.
 pub fn views(places: &Places) -> Result<Vec<View>> {
     let rollout = Rollout::load(places).map_err(anyhow::Error::msg)?.unwrap_or_default();
     rollout.subjects().into_iter().map(|subject| view(places, &rollout, &subject)).collect()

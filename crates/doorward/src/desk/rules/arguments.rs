@@ -1,4 +1,4 @@
-//! What `doorward rules` is asked.
+//! The arguments of `doorward rules`.
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
@@ -17,10 +17,10 @@ pub struct RulesArguments {
     pub what: Option<What>,
 }
 
-/// What can be done about rules. Every change shows first what it would have done to recorded decisions.
+/// What can be done with rules. Every change first shows what it would have done to recorded decisions.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Deny, ask about or allow calls by a pattern such as `bash(git push*)`; only a person may
+    /// Deny, ask about or allow calls by a pattern such as `bash(git push*)` (not for agents)
     Add {
         #[arg(value_enum)]
         list: List,
@@ -29,7 +29,7 @@ pub enum What {
         #[command(flatten)]
         over: Over,
     },
-    /// Show what a rule would change if it counted, or did not count any more; changes nothing
+    /// Show what activating or retiring a rule would have changed; changes nothing
     Test {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
@@ -39,17 +39,17 @@ pub enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Let a rule count that was only recorded, or was retired; only a person may
+    /// Activate a shadow or retired rule (not for agents)
     Promote {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
         over: Over,
     },
-    /// Let a rule count no longer; only a person may
+    /// Retire a rule (not for agents)
     ///
-    /// A soft question goes with it, so that neither the matrix nor layer 2 asks it instead; what is firm stays. What stops a
-    /// catastrophe always counts and cannot be retired.
+    /// Retiring a rule that asks a soft question also stops the matrix and layer 2 from asking it instead; firm questions stay.
+    /// Rules that prevent catastrophes are always active and can't be retired.
     Retire {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
@@ -60,54 +60,54 @@ pub enum What {
     Offering(Offering),
 }
 
-/// What can be done about what doorward offers after a third yes.
+/// What can be done with the rules doorward offers after you approve something for the third time.
 #[derive(Debug, Subcommand)]
 pub enum Offering {
-    /// List the rules that would stop questions you keep answering with yes, and what each would have done
+    /// List rules that would stop questions you keep answering with yes, and what each would have done
     Offered {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Let calls run that you keep letting run, after their effect was shown; only a person may
+    /// Accept an offered rule for calls you keep approving, after seeing its effect (not for agents)
     Accept {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
     },
-    /// Do not offer this again for 30 days; only a person may
+    /// Don't offer this again for 30 days (not for agents)
     Decline {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
     },
-    /// List what was accepted out of history, and until when it counts
+    /// List accepted offers and when they expire
     Accepted {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Take back what was accepted out of history; only a person may
+    /// Withdraw an accepted offer (not for agents)
     Withdraw {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
     },
 }
 
-/// Which decisions are judged again.
+/// Selects the decisions to judge again.
 #[derive(Debug, Args)]
 pub struct Over {
-    /// Judge decisions again that are not older: 2026-11-15, "2026-11-15 09:30" (UTC), or how long ago: 12h, 30d
+    /// Judge decisions from this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
 }
 
-/// The lists of the configuration.
+/// The permission lists of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum List {
-    /// A call that matches is blocked
+    /// Block calls that match
     Deny,
-    /// A call that matches is confirmed
+    /// Ask about calls that match
     Ask,
-    /// A soft question about a call is not asked if everything in it matches
+    /// Skip soft questions about calls in which everything matches
     Allow,
 }
 

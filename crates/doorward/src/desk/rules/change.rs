@@ -1,4 +1,4 @@
-//! One change of the rules: what it would have done, what it records, what it does.
+//! One change to the rules: what it would have done, what it records, what it does.
 
 use std::path::PathBuf;
 
@@ -14,12 +14,12 @@ use crate::policy::config::{Config, stages};
 use crate::policy::load::{Instead, Loaded};
 use crate::policy::user_files::Own;
 
-/// A change, with everything looked up that it is about.
+/// A change, with everything it refers to resolved.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// A built-in rule gets another stage, in the user's configuration.
     BuiltIn { rule: Rule, stage: Stage },
-    /// A rule of the user's gets another stage, in its own file.
+    /// One of the user's rules gets another stage, in its own file.
     Own { rule: Rule, stage: Stage },
     /// A pattern is added to the user's configuration.
     Pattern { list: List, text: String },
@@ -29,13 +29,13 @@ impl Change {
     /// A rule gets another stage.
     pub fn stage(rules: &[Rule], id: &str, stage: Stage) -> Result<Change> {
         let Some(rule) = rules.iter().find(|rule| rule.id == id).cloned() else {
-            bail!("there is no rule `{id}`; `doorward rules` lists all");
+            bail!("no rule `{id}`; `doorward rules` lists all of them");
         };
         if stages::is_fixed(&rule) && stage != Stage::Active {
-            bail!("`{id}` always counts: {}, so nobody retires it", stages::why_fixed(&rule));
+            bail!("`{id}` is always active and can't be retired: {}", stages::why_fixed(&rule));
         }
         if rule.stage == stage {
-            bail!("`{id}` is {stage} already");
+            bail!("`{id}` is already {stage}");
         }
         Ok(if rule.id.starts_with("own/") { Change::Own { rule, stage } } else { Change::BuiltIn { rule, stage } })
     }
@@ -52,7 +52,7 @@ impl Change {
         Ok(Change::Pattern { list, text: text.to_owned() })
     }
 
-    /// What a person reads, and the record keeps.
+    /// The text shown and recorded.
     pub fn what(&self) -> String {
         match self {
             Change::BuiltIn { rule, stage } | Change::Own { rule, stage } => format!("rule `{}` is {stage}", rule.id),
@@ -60,7 +60,7 @@ impl Change {
         }
     }
 
-    /// The word that a person has to type before something is blocked no longer.
+    /// The word to type before something is no longer blocked.
     pub fn word(&self) -> Option<&str> {
         match self {
             Change::BuiltIn { rule, stage } | Change::Own { rule, stage } => {
@@ -90,7 +90,7 @@ impl Change {
         }
     }
 
-    /// Writes it into the user's files and lets it count. The record of it comes first.
+    /// Writes it to the user's files and activates it. It is recorded first.
     pub fn apply(&self, places: &Places) -> Result<()> {
         let path = self.file(places);
         let before = atomic_file::text(&path)?.unwrap_or_default();
@@ -105,7 +105,7 @@ impl Change {
             Change::Pattern { list, text } => {
                 let patterns = table(&mut document, "permissions")?;
                 let entry = patterns.entry(list.name()).or_insert_with(|| value(Array::new()));
-                entry.as_array_mut().context("the list is not one in the configuration")?.push(text.as_str());
+                entry.as_array_mut().context("this key is not a list in the configuration")?.push(text.as_str());
             }
         }
         let text = document.to_string();
@@ -146,5 +146,5 @@ impl Change {
 
 fn table<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mut Table> {
     let item = document.as_table_mut().entry(name).or_insert_with(|| Item::Table(Table::new()));
-    item.as_table_mut().with_context(|| format!("`{name}` is not a table of its own in the configuration"))
+    item.as_table_mut().with_context(|| format!("`{name}` is not a separate table in the configuration"))
 }

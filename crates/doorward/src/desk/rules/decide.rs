@@ -1,4 +1,4 @@
-//! Changes of rules by a person: shown on recorded decisions first, recorded, and only then made.
+//! Changes to rules by the user: first shown on recorded decisions, then recorded, and only then made.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::{self, Accepted};
 use crate::policy::load::{self, Instead, Loaded};
 
-/// Changes that are listed before a person is asked.
+/// How many changed verdicts are listed before asking.
 const LISTED: usize = 30;
 
 pub fn run(what: &What) -> Result<ExitCode> {
@@ -66,7 +66,7 @@ fn offer(offering: &Offering) -> Result<ExitCode> {
     }
 }
 
-/// Takes over what an agent's own settings allow. A person has agreed; the record of it comes first.
+/// Imports what an agent's own settings allow. The user has agreed; it is recorded first.
 pub fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()> {
     for pattern in patterns {
         let change = Change::pattern(List::Allow, pattern)?;
@@ -77,9 +77,8 @@ pub fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()
             user: crate::machine::user(),
             project: None,
         };
-        let _receipt = Ledger::of(places)
-            .append(Entry::new(&body)?)
-            .context("the change cannot be recorded, so nothing was changed")?;
+        let _receipt =
+            Ledger::of(places).append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
         change.apply(places)?;
     }
     Ok(())
@@ -100,8 +99,8 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
     writeln!(out, "if {}:", crate::machine::visible(&change.what()))?;
     replay::print(&mut out, &replayed, LISTED)?;
     let agreed = match change.word() {
-        Some(word) => person::types(&format!("type `{word}` to let it block no longer"))? == word,
-        None => person::agrees(&format!("let it count that {}?", change.what()))?,
+        Some(word) => person::types(&format!("Type `{word}` so that it no longer blocks"))? == word,
+        None => person::agrees(&format!("Change this, so that {}?", change.what()))?,
     };
     if !agreed {
         bail!("nothing was changed");
@@ -109,7 +108,7 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
     let version = made(&room.places, change, &replayed, &mut Ledger::of(&room.places))?;
     writeln!(
         out,
-        "done; the ruleset is {version}, and it counts from the next session on, or after `doorward reload`"
+        "Done. The ruleset is now {version}; it applies from the next session on, or after `doorward reload`."
     )?;
     Ok(ExitCode::SUCCESS)
 }
@@ -133,8 +132,7 @@ pub fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut 
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt =
-        ledger.append(Entry::new(&body)?).context("the change cannot be recorded, so nothing was changed")?;
+    let _receipt = ledger.append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
     change.apply(places)?;
     approved_config::set_ruleset(places, after)?;
     Ok(shown(after))

@@ -1,4 +1,4 @@
-//! `doorward rules` and `doorward defaults`: what is built in and what the user added, in words, and changes of it.
+//! `doorward rules` and `doorward defaults`: the built-in rules and the user's own, in words, and changes to them.
 
 mod arguments;
 mod change;
@@ -30,7 +30,7 @@ pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
     let chosen: Vec<&Rule> =
         policy.rules.iter().filter(|rule| arguments.id.as_deref().is_none_or(|id| rule.id == id)).collect();
     if let (Some(id), true) = (&arguments.id, chosen.is_empty()) {
-        bail!("there is no rule `{id}`; `doorward rules` lists all");
+        bail!("no rule `{id}`; `doorward rules` lists all of them");
     }
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -46,7 +46,7 @@ pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The built-in rules and the user's own; what is wrong with the latter goes to standard error.
+/// The built-in rules and the user's own; problems with the latter go to standard error.
 fn with_own_rules() -> Policy {
     let Ok(places) = Places::find() else { return Policy::built_in() };
     let loaded = load::load(&places, None, "");
@@ -72,12 +72,7 @@ fn counts(rules: &[&Rule]) -> String {
     let stages: Vec<String> =
         Stage::ALL.iter().filter(|stage| at(**stage) > 0).map(|stage| format!("{} {stage}", at(*stage))).collect();
     let oldest = rules.iter().map(|rule| rule.audited.as_ref()).min().unwrap_or("never");
-    format!(
-        "{} rules: {}; {}; the longest unaudited since {oldest}",
-        rules.len(),
-        verdicts.join(", "),
-        stages.join(", ")
-    )
+    format!("{} rules: {}; {}; oldest audit {oldest}", rules.len(), verdicts.join(", "), stages.join(", "))
 }
 
 fn show(out: &mut dyn Write, rule: &Rule) -> std::io::Result<()> {
@@ -101,15 +96,12 @@ fn as_json(rule: &Rule) -> Value {
     })
 }
 
-/// Prints what counts while nothing is configured, in the form of the configuration file.
+/// Prints the defaults, in the format of the configuration file.
 pub fn defaults() -> Result<ExitCode> {
     let policy = Policy::built_in();
     let limits = policy.thresholds;
     let mut out = anstream::stdout().lock();
-    writeln!(
-        out,
-        "# what counts while nothing is configured; put what you change into ~/.config/doorward/config.toml"
-    )?;
+    writeln!(out, "# the defaults; put your changes in ~/.config/doorward/config.toml")?;
     writeln!(out, "strict = {}\n\n[agents.claude]", policy.strict)?;
     for mode in Mode::ALL {
         writeln!(out, "# {mode}: {}", mode.what())?;
@@ -124,13 +116,13 @@ pub fn defaults() -> Result<ExitCode> {
         "[hosts]                  # `$defaults` stands for the built-in list\nallowed = [\"$defaults\"]\ndenied = []\n"
     )?;
     writeln!(out, "[paths]                  # on top of the built-in lists\nprotected = []\ndenied = []\n")?;
-    writeln!(out, "[projects]               # whose tests, builds and scripts may run\ntrusted = []\n")?;
+    writeln!(out, "[projects]               # agents may run the tests, builds and scripts of these\ntrusted = []\n")?;
     writeln!(
         out,
-        "[programs]               # tool chains outside the system's directories, as they are when you write this\ndirectories = []\n"
+        "[programs]               # toolchains outside the system directories, pinned as they are when you write this\ndirectories = []\n"
     )?;
-    writeln!(out, "# built in: confidence {} ({} for what cannot be undone)", limits.confidence, limits.irreversible)?;
-    writeln!(out, "\n[thresholds]             # limits: yours may be lower, never higher")?;
+    writeln!(out, "# built in: confidence {} ({} for what can't be undone)", limits.confidence, limits.irreversible)?;
+    writeln!(out, "\n[thresholds]             # limits: you can lower them, never raise them")?;
     for (name, limit, what) in crate::policy::config::built_in_limits() {
         writeln!(out, "{:<25}# {what}", format!("{name} = {limit}"))?;
     }
@@ -141,7 +133,7 @@ pub fn defaults() -> Result<ExitCode> {
     }
     writeln!(
         out,
-        "# alerts are looked for when a session ends and at least every {} decisions; [notify] says who is told",
+        "# alerts are checked when a session ends and at least every {} decisions; [notify] says how they are delivered",
         crate::machine::record::LOOK_EVERY
     )?;
     crate::desk::reviewer::print_defaults(&mut out)?;

@@ -40,10 +40,10 @@ fn stage(places: &Places, id: &str) -> Stage {
 fn a_catastrophe_is_always_stopped_and_patterns_that_allow_too_much_are_refused() {
     let rules = Policy::built_in().rules;
     for (id, stage, wanted) in [
-        ("delete-root", Stage::Retired, "always counts"),
-        ("guard-tampering", Stage::Retired, "always counts"),
-        ("push", Stage::Active, "is active already"),
-        ("no-such-rule", Stage::Retired, "there is no rule"),
+        ("delete-root", Stage::Retired, "is always active"),
+        ("guard-tampering", Stage::Retired, "is always active"),
+        ("push", Stage::Active, "is already active"),
+        ("no-such-rule", Stage::Retired, "no rule `"),
     ] {
         let problem = Change::stage(&rules, id, stage).unwrap_err().to_string();
         assert!(problem.contains(wanted), "{id}: {problem}");

@@ -1,4 +1,4 @@
-//! The change to a file, as lines taken out and put in.
+//! The change to a file, as removed and added lines.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ pub enum Changed<'a> {
     Added(&'a str),
 }
 
-/// The number of the first line that differs between two texts, and what differs: equal lines at both ends are left out.
+/// The number of the first differing line, and the differing lines: equal lines at both ends are left out.
 pub fn differing<'a>(old: &'a str, new: &'a str) -> (usize, Vec<Changed<'a>>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();

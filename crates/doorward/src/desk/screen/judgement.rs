@@ -1,4 +1,4 @@
-//! A judgement as a person reads it: verdict, reasons, and the part of the command each reason points at.
+//! A judgement on the screen: verdict, reasons, and the part of the command each reason points at.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::memory::evaluation::Evaluation;
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
 
-/// The longest stretch of one line that is shown around a part.
+/// The most of a line shown around a part.
 const WIDTH: usize = 160;
 
 pub fn verdict_style(verdict: Verdict) -> Style {
@@ -32,7 +32,7 @@ pub fn judgement(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()>
         reason(out, opinion, &considered.facts.subject, judged.verdict)?;
     }
     if let Some(clearance) = judged.cleared_by {
-        writeln!(out, "{FAINT}cleared by {}{FAINT:#}", clearance.what())?;
+        writeln!(out, "{FAINT}needs {}{FAINT:#}", clearance.what())?;
     }
     Ok(())
 }
@@ -58,7 +58,10 @@ pub fn explanation(out: &mut dyn Write, considered: &Evaluation) -> io::Result<(
     heading(out, "what would change it")?;
     writeln!(out, "  {}", flip(judged))?;
     if considered.if_copied == Some(Verdict::AutoApprove) {
-        writeln!(out, "  in mode `auto` the hook copies first what it loses, if that fits, and approves it")?;
+        writeln!(
+            out,
+            "  in mode `auto` the hook first snapshots what it would lose, if that fits, and then approves it"
+        )?;
     }
     writeln!(
         out,
@@ -80,7 +83,7 @@ fn headline(out: &mut dyn Write, judged: &Judgement) -> io::Result<()> {
     if let Some(rule) = &judged.rule {
         write!(out, ", rule {rule}")?;
     }
-    // How sure layer 2 is says nothing about what a rule says.
+    // Layer 2's confidence says nothing about a rule's verdict.
     if let Some(confidence) = judged.confidence.filter(|_| judged.settled_by == Source::Score) {
         write!(out, ", confidence {:.2}", confidence.get())?;
     }
@@ -124,7 +127,7 @@ fn around(subject: &str, part: Part) -> Option<(&str, &str, &str)> {
     Some((before, inside, after))
 }
 
-/// As much of the first line of a text as fits beside another.
+/// As much of a text's first line as fits next to another.
 pub(super) fn one_line(text: &str) -> &str {
     first_characters(text.split('\n').next().unwrap_or(text), WIDTH / 2)
 }
@@ -192,7 +195,7 @@ fn flip(judged: &Judgement) -> String {
             visible(&next.because)
         ),
         (_, None) => {
-            format!("all {deciding} deciding opinion(s) would have to go, and nothing else speaks for an approval")
+            format!("all {deciding} deciding opinion(s) would have to go, and nothing else supports an approval")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a person reads on the terminal: colours, the judged text, and nothing hidden in it.
+//! Terminal output: colors, the judged text, and nothing hidden in it.
 
 mod change;
 mod judgement;

@@ -1,4 +1,4 @@
-//! A bar that fills while the record is read; only on a terminal.
+//! A progress bar for reading the record; only on a terminal.
 
 use std::io::{IsTerminal, Write};
 
@@ -6,7 +6,7 @@ use doorward_ledger::Progress;
 
 const WIDTH: u64 = 30;
 
-/// Draws how far the work is, where somebody watches.
+/// Draws the progress if standard error is a terminal.
 pub fn bar() -> impl FnMut(Progress) {
     let is_watched = std::io::stderr().is_terminal();
     move |progress| {
@@ -21,6 +21,6 @@ fn draw(progress: Progress) {
     let done = WIDTH * segments / of.max(1);
     let (filled, empty) = ("█".repeat(done as usize), "·".repeat((WIDTH - done) as usize));
     let end = if segments == of { "\r\x1b[K" } else { "" };
-    // A terminal that went away is no reason to stop.
+    // A closed terminal is no reason to stop.
     let _ = write!(std::io::stderr(), "\r{filled}{empty} {segments}/{of} segments, {records} records{end}");
 }

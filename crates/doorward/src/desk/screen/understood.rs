@@ -8,7 +8,7 @@ use doorward_shell::{Dialect, outline, parse};
 use super::judgement::{heading, one_line};
 use crate::machine::visible;
 
-/// More lines of one kind than a person reads.
+/// More lines of one kind than anyone reads.
 const LINES: usize = 200;
 
 /// Everything that the verdict is based on, before the effects.
@@ -24,7 +24,7 @@ pub fn understood(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     commands(out, facts)
 }
 
-/// The text as the shell reads it. Secrets in it are replaced already.
+/// The text as the shell reads it. Secrets are already replaced.
 fn tree(out: &mut dyn Write, text: &str) -> io::Result<()> {
     heading(out, "tree")?;
     let parsed = parse(text, Dialect::Bash);
@@ -34,7 +34,7 @@ fn tree(out: &mut dyn Write, text: &str) -> io::Result<()> {
     }
     more(out, lines.len())?;
     match parsed.error {
-        Some(error) => writeln!(out, "  and no further: {error}"),
+        Some(error) => writeln!(out, "  stopped there: {error}"),
         None => Ok(()),
     }
 }
@@ -49,7 +49,7 @@ fn commands(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
         let directory = facts.directory(index);
         if index == 0 || directory.is_some_and(|directory| directory.from as usize == index) {
             let path = directory.map_or(Some("the directory of the call"), |directory| directory.path.as_deref());
-            writeln!(out, "  in {}", visible(path.unwrap_or("a directory that is not known")))?;
+            writeln!(out, "  in {}", visible(path.unwrap_or("an unknown directory")))?;
         }
         writeln!(out, "    {}", visible(command))?;
     }
@@ -101,13 +101,13 @@ mod tests {
         assert_eq!(
             shown(|out| commands(out, &facts)),
             "commands\n  in the directory of the call\n    cd x\n  in /p/x\n    ls\n  \
-             in a directory that is not known\n    rm a\n"
+             in an unknown directory\n    rm a\n"
         );
     }
 
     #[test]
     fn a_tree_says_where_it_ends() {
         assert_eq!(shown(|out| tree(out, "a | (b)")), "tree\n  a\n  | subshell\n    b\n");
-        assert_eq!(shown(|out| tree(out, "a; b \"")), "tree\n  a\n  b\n  and no further: the text ends before `\"`\n");
+        assert_eq!(shown(|out| tree(out, "a; b \"")), "tree\n  a\n  b\n  stopped there: the text ends before `\"`\n");
     }
 }

@@ -1,6 +1,6 @@
-//! The record knows users by their number; people know them by their name.
+//! Names for users, whom the record knows by number.
 
-/// The name that this machine has for a user of the record, or what the record says.
+/// This machine's name for a recorded user, or the number.
 pub fn user(recorded: &str) -> String {
     let passwd = crate::machine::checked_read::start_of("/etc/passwd", 1 << 20).unwrap_or_default();
     name_in(&passwd, recorded).unwrap_or_else(|| recorded.to_owned())

@@ -2,7 +2,7 @@
 
 use rustix::termios::tcgetwinsize;
 
-/// Where nobody looks, or nobody knows.
+/// If standard output is not a terminal or its width is unknown.
 const USUAL: usize = 100;
 
 /// Narrower than this, lines are left to the terminal to break.

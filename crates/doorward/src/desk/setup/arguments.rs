@@ -1,4 +1,4 @@
-//! What `doorward setup` is told, and the agents and modes by the names that a person types.
+//! The arguments of `doorward setup`, with the names of agents and modes as you type them.
 
 use clap::{Args, ValueEnum};
 use doorward_engine::Mode;
@@ -9,34 +9,34 @@ use crate::policy::config::Questions;
 /// Which agents to set up, and how.
 #[derive(Debug, Args)]
 pub struct SetupArguments {
-    /// The agents; without any, those that are found on this machine
+    /// Agents to set up; default: all that are found on this machine
     #[arg(value_enum, value_name = "AGENT")]
     pub agents: Vec<AgentName>,
-    /// Show the change and make none
+    /// Show the changes without making them
     #[arg(long)]
     pub dry_run: bool,
-    /// Show the change to each file as well
+    /// Show the change to each file
     #[arg(long)]
     pub diff: bool,
-    /// Take the hooks out
+    /// Remove the hooks
     #[arg(long)]
     pub uninstall: bool,
-    /// With --uninstall: delete the configuration, the record and all copies too
+    /// With --uninstall: also delete the configuration, the record and all snapshots
     #[arg(long, requires = "uninstall")]
     pub purge: bool,
-    /// Only set the mode and begin the record: the hooks come from managed settings or a plugin
+    /// Only set the mode and start the record; for hooks that come from managed settings or a plugin
     #[arg(long, conflicts_with_all = ["uninstall", "dry_run"])]
     pub without_hooks: bool,
-    /// Ask nothing; a laxer mode and --uninstall still need your own terminal
+    /// Don't ask anything; a laxer mode and --uninstall still need your own terminal
     #[arg(long)]
     pub yes: bool,
-    /// How it starts; without it and with --yes: as before, or confirm-all
+    /// Mode to start in; default with --yes: the current mode, or confirm-all
     #[arg(long, value_enum)]
     pub mode: Option<StartingMode>,
-    /// Who answers questions where the agent's own mode would let nobody ask
+    /// Who answers doorward's questions when the agent's own mode has no prompt
     #[arg(long, value_enum, value_name = "WHO")]
     pub questions: Option<WhoAnswers>,
-    /// Take over the allow rules of the agents' own settings, as narrow as they are; needs your own terminal
+    /// Import the allow rules from the agents' own settings, no broader than they are; needs your own terminal
     #[arg(long)]
     pub import_rules: bool,
     /// Trust the project in this directory; needs your own terminal
@@ -44,14 +44,14 @@ pub struct SetupArguments {
     pub trust: bool,
 }
 
-/// Who answers a question.
+/// Who answers doorward's questions.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum WhoAnswers {
     /// You, in the agent's own prompt: Claude Code starts in mode `default`
     Client,
-    /// You, later: the call is refused at once and waits in `doorward review`
+    /// You, later: the call is refused right away and waits in `doorward review`
     Queue,
-    /// The agent's classifier, if the question is soft; everything else is refused and waits
+    /// The agent's classifier, for soft questions; everything else is refused and waits for you
     Classifier,
 }
 
@@ -88,7 +88,7 @@ pub enum AgentName {
     Vscode,
     /// Windsurf
     Windsurf,
-    /// Any agent that asks by itself: only the mode is set
+    /// Any other agent that calls doorward itself: only the mode is set
     Generic,
 }
 
@@ -110,14 +110,14 @@ impl AgentName {
     }
 }
 
-/// How an agent starts.
+/// The mode an agent starts in.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum StartingMode {
-    /// You are asked about every call
+    /// doorward asks about every call
     ConfirmAll,
-    /// Only record what would have been decided
+    /// doorward only records what it would have decided
     Shadow,
-    /// Trust doorward's judgement
+    /// doorward approves, asks or blocks on its own judgement
     Auto,
 }
 

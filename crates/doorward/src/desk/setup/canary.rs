@@ -1,4 +1,4 @@
-//! Proof of life: a trial call through the installed line, and the client's own word that it sees the hooks.
+//! Proof that the hooks work: a trial call through the installed line, and the client's own report on the hooks.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::machine::visible;
 /// How long Codex may take to list its hooks.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Sends a call that no mode may approve through the line that stands in the settings; yields what came back.
+/// Sends a call that no mode may approve through the line in the settings; returns the answer.
 pub fn trial(agent: Agent, line: &str) -> Result<String> {
     let payload = payload(agent);
     let mut child = Command::new("sh")
@@ -24,7 +24,7 @@ pub fn trial(agent: Agent, line: &str) -> Result<String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .context("the installed line cannot be run")?;
+        .context("can't run the installed hook")?;
     if let Some(mut input) = child.stdin.take() {
         input.write_all(payload.to_string().as_bytes())?;
     }
@@ -33,7 +33,7 @@ pub fn trial(agent: Agent, line: &str) -> Result<String> {
     match refused(&text, &words, answer.status.code()) {
         Some(reason) => Ok(format!("denied: {}", visible(reason.trim()))),
         None => bail!(
-            "the hook is installed, but a trial call was not denied; it ended with {:?} and said: {} {}",
+            "the hook is installed, but did not deny a trial call; it exited with {:?} and said: {} {}",
             answer.status.code(),
             visible(text.trim()),
             visible(words.trim())
@@ -41,7 +41,7 @@ pub fn trial(agent: Agent, line: &str) -> Result<String> {
     }
 }
 
-/// The reason of a refusal, however the agent wants it said; `None` if it is none.
+/// The reason of a refusal, in whatever format the agent expects; `None` if it is not a refusal.
 fn refused(stdout: &str, stderr: &str, code: Option<i32>) -> Option<String> {
     if code == Some(2) && stdout.is_empty() && stderr.starts_with("doorward blocks") {
         return Some(stderr.to_owned());
@@ -53,10 +53,10 @@ fn refused(stdout: &str, stderr: &str, code: Option<i32>) -> Option<String> {
     (is_refusal && code == Some(0)).then(|| field(&["permissionDecisionReason", "reason", "agent_message"]))
 }
 
-/// The trial call in the words of an agent.
+/// The trial call in an agent's format.
 fn payload(agent: Agent) -> Value {
     let command = json!({ "command": "rm -rf /" });
-    // Whose trial it is; sessions of this name raise no alert.
+    // Marks the trial; sessions with this name raise no alert.
     let whose = if agent == Agent::Claude { String::new() } else { format!("-{}", agent.name()) };
     let session = format!("doorward-setup{whose}");
     let dialect = |tool: &str| {
@@ -111,22 +111,22 @@ pub fn through_extension(node: &Path, extension: &Path) -> Result<String> {
     in_node(node, PI, extension)
 }
 
-/// Runs a script that sends the call through a module and prints what it says.
+/// Runs a script that sends the call through a module and prints the answer.
 fn in_node(node: &Path, script: &str, module: &Path) -> Result<String> {
     let output = Command::new(node)
         .args(["--input-type=module", "-e", script])
         .arg(format!("file://{}", module.display()))
         .stdin(Stdio::null())
         .output()
-        .context("node cannot be run")?;
+        .context("can't run node")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let said: Option<Value> = serde_json::from_str(&text).ok();
     let reason = said.as_ref().and_then(|said| said.get("reason")).and_then(Value::as_str).unwrap_or_default();
     let is_blocked = said.as_ref().and_then(|said| said.get("block")) == Some(&Value::Bool(true));
-    // A call that is blocked because nothing works would prove nothing.
+    // A call blocked because nothing works would prove nothing.
     if !is_blocked || !reason.starts_with("doorward blocks") {
         bail!(
-            "the extension is installed, but a trial call was not denied by doorward; it said: {} {}",
+            "the extension is installed, but doorward did not deny a trial call; it said: {} {}",
             visible(text.trim()),
             visible(String::from_utf8_lossy(&output.stderr).trim())
         );
@@ -134,7 +134,7 @@ fn in_node(node: &Path, script: &str, module: &Path) -> Result<String> {
     Ok(format!("denied: {}", visible(reason)))
 }
 
-/// What Codex itself says about the hooks in a file: how many of `wanted` it will run.
+/// Asks Codex itself about the hooks in a file: how many of `wanted` will it run?
 pub fn codex_sees(program: &Path, file: &str, wanted: usize) -> Result<()> {
     let mut child = Command::new(program)
         .arg("app-server")
@@ -142,9 +142,9 @@ pub fn codex_sees(program: &Path, file: &str, wanted: usize) -> Result<()> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .context("Codex cannot be started")?;
+        .context("can't start Codex")?;
     let listed = list_hooks(&mut child);
-    // It is ours, and it has said what it had to say.
+    // It is our child, and it has answered.
     let _ = child.kill();
     let _ = child.wait();
     let listed = listed?;

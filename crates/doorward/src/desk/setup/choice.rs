@@ -1,4 +1,4 @@
-//! The starting mode of an agent, asked for and written into the user's configuration.
+//! Asks for the starting mode of an agent and writes it to the user's configuration.
 
 use std::io::Write;
 
@@ -10,12 +10,12 @@ use crate::desk::person;
 use crate::machine::agent::Agent as AgentKind;
 use crate::policy::config::{Agent, Questions};
 
-/// Asks a person how to start.
+/// Asks the user how to start.
 pub fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {
-    writeln!(out, "\nhow should it start? (now: {now}, which a plain Enter keeps)")?;
-    writeln!(out, "  c  confirm-all: you are asked about every call")?;
-    writeln!(out, "  s  shadow: only record what would have been decided")?;
-    writeln!(out, "  a  auto: trust its judgement from now on")?;
+    writeln!(out, "\nHow should it start? (now: {now}; Enter keeps that)")?;
+    writeln!(out, "  c  confirm-all: doorward asks about every call")?;
+    writeln!(out, "  s  shadow: doorward only records what it would have decided")?;
+    writeln!(out, "  a  auto: doorward approves, asks or blocks on its own judgement")?;
     out.flush()?;
     match person::asked("choice [c/s/a]: ")?.unwrap_or_default() {
         nothing if nothing.trim().is_empty() => Ok(now),
@@ -23,7 +23,7 @@ pub fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {
     }
 }
 
-/// Asks a person who answers questions of an agent that would ask nobody in its own mode.
+/// Asks who answers questions of an agent whose own mode has no prompt.
 pub fn questions(out: &mut dyn Write, agent: AgentKind) -> Result<Questions> {
     let title = agent.title();
     writeln!(
@@ -31,14 +31,14 @@ pub fn questions(out: &mut dyn Write, agent: AgentKind) -> Result<Questions> {
         "\n{title} starts in its own `auto` mode, where you would not see doorward's questions. Who answers them?"
     )?;
     writeln!(out, "  1  you, in its own prompt: {title} starts in mode `default` instead (recommended)")?;
-    writeln!(out, "  2  you, later: the call is refused at once and waits in `doorward review`")?;
-    writeln!(out, "  3  its classifier, if the question is soft; everything else is refused and waits")?;
+    writeln!(out, "  2  you, later: the call is refused right away and waits in `doorward review`")?;
+    writeln!(out, "  3  its classifier, for soft questions; everything else is refused and waits for you")?;
     out.flush()?;
     match person::asked("choice [1/2/3]: ")?.unwrap_or_default().trim() {
         "" | "1" => Ok(Questions::Client),
         "2" => Ok(Questions::Queue),
         "3" => Ok(Questions::Classifier),
-        other => bail!("`{other}` is none of the choices; nothing was changed"),
+        other => bail!("`{other}` is not one of the choices; nothing was changed"),
     }
 }
 
@@ -47,11 +47,11 @@ fn chosen(line: &str) -> Result<Mode> {
         "" | "c" | "confirm-all" => Ok(Mode::ConfirmAll),
         "s" | "shadow" => Ok(Mode::Shadow),
         "a" | "auto" => Ok(Mode::Auto),
-        other => bail!("`{other}` is none of the choices; nothing was changed"),
+        other => bail!("`{other}` is not one of the choices; nothing was changed"),
     }
 }
 
-/// The configuration with the mode, and with the tool chain directories that were in use when the user decided.
+/// The configuration with the mode, and with the toolchain directories in use when the user decided.
 pub fn configured(text: &str, agent: &str, choice: &Agent, directories: &[String]) -> Result<String> {
     let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
     let entry = table(table(document.as_table_mut(), "agents")?, agent)?;
@@ -79,13 +79,13 @@ fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table> {
         table.set_implicit(true);
         Item::Table(table)
     });
-    item.as_table_mut().with_context(|| format!("`{name}` is not a table of its own in the configuration"))
+    item.as_table_mut().with_context(|| format!("`{name}` is not a separate table in the configuration"))
 }
 
 /// Where Homebrew keeps what it installs for the user.
 const HOMEBREW: &[&str] = &["/opt/homebrew", "/home/linuxbrew/.linuxbrew"];
 
-/// The directories on the search path that belong to the user: where tool chains put their programs.
+/// The directories on the search path that belong to the user: where toolchains put their programs.
 pub fn tool_chains(path: &str, home: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for directory in path.split(':').map(|directory| directory.trim_end_matches('/')) {

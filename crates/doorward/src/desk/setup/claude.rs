@@ -26,12 +26,12 @@ pub const HOOKS: Hooks = Hooks {
     shape: Shape::Seconds,
 };
 
-/// Where the user's settings lie.
+/// The path of the user's settings.
 pub fn settings_file(home: &str) -> PathBuf {
     directory_of(Agent::Claude, home).join("settings.json")
 }
 
-/// Where the user wants to be asked in its own prompt, its mode is one that asks; taking that back brings the old one back.
+/// If the user wants to be asked in Claude Code's own prompt, sets a mode that asks; uninstalling restores the old mode.
 pub fn parts(home: &str, program: &str, questions: Option<Questions>) -> Vec<Part> {
     let program = program.to_owned();
     let asks = questions == Some(Questions::Client);

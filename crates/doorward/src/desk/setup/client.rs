@@ -1,4 +1,4 @@
-//! The agent's own mode: whether a question of doorward's reaches whoever sits before it.
+//! The agent's own mode: whether doorward's questions reach the user.
 
 use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 use crate::policy::config::{Config, Questions};
 
-/// The mode of Claude Code in which every question is put to the person.
+/// The Claude Code mode in which every question reaches the user.
 pub const ASKS: &str = "default";
 
 /// The administrator's settings of Claude Code.
@@ -23,11 +23,11 @@ const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientMode {
     pub name: String,
-    /// The file that says so; `None` if nobody has chosen it.
+    /// The file that says so; `None` if it was not chosen.
     pub set_in: Option<PathBuf>,
 }
 
-/// The mode that an agent starts in, in a project or anywhere; `None` if it has none that matters here.
+/// The mode an agent starts in, in a project or anywhere; `None` if it has none that matters here.
 pub fn mode(agent: Agent, home: &str, project: Option<&str>) -> Option<ClientMode> {
     match agent {
         Agent::Claude => Some(claude_mode(home, project)),
@@ -44,7 +44,7 @@ pub fn mode(agent: Agent, home: &str, project: Option<&str>) -> Option<ClientMod
     }
 }
 
-/// What counts most comes first: the administrator's word, then the narrowest. Unless somebody chose, it starts in `auto`.
+/// In order of precedence: the administrator's settings, then the narrowest. The default is `auto`.
 fn claude_mode(home: &str, project: Option<&str>) -> ClientMode {
     let project = project.filter(|project| *project != home).map(Path::new);
     let local = project.map(|root| root.join(".claude/settings.local.json"));
@@ -65,14 +65,14 @@ pub fn default_mode(settings: &str) -> Option<String> {
     settings.pointer("/permissions/defaultMode")?.as_str().map(str::to_owned)
 }
 
-/// The agent starts in a mode in which its own prompt does not ask, although it could.
+/// The agent starts in a mode whose own prompt does not ask, although it could.
 pub fn keeps_quiet(agent: Agent, home: &str, project: Option<&str>) -> bool {
     agent == Agent::Claude && !ASKING.contains(&claude_mode(home, project).name.as_str())
 }
 
-/// What becomes of doorward's questions, in a few words.
+/// What happens to doorward's questions, in a few words.
 pub fn questions(agent: Agent, places: &Places, project: Option<&str>, config: &Config) -> String {
-    let waits = "questions are refused at once and wait in `doorward review`";
+    let waits = "questions are refused right away and wait in `doorward review`";
     match agent {
         Agent::Claude => {
             let mode = claude_mode(places.home(), project);
@@ -93,11 +93,11 @@ pub fn questions(agent: Agent, places: &Places, project: Option<&str>, config: &
         Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Vscode => {
             "it asks you in its own prompt".to_owned()
         }
-        Agent::Generic => "it has to ask you itself".to_owned(),
+        Agent::Generic => "it has to ask you on its own".to_owned(),
     }
 }
 
-/// The settings of Claude Code in another mode; without one, in the mode that it has by itself.
+/// Claude Code's settings with another mode, or without one.
 pub fn with_mode(settings: &str, mode: Option<&str>) -> Result<String, String> {
     if default_mode(settings).as_deref() == mode {
         return Ok(settings.to_owned());

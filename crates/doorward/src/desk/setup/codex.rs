@@ -1,4 +1,4 @@
-//! What is changed for Codex: its hooks, and that it trusts them. Hooks that are not trusted it leaves out without a word.
+//! Changes for Codex: its hooks, and its trust in them. It silently skips hooks it does not trust.
 
 use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub const HOOKS: Hooks = Hooks {
     shape: Shape::Seconds,
 };
 
-/// One hook that is trusted: its name in the configuration, and the hash of what it does.
+/// One trusted hook: its name in the configuration, and the hash of its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Trusted {
     key: String,
@@ -91,7 +91,7 @@ fn is_trusted(document: &DocumentMut, trusted: &Trusted) -> bool {
     entry.and_then(|entry| entry.get("trusted_hash")).and_then(Item::as_str) == Some(&trusted.hash)
 }
 
-/// Takes entries out, with the tables that are left empty.
+/// Removes entries, with tables that become empty.
 fn remove(document: &mut DocumentMut, old: &[Trusted]) {
     let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_mut) else { return };
     if let Some(state) = hooks.get_mut("state").and_then(Item::as_table_mut) {
@@ -113,10 +113,10 @@ fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table, String>
         table.set_implicit(true);
         Item::Table(table)
     });
-    item.as_table_mut().ok_or_else(|| format!("`{name}` is not a table of its own"))
+    item.as_table_mut().ok_or_else(|| format!("`{name}` is not a separate table"))
 }
 
-/// The names that Codex may know the file by: as it was named, and without links.
+/// The names Codex may know the file by: as given, and with links resolved.
 fn names(file: &Path) -> Vec<String> {
     let mut names = vec![file.display().to_string()];
     if let (Some(directory), Some(name)) = (file.parent().and_then(|path| path.canonicalize().ok()), file.file_name()) {
@@ -134,7 +134,7 @@ fn trusted(files: &[String], placed: &[Placed]) -> Vec<Trusted> {
     files.iter().flat_map(|file| placed.iter().map(move |placed| one(file, placed))).collect()
 }
 
-/// What Codex computes of a hook: the SHA-256 of its compact JSON with sorted keys.
+/// The hash Codex computes for a hook: SHA-256 of its compact JSON with sorted keys.
 fn hash(placed: &Placed) -> String {
     let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
     let field = |name: &str| handler.and_then(|handler| handler.get(name)).cloned().unwrap_or(Value::Null);
@@ -147,7 +147,7 @@ fn hash(placed: &Placed) -> String {
     format!("sha256:{}", Hash::of(identity.to_string().as_bytes()))
 }
 
-/// `PreToolUse` is `pre_tool_use` in names of hooks.
+/// `PreToolUse` is `pre_tool_use` in hook names.
 fn snake(event: &str) -> String {
     let mut name = String::new();
     for character in event.chars() {

@@ -1,4 +1,4 @@
-//! Changes a JSON text in one place and leaves every other byte as it was.
+//! Changes JSON text in one place and leaves every other byte alone.
 
 use std::ops::Range;
 
@@ -127,7 +127,7 @@ impl Style {
     }
 }
 
-/// One step of indentation: that of the first indented line, none if everything stands on one line.
+/// One step of indentation: that of the first indented line, none if everything is on one line.
 fn unit(text: &str) -> String {
     if !text.trim_end().contains('\n') {
         return if matches!(text.trim(), "" | "{}") { "  ".to_owned() } else { String::new() };

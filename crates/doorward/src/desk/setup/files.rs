@@ -1,4 +1,4 @@
-//! What is changed for agents that keep their hooks in one JSON file of the user's.
+//! Changes for agents that keep their hooks in one of the user's JSON files.
 
 use crate::machine::agent_home::directory_of;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ pub fn hooks(agent: Agent) -> Option<Hooks> {
     }
 }
 
-/// Where the hooks of an agent lie.
+/// The path of an agent's hooks.
 pub fn settings_file(agent: Agent, home: &str) -> PathBuf {
     directory_of(agent, home).join(match agent {
         Agent::Copilot => "hooks/doorward.json",
@@ -89,7 +89,7 @@ pub fn parts(agent: Agent, home: &str, program: &str) -> Vec<Part> {
     }]
 }
 
-/// The setting that keeps the agent from running hooks, or ours.
+/// The setting that keeps the agent from running hooks, or ours in particular.
 pub fn switched_off(settings: &Value) -> Option<&'static str> {
     let is = |path: &str, wanted: bool| settings.pointer(path) == Some(&Value::Bool(wanted));
     let disabled = settings.pointer("/hooksConfig/disabled").and_then(Value::as_array);

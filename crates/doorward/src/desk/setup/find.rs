@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::machine::agent::Agent;
 
-/// The agents that can be set up and are there: their program is on the search path, or their settings are.
+/// The agents that are installed: their program is on the search path, or their settings exist.
 pub fn agents(home: &str, path: &str) -> Vec<Agent> {
     Agent::ALL.into_iter().filter(|agent| is_there(*agent, home, path)).collect()
 }
@@ -15,7 +15,7 @@ fn is_there(agent: Agent, home: &str, path: &str) -> bool {
         Agent::Claude | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::Gemini | Agent::Qwen | Agent::Copilot => {
             directory_of(agent, home).is_dir() || program(agent.name(), path).is_some()
         }
-        // Known from their documentation alone: they are set up if somebody names them.
+        // Known only from their documentation: set up only if named.
         Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => false,
     }
 }

@@ -1,4 +1,4 @@
-//! The hooks in an agent's JSON settings: put in, recognised, taken out.
+//! The hooks in an agent's JSON settings: adding, recognizing, removing.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use crate::machine::agent::Agent;
 /// Seconds after which the client gives up; doorward answers long before.
 pub const TIMEOUT: u32 = 60;
 
-/// Nobody waits longer for the end of a session.
+/// Too long to wait at the end of a session.
 const LAST_TIMEOUT: u32 = 3;
 
-/// Which events an agent shall send.
+/// Which events an agent sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {
     pub agent: Agent,
@@ -22,7 +22,7 @@ pub struct Hooks {
     pub shape: Shape,
 }
 
-/// How an agent writes a hook down.
+/// How an agent's settings describe a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// In groups with a matcher, timeouts in seconds.
@@ -35,7 +35,7 @@ pub enum Shape {
     Windsurf,
 }
 
-/// Where a hook of ours stands in the settings, and what it is.
+/// Where our hook is in the settings, and what it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
     pub event: String,
@@ -46,9 +46,9 @@ pub struct Placed {
 }
 
 impl Hooks {
-    /// The line that the client runs before each call. If the program is missing or dies, the call is blocked.
+    /// The line the client runs before each call. If the program is missing or crashes, the call is blocked.
     pub fn deciding_command(&self, program: &str) -> String {
-        // Waiting for a person is safe only where it is known how long the client waits.
+        // Waiting for the user is safe only if we know how long the client waits.
         let patience = if self.shape == Shape::Windsurf { String::new() } else { format!(" --timeout {TIMEOUT}") };
         let asks = format!("{}{patience}", self.recording_command(program));
         format!("{asks} || {{ echo 'doorward failed; call blocked' >&2; exit 2; }}")
@@ -58,7 +58,7 @@ impl Hooks {
         format!("'{}' hook {}", program.replace('\'', "'\\''"), self.agent.name())
     }
 
-    /// The settings with our hooks, whatever was there of ours before.
+    /// The settings with our hooks, replacing any earlier ones.
     pub fn installed(&self, settings: &str, program: &str) -> Result<String, String> {
         let mut text = self.removed(settings)?;
         if text.trim().is_empty() {
@@ -77,7 +77,7 @@ impl Hooks {
         Ok(if super::json_meaning(&text) == super::json_meaning(settings) { settings.to_owned() } else { text })
     }
 
-    /// The settings without our hooks; everybody else's stay.
+    /// The settings without our hooks; all others stay.
     pub fn removed(&self, settings: &str) -> Result<String, String> {
         let mut text = settings.to_owned();
         if text.trim().is_empty() {
@@ -115,7 +115,7 @@ impl Hooks {
         found
     }
 
-    /// Takes out the first hook of ours, with whatever it leaves empty; `None` if there is none left.
+    /// Removes our first hook, with whatever becomes empty; `None` if there is none left.
     fn without_one(&self, text: &str) -> Result<Option<String>, String> {
         let top = top(text)?;
         let Some(hooks_at) = top.pieces.iter().position(|piece| piece.key == "hooks") else { return Ok(None) };
@@ -145,7 +145,7 @@ impl Hooks {
         Ok(None)
     }
 
-    /// The list of hooks in a group and the place of ours in it.
+    /// The list of hooks in a group, and the position of ours in it.
     fn own_hook(&self, text: &str, group: usize) -> Option<(Container, usize)> {
         let group = Container::read(text, group).ok()?;
         let list = Container::read(text, group.member("hooks")?.value.start).ok()?;
@@ -179,7 +179,7 @@ impl Shape {
         }
     }
 
-    /// One hook for an event. Clients that hash what they trust drop or change what does not fit an event, so it must fit.
+    /// One hook for an event. Clients that hash trusted hooks drop or change fields that don't fit the event, so it must fit.
     fn entry(self, event: &str, command: &str, decides: bool) -> Value {
         let is_last = event.eq_ignore_ascii_case("SessionEnd");
         let timeout = if is_last { LAST_TIMEOUT } else { TIMEOUT };

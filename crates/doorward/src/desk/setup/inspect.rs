@@ -1,4 +1,4 @@
-//! Looks at what stands in the settings of agents, without changing it.
+//! Inspects the settings of agents without changing them.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,12 @@ use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 
-/// A file of an agent, compared with what setup would make of it.
+/// An agent's file, compared with what setup would write.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fit {
     Same,
     Changed,
-    /// It is not understood, or switches hooks off.
+    /// It can't be parsed, or switches hooks off.
     Problem(String),
 }
 
@@ -44,7 +44,7 @@ impl Part {
     }
 }
 
-/// The program that the hooks or the extension of an agent run; `None` if nothing of ours is installed.
+/// The program that an agent's hooks or extension run; `None` if doorward is not installed there.
 pub fn program_of(agent: Agent, places: &Places) -> Option<String> {
     let named = |file: PathBuf| {
         let text = atomic_file::text(&file).ok()??;
@@ -59,7 +59,7 @@ pub fn program_of(agent: Agent, places: &Places) -> Option<String> {
     installed(agent, places).iter().find_map(|placed| program_in(&command(placed), agent))
 }
 
-/// The settings that hold the hooks of an agent, or that make it ask by itself.
+/// The settings with an agent's hooks, or those that make it ask on its own.
 pub fn settings_of(agent: Agent, places: &Places) -> Option<PathBuf> {
     if agent == Agent::Opencode {
         return Some(opencode::settings_file(places.home()));
@@ -67,7 +67,7 @@ pub fn settings_of(agent: Agent, places: &Places) -> Option<PathBuf> {
     super::hooks(agent, places).map(|(_, file)| file)
 }
 
-/// An event that should have a hook of ours and has none.
+/// An event that should have our hook and does not.
 pub fn unhooked(agent: Agent, places: &Places) -> Option<&'static str> {
     let (Hooks { deciding, recorded, .. }, _) = super::hooks(agent, places)?;
     let placed = installed(agent, places);
@@ -75,7 +75,7 @@ pub fn unhooked(agent: Agent, places: &Places) -> Option<&'static str> {
     deciding.iter().chain(recorded).find(|event| !is_hooked(event)).copied()
 }
 
-/// OpenCode asks about what nobody has judged.
+/// OpenCode asks about unjudged calls.
 pub fn opencode_asks(places: &Places) -> bool {
     let text = atomic_file::text(&opencode::settings_file(places.home())).ok().flatten().unwrap_or_default();
     json_meaning(&text).is_some_and(|settings: Value| opencode::asks_by_itself(&settings))
@@ -92,7 +92,7 @@ fn command(placed: &Placed) -> String {
     hooks::command_of(handler.unwrap_or(&placed.content)).to_owned()
 }
 
-/// The program at the beginning of a line that setup wrote.
+/// The program at the start of a line that setup wrote.
 fn program_in(command: &str, agent: Agent) -> Option<String> {
     let (program, _) = command.split_once(&format!(" hook {}", agent.name()))?;
     let quoted = program.trim().strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));

@@ -1,4 +1,4 @@
-//! Installing: what is asked, what is written, and the two lines that say how each agent stands.
+//! Installing: the questions, the changes, and the two-line status of each agent.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use crate::machine::world::project_root;
 use crate::policy::config::{Agent as Choice, Questions};
 use crate::policy::load::{self, Loaded};
 
-/// What is to be set up for one agent.
+/// What to set up for one agent.
 struct Wanted {
     agent: Agent,
     mode: Mode,
@@ -31,7 +31,7 @@ struct Wanted {
 pub fn run(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     let program = super::program()?;
     let usual: Vec<Wanted> = agents.iter().map(|agent| usual(places, *agent, arguments)).collect();
-    // Everything is read and understood before anything is asked or written.
+    // Read and parse everything before asking or writing anything.
     let changes = planned(places, &program, &usual)?;
     let mut out = anstream::stdout().lock();
     if arguments.dry_run {
@@ -53,7 +53,7 @@ pub fn run(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Res
         report(&mut out, places, wanted, (&seen, is_new, here.as_deref()))?;
     }
     if changes.iter().flatten().any(|change| change.old != change.new) && !arguments.diff {
-        writeln!(out, "`doorward setup --uninstall` takes it all back; `--dry-run` shows what is in the files")?;
+        writeln!(out, "`doorward setup --uninstall` removes it all; `--dry-run` shows what is in the files")?;
     }
     list_tools(&mut out, places)?;
     drop(out);
@@ -62,7 +62,7 @@ pub fn run(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// Two lines: that it works, and what a person has to know.
+/// Two lines: that it works, and what the user needs to know.
 fn report(
     out: &mut dyn Write,
     places: &Places,
@@ -93,10 +93,10 @@ fn report(
 
 const fn what(mode: Mode) -> &'static str {
     match mode {
-        Mode::Auto => "harmless calls run, the rest is asked about or blocked",
-        Mode::ConfirmAll => "every call is asked about",
-        Mode::Shadow => "calls are recorded and never stopped",
-        Mode::Off => "nothing is judged or recorded",
+        Mode::Auto => "harmless calls run, doorward asks about or blocks the rest",
+        Mode::ConfirmAll => "doorward asks about every call",
+        Mode::Shadow => "calls are recorded, never stopped",
+        Mode::Off => "doorward judges and records nothing",
     }
 }
 
@@ -109,7 +109,7 @@ fn planned(places: &Places, program: &str, wanted: &[Wanted]) -> Result<Vec<Vec<
     wanted.iter().map(of).collect()
 }
 
-/// What nobody has to be asked for.
+/// What needs no question.
 fn usual(places: &Places, agent: Agent, arguments: &SetupArguments) -> Wanted {
     let loaded = load::load(places, None, agent.name());
     let mode = arguments.mode.map_or_else(|| loaded.mode(agent.name()), Mode::from);
@@ -118,7 +118,7 @@ fn usual(places: &Places, agent: Agent, arguments: &SetupArguments) -> Wanted {
     Wanted { agent, mode, questions: questions.or(default) }
 }
 
-/// What a person wants: said before, said now, or asked for.
+/// What the user wants: from before, from the arguments, or by asking.
 fn wanted(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Wanted> {
     let loaded = load::load(places, None, agent.name());
     let mode = mode(&loaded, places, agent, arguments)?;
@@ -133,32 +133,32 @@ fn wanted(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<W
     Ok(Wanted { agent, mode, questions })
 }
 
-/// The agent has a mode of its own in which nobody sees a question, and doorward is to ask some.
+/// The agent's own mode hides questions, and doorward will ask some.
 fn is_open(places: &Places, agent: Agent, mode: Mode) -> bool {
     matches!(mode, Mode::Auto | Mode::ConfirmAll) && client::keeps_quiet(agent, places.home(), None)
 }
 
-/// The mode that was asked for, or is in force already, or is chosen by a person.
+/// The requested mode, the current one, or the one the user chooses now.
 fn mode(loaded: &Loaded, places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Mode> {
     if let Some(mode) = arguments.mode {
         return Ok(mode.into());
     }
     let is_set_up = loaded.config.agents.contains_key(agent.name()) && inspect::program_of(agent, places).is_some();
     let now = loaded.mode(agent.name());
-    // Whoever names an agent that is not trusted yet comes back to this very question.
+    // Naming an agent that is not trusted yet asks this question again.
     let is_settled = now == Mode::Auto || arguments.agents.is_empty() || !std::io::stdin().is_terminal();
     if arguments.yes || (is_set_up && is_settled) {
         return Ok(now);
     }
     if !std::io::stdin().is_terminal() {
-        bail!("nobody can be asked here: say `--yes`, and `--mode` if it should not start with `confirm-all`");
+        bail!("there is no terminal to ask at: pass `--yes`, and `--mode` unless it should start with `confirm-all`");
     }
     writeln!(anstream::stdout(), "\n{}:", agent.title())?;
     choice::ask(&mut std::io::stdout().lock(), now)
 }
 
-/// Whether an agent may be set up like this here. What approves, looks away or hands over takes a person at a terminal; to
-/// begin with `confirm-all`, or to keep what a person chose before, a script will do.
+/// Whether an agent may be set up like this here. A laxer mode or a classifier takes the user at a terminal; a script may
+/// start with `confirm-all` or keep the user's earlier choice.
 fn may_begin(places: &Places, wanted: &Wanted) -> Result<()> {
     let loaded = load::load(places, None, wanted.agent.name());
     let name = wanted.agent.name();
@@ -171,10 +171,10 @@ fn may_begin(places: &Places, wanted: &Wanted) -> Result<()> {
     }
     let is_left = wanted.questions == Some(Questions::Classifier);
     if is_left && wanted.agent != Agent::Claude {
-        bail!("nothing was changed: {} has no classifier that could answer questions", wanted.agent.title());
+        bail!("nothing was changed: {} has no classifier to answer questions", wanted.agent.title());
     }
     if is_left && loaded.config.questions(name) != wanted.questions {
-        by_person("a classifier is to answer questions in your place")?;
+        by_person("a classifier would answer questions in your place")?;
     }
     Ok(())
 }
@@ -191,7 +191,7 @@ fn add(change: &Change) -> Result<()> {
     if old.as_ref() == Some(new) {
         return Ok(());
     }
-    // What stood there before doorward came is what uninstalling brings back.
+    // Uninstalling restores what was there before doorward.
     let is_untouched = |old: &&String| (part.without)(old).is_ok_and(|without| without == **old);
     if let Some(before) = old.as_ref().filter(is_untouched) {
         atomic_file::replace(&backup(&part.file), before)?;
@@ -199,7 +199,7 @@ fn add(change: &Change) -> Result<()> {
     atomic_file::replace(&part.file, new)
 }
 
-/// Begins the record and sets the mode for hooks that somebody else installs: managed settings, a plugin.
+/// Starts the record and sets the mode for hooks installed elsewhere: by managed settings or a plugin.
 pub fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     for agent in agents {
         let loaded = load::load(places, None, agent.name());
@@ -207,29 +207,29 @@ pub fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> R
         let wanted = Wanted { agent: *agent, mode, questions: arguments.questions.map(Questions::from) };
         may_begin(places, &wanted)?;
         settle(places, &wanted, arguments)?;
-        writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings are as they were", agent.title())?;
+        writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings were not changed", agent.title())?;
     }
     list_tools(&mut anstream::stdout(), places)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the programs of tool chains as they are now.
+/// Pins the programs of toolchains as they are now.
 fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
     let listed = crate::desk::trust::tools(places)?;
     if listed > 0 {
         writeln!(
             out,
-            "✓ tool chains: listed {listed} programs as they are now; `doorward trust tools` lists them again after an update"
+            "✓ toolchains: pinned {listed} programs as they are now; run `doorward trust tools` again after an update"
         )?;
     }
     Ok(())
 }
 
-/// INVARIANT: what loosens is on the record before it counts.
+/// INVARIANT: anything that loosens is recorded before it takes effect.
 fn settle(places: &Places, wanted: &Wanted, arguments: &SetupArguments) -> Result<()> {
     let Wanted { agent, mode, questions } = wanted;
     let loaded = load::load(places, None, agent.name());
-    // Who asks for nothing new does not end a rollout.
+    // Asking for nothing new does not end a rollout.
     let is_kept = loaded.config.is_staged(agent.name()) && arguments.mode.is_none();
     let choice = if is_kept { Choice::rolled_out() } else { Choice::fixed(*mode) };
     let choice = Choice { questions: *questions, ..choice };
@@ -239,7 +239,7 @@ fn settle(places: &Places, wanted: &Wanted, arguments: &SetupArguments) -> Resul
     if was != *mode || !places.config_file().exists() {
         let body =
             ModeBody { mode: mode.to_string(), before: Some(was.to_string()), session: None, user: user.clone() };
-        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the mode cannot be recorded")?;
+        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("can't record the mode")?;
     }
     let asked = loaded.config.questions(agent.name());
     if *questions != asked && [*questions, asked].contains(&Some(Questions::Classifier)) {
@@ -252,12 +252,12 @@ fn settle(places: &Places, wanted: &Wanted, arguments: &SetupArguments) -> Resul
             user,
             project: None,
         };
-        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the choice cannot be recorded")?;
+        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("can't record the choice")?;
     }
     write_mode(places, agent.name(), &choice, &config)
 }
 
-/// The project around the current directory; the home directory is none.
+/// The project around the current directory; the home directory is not one.
 fn project_here() -> Option<String> {
     let directory = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
     project_root(&directory)

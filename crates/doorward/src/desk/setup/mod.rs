@@ -1,4 +1,4 @@
-//! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and proves it; or takes it back.
+//! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and tests it; or removes it again.
 
 mod arguments;
 mod canary;
@@ -38,14 +38,14 @@ pub use client::{mode as client_mode, questions as questions_of};
 pub use files::switched_off;
 pub use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
 
-/// What is left to do for an agent that doorward does not know.
+/// What the user has to do for an agent doorward does not know.
 const OWN_AGENT: &str = "\
-nothing is installed for an agent of your own; let it ask before each call, and run nothing unless the verdict is `approve`:
+For your own agent doorward installs nothing. Have the agent ask before each call, and run it only if the verdict is `approve`:
   echo '{\"event\":\"call\",\"cwd\":\"/dir\",\"tool\":\"bash\",\"input\":{\"command\":\"ls\"}}' | doorward hook generic
-or, without a process per call, one such object per line on the socket of
+Or, without a process per call, send one such object per line to the socket of
   doorward serve --socket ~/.local/state/doorward/run/socket";
 
-/// Turns the text of a file into another.
+/// Transforms the text of a file.
 type Rewrite = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// A file of an agent that doorward changes.
@@ -53,11 +53,11 @@ pub struct Part {
     pub file: PathBuf,
     pub with: Rewrite,
     pub without: Rewrite,
-    /// What a text says, however it is laid out.
+    /// The meaning of a text, whatever its layout.
     pub meaning: fn(&str) -> Option<Value>,
 }
 
-/// One file before and after; `None` where there is none.
+/// One file before and after; `None` if there is none.
 struct Change {
     part: Part,
     old: Option<String>,
@@ -67,7 +67,7 @@ struct Change {
 /// Runs the command.
 pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    // Once it stands guard, an agent could take it away again or give itself a laxer mode.
+    // Otherwise an agent could remove the guard or give itself a laxer mode.
     if !arguments.dry_run && record::directory(&places).exists() {
         person::no_agent()?;
     }
@@ -82,7 +82,7 @@ pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     }
 }
 
-/// The agents that were named, or those that are there.
+/// The named agents, or those that are installed.
 fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
     if !arguments.agents.is_empty() {
         let mut agents: Vec<Agent> = Vec::new();
@@ -95,14 +95,14 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
     }
     let found = agents_here(places);
     if found.is_empty() {
-        bail!("no agent was found on this machine; name one: `doorward setup claude`");
+        bail!("no agents found on this machine; name one, for example `doorward setup claude`");
     }
     let titles: Vec<&str> = found.iter().map(|agent| agent.title()).collect();
     writeln!(anstream::stdout(), "found: {}", titles.join(", "))?;
     Ok(found)
 }
 
-/// The agents that are on this machine.
+/// The agents on this machine.
 pub fn agents_here(places: &Places) -> Vec<Agent> {
     find::agents(places.home(), &search_path())
 }
@@ -117,12 +117,12 @@ pub fn parts(agent: Agent, places: &Places, program: &str, questions: Option<Que
         Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
             Ok(files::parts(agent, places.home(), program))
         }
-        // Whatever runs `doorward hook generic` is no file that we know.
+        // We know no file for whatever runs `doorward hook generic`.
         Agent::Generic => Ok(Vec::new()),
     }
 }
 
-/// The hooks of an agent, and the file that they stand in.
+/// The hooks of an agent, and the file they are in.
 fn hooks(agent: Agent, places: &Places) -> Option<(Hooks, PathBuf)> {
     match agent {
         Agent::Claude => Some((claude::HOOKS, claude::settings_file(places.home()))),
@@ -136,7 +136,7 @@ fn hooks(agent: Agent, places: &Places) -> Option<(Hooks, PathBuf)> {
 
 fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
     if change.old == change.new {
-        writeln!(out, "`{}` stays as it is", change.part.file.display())?;
+        writeln!(out, "`{}` needs no change", change.part.file.display())?;
     } else {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         screen::change(out, &change.part.file, &text(&change.old), &text(&change.new))?;
@@ -144,12 +144,12 @@ fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
     Ok(())
 }
 
-/// Writes the configuration and accepts the mode in it, which is on the record by now.
+/// Writes the configuration and accepts the mode in it, which is already recorded.
 fn write_mode(places: &Places, agent: &str, choice: &Choice, config: &str) -> Result<()> {
     let directories = |text: &str| Config::parse(text).map(|config| config.programs.directories);
     let old = crate::machine::atomic_file::text(&places.config_file())?;
     let had = directories(old.as_deref().unwrap_or_default()).map_err(anyhow::Error::msg)?;
-    // Directories that stood in the file before were somebody else's choice.
+    // Directories that were already in the file were not chosen here.
     let added = if had.is_empty() { directories(config).map_err(anyhow::Error::msg)? } else { Vec::new() };
     crate::policy::approved_config::accept_mode(places, agent, choice, &added)?;
     if old.as_deref() != Some(config) {
@@ -158,7 +158,7 @@ fn write_mode(places: &Places, agent: &str, choice: &Choice, config: &str) -> Re
     Ok(())
 }
 
-/// Fails unless a person at a terminal typed the command; `--yes` answers questions, it does not stand in for the person.
+/// Fails unless the user typed the command at a terminal; `--yes` answers questions, it does not replace the user.
 fn by_person(why: &str) -> Result<()> {
     person::required().map_err(|reason| anyhow::anyhow!("nothing was changed: {why}, and {reason}"))
 }
@@ -170,7 +170,7 @@ fn configured(places: &Places, agent: &str, choice: &Choice) -> Result<String> {
         .with_context(|| format!("`{}`", file.display()))
 }
 
-/// Writes the mode of an agent into the user's configuration, or that it is rolled out in stages.
+/// Writes an agent's mode to the user's configuration, or that it is rolled out in stages.
 pub fn set_mode(places: &Places, agent: &str, choice: &Choice) -> Result<()> {
     let new = configured(places, agent, choice)?;
     write_mode(places, agent, choice, &new)
@@ -191,20 +191,20 @@ fn search_path() -> String {
 }
 
 fn program() -> Result<String> {
-    let path = std::env::current_exe().context("the place of this program is not known")?;
-    // The lines that setup writes, and the calls that no agent may make, are known by this name.
+    let path = std::env::current_exe().context("can't find doorward's own executable")?;
+    // The hook lines, and the commands that agents may not run, are recognized by this name.
     let name = path.file_name().unwrap_or_default();
     if name != "doorward" {
         let name = name.display();
         bail!(
-            "this program is called `{name}`, but its hooks are known by the name `doorward`; rename the file to `doorward` and run setup again"
+            "this program is called `{name}`, but hooks are recognized by the name `doorward`; rename the file to `doorward` and run setup again"
         );
     }
     path.into_os_string()
         .into_string()
-        .map_err(|path| anyhow::anyhow!("the place of this program is not UTF-8: `{}`", path.display()))
+        .map_err(|path| anyhow::anyhow!("the path of this program is not UTF-8: `{}`", path.display()))
 }
 
 fn not_understood(settings: &Path, problem: &str) -> anyhow::Error {
-    anyhow::anyhow!("`{}` is not understood, so nothing was changed: {problem}", settings.display())
+    anyhow::anyhow!("can't parse `{}`, so nothing was changed: {problem}", settings.display())
 }

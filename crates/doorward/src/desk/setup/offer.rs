@@ -1,4 +1,4 @@
-//! What setup offers once the hooks stand: the allow rules of the agent's own settings, and trust in the project at hand.
+//! What setup offers once the hooks are in place: importing the agent's own allow rules, and trusting the current project.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::machine::visible;
 use crate::policy::client_rules::{self, Offer};
 use crate::policy::load;
 
-/// Rules that are shown; the others are counted.
+/// How many rules are shown; the rest is counted.
 const SHOWN: usize = 8;
 
-/// Offers to take over what the user allows in the agent's own settings, with what that would have changed.
+/// Offers to import what the user allows in the agent's own settings, with what that would have changed.
 pub fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<()> {
     for agent in agents {
         let offers = client_rules::offers(agent.name(), places.home());
@@ -31,7 +31,7 @@ pub fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> R
             continue;
         }
         let mut out = anstream::stdout().lock();
-        writeln!(out, "\n{} allows this in its own settings, and doorward could too:", agent.title())?;
+        writeln!(out, "\n{} allows this in its own settings, and doorward could allow it too:", agent.title())?;
         for pattern in patterns.iter().take(SHOWN) {
             writeln!(out, "  {}", visible(pattern))?;
         }
@@ -45,15 +45,15 @@ pub fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> R
         writeln!(out, "{}", preview::silenced_by(places, &patterns).sentence())?;
         drop(out);
         person::required()?;
-        if arguments.import_rules || person::agrees("take these rules over? what doorward blocks stays blocked")? {
+        if arguments.import_rules || person::agrees("Import these rules? What doorward blocks stays blocked")? {
             rules::take_over(places, &patterns, agent.title())?;
-            writeln!(anstream::stdout(), "✓ {} rules taken over; `doorward config` lists them", patterns.len())?;
+            writeln!(anstream::stdout(), "✓ imported {} rules; `doorward config` lists them", patterns.len())?;
         }
     }
     Ok(())
 }
 
-/// Offers to trust the project that setup is run in.
+/// Offers to trust the current project.
 pub fn trust(places: &Places, project: Option<&str>, arguments: &SetupArguments) -> Result<()> {
     let Some(project) = project.filter(|project| *project != places.home()) else { return Ok(()) };
     let loaded = load::load(places, None, "");
@@ -69,12 +69,12 @@ pub fn trust(places: &Places, project: Option<&str>, arguments: &SetupArguments)
     }
     writeln!(
         anstream::stdout(),
-        "this project is not trusted yet: `doorward trust` lets agents run its tests and builds"
+        "this project is not trusted yet; run `doorward trust` to let agents run its tests and builds"
     )?;
     Ok(())
 }
 
-/// A person is there to be asked, and wants to be.
+/// The user is at the terminal and wants to be asked.
 fn is_asked(arguments: &SetupArguments) -> bool {
     !arguments.yes && std::io::stdin().is_terminal() && person::required().is_ok()
 }

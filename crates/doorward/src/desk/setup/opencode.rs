@@ -1,4 +1,4 @@
-//! What is installed for OpenCode: a plugin, where this program is, and that OpenCode itself asks if the plugin is gone.
+//! Changes for OpenCode: a plugin, the path of this program, and that OpenCode itself asks if the plugin is gone.
 
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
@@ -12,17 +12,17 @@ use super::pi::part;
 
 const PLUGIN: &str = include_str!("../../../../../extensions/opencode/doorward.js");
 
-/// The file that OpenCode loads.
+/// The file OpenCode loads.
 pub fn plugin(home: &str) -> PathBuf {
     directory_of(Agent::Opencode, home).join("plugin/doorward.js")
 }
 
-/// The settings in which OpenCode looks up what it may do unasked.
+/// The settings that say what OpenCode may do without asking.
 pub fn settings_file(home: &str) -> PathBuf {
     directory_of(Agent::Opencode, home).join("opencode.json")
 }
 
-/// The plugin comes after what it needs.
+/// The plugin is written after the files it needs.
 pub fn parts(home: &str, program: &str) -> Vec<Part> {
     let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
     vec![
@@ -37,7 +37,7 @@ pub fn parts(home: &str, program: &str) -> Vec<Part> {
     ]
 }
 
-/// Whether OpenCode itself asks about what nobody has judged: a plugin that does not load is left out without a word.
+/// Whether OpenCode itself asks about unjudged calls: it silently skips a plugin that fails to load.
 pub fn asks_by_itself(settings: &Value) -> bool {
     settings.get("permission") == Some(&asking())
 }
@@ -46,8 +46,8 @@ fn asking() -> Value {
     json!({ "*": "ask" })
 }
 
-/// The settings in which OpenCode asks about everything; the plugin answers for what was approved. What a person has
-/// written about permissions stays as it is.
+/// The settings with which OpenCode asks about everything; the plugin answers for approved calls. The user's own
+/// permission settings stay as they are.
 fn with_asking(settings: &str) -> Result<String, String> {
     let text = if settings.trim().is_empty() { "{}\n" } else { settings };
     let parsed = crate::machine::json::parse(text.as_bytes())?;

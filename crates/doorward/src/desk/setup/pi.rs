@@ -1,4 +1,4 @@
-//! What is installed for Pi: an extension of a few files, and where this program is.
+//! Changes for Pi: an extension of a few files, and the path of this program.
 
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
@@ -23,12 +23,12 @@ const FILES: [(&str, &str); 8] = [
 /// Says which program the extension runs.
 const PROGRAM: &str = "program.json";
 
-/// The file that Pi loads.
+/// The file Pi loads.
 pub fn extension(home: &str) -> PathBuf {
     folder(home).join("index.js")
 }
 
-/// The file that Pi loads comes last: it is not there before everything it needs is.
+/// The file Pi loads is written last, after everything it needs.
 pub fn parts(home: &str, program: &str) -> Vec<Part> {
     let folder = folder(home);
     let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
@@ -36,10 +36,10 @@ pub fn parts(home: &str, program: &str) -> Vec<Part> {
     std::iter::once((PROGRAM, named)).chain(files).map(|(name, text)| part(folder.join(name), text)).collect()
 }
 
-/// Removes the folder of the extension once nothing is left in it.
+/// Removes the extension's folder once it is empty.
 pub fn leave(file: &Path) {
     if let Some(folder) = file.parent().filter(|folder| folder.ends_with("extensions/doorward")) {
-        // Something of the user's own may lie there.
+        // It may contain files of the user's own.
         let _ = std::fs::remove_dir(folder);
     }
 }
@@ -48,17 +48,15 @@ fn folder(home: &str) -> PathBuf {
     directory_of(Agent::Pi, home).join("extensions/doorward")
 }
 
-/// A file that is ours alone.
+/// A file that belongs to doorward alone.
 pub fn part(file: PathBuf, text: String) -> Part {
-    // Each file of ours says whose it is.
+    // Each of our files says that it is ours.
     let is_ours = |found: &str| found.trim().is_empty() || found.contains("doorward");
     Part {
         file,
-        with: Box::new(
-            move |found| {
-                if is_ours(found) { Ok(text.clone()) } else { Err("somebody else put it there".to_owned()) }
-            },
-        ),
+        with: Box::new(move |found| {
+            if is_ours(found) { Ok(text.clone()) } else { Err("it was not written by doorward".to_owned()) }
+        }),
         without: Box::new(move |found| Ok(if is_ours(found) { String::new() } else { found.to_owned() })),
         meaning: |_| None,
     }

@@ -1,4 +1,4 @@
-//! Proves that an agent is stopped, and says in a few words what was seen.
+//! Tests that an agent is stopped, and sums up the result in a few words.
 
 use anyhow::{Result, bail};
 use doorward_engine::Mode;
@@ -8,10 +8,10 @@ use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 
-/// What a trial call showed.
+/// The result of a trial call.
 const DENIED: &str = "trial rm -rf / denied";
 
-/// Sends a call through what is installed that no mode may approve; fails unless it is refused.
+/// Sends a call that no mode may approve through the installed hooks; fails unless it is refused.
 pub fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<String> {
     let judges = matches!(mode, Mode::Auto | Mode::ConfirmAll);
     let Some((hooks, file)) = super::hooks(agent, places) else { return prove_other(agent, places, judges) };
@@ -23,33 +23,33 @@ pub fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) -> Result
         hooks::command_of(handler.unwrap_or(&placed.content)) == line
     };
     if !placed.iter().any(command) {
-        bail!("`{}` does not hold the hooks that were written to it", file.display());
+        bail!("`{}` does not contain the hooks that setup just wrote", file.display());
     }
     if judges {
         let _seen = canary::trial(agent, &line)?;
     }
-    let seen = if judges { DENIED } else { "nothing is stopped in this mode" };
+    let seen = if judges { DENIED } else { "this mode stops nothing" };
     Ok(match (agent, find::program("codex", &search_path())) {
         (Agent::Codex, Some(codex)) => {
             canary::codex_sees(&codex, &file.display().to_string(), placed.len())?;
             format!("{seen}, Codex trusts all {} hooks", placed.len())
         }
-        (Agent::Codex, None) => format!("{seen}; `codex` is not on the search path, so it was not asked itself"),
+        (Agent::Codex, None) => format!("{seen}; `codex` is not on the search path, so it was not tested itself"),
         (Agent::Cursor | Agent::Vscode | Agent::Windsurf, _) => {
-            format!("{seen}; known from its documentation alone, never tried with the program itself")
+            format!("{seen}; based on its documentation only, never tested with the program itself")
         }
         (Agent::Claude | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Copilot, _) => seen.to_owned(),
         (Agent::Opencode | Agent::Generic, _) => seen.to_owned(),
     })
 }
 
-/// Proves an agent that is not guarded by a line in its settings.
+/// Tests an agent that is not guarded by a line in its settings.
 fn prove_other(agent: Agent, places: &Places, judges: bool) -> Result<String> {
     let _seen = match (agent, find::program("node", &search_path())) {
         (Agent::Pi, Some(node)) if judges => canary::through_extension(&node, &pi::extension(places.home()))?,
         (Agent::Opencode, Some(node)) if judges => canary::through_plugin(&node, &opencode::plugin(places.home()))?,
         (Agent::Pi | Agent::Opencode, None) => {
-            return Ok("not tried, because `node` is not on the search path".to_owned());
+            return Ok("not tested, because `node` is not on the search path".to_owned());
         }
         (Agent::Generic, _) => return Ok("nothing is installed".to_owned()),
         (Agent::Pi | Agent::Opencode | Agent::Claude | Agent::Codex, _) => return Ok("nothing is stopped".to_owned()),

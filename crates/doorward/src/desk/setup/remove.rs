@@ -1,4 +1,4 @@
-//! `doorward setup --uninstall`: takes out what setup put in, and with `--purge` everything that doorward keeps.
+//! `doorward setup --uninstall`: removes what setup added, and with `--purge` everything doorward keeps.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ use crate::machine::record::{self, Entry, Ledger, Recorder};
 use crate::policy::approved_config::{self, USER};
 use crate::policy::load;
 
-/// Takes doorward out of the settings of the agents that were named, or of all that have it.
+/// Removes doorward from the settings of the named agents, or of all that have it.
 pub fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
     let agents = chosen(places, arguments);
     let mut out = anstream::stdout().lock();
@@ -27,7 +27,7 @@ pub fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
     if changed.is_empty() && !arguments.purge {
         let titles: Vec<&str> = agents.iter().map(|agent| agent.title()).collect();
         let whose = if titles.is_empty() { "any agent".to_owned() } else { titles.join(", ") };
-        writeln!(out, "the settings of {whose} have nothing of doorward")?;
+        writeln!(out, "doorward is not in the settings of {whose}")?;
         if !arguments.dry_run && person::required().is_ok() {
             agents.iter().try_for_each(|agent| forget(places, *agent))?;
         }
@@ -39,14 +39,14 @@ pub fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
     if arguments.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
-    by_person("uninstalling lets the agent work unguarded")?;
+    by_person("uninstalling leaves the agent unguarded")?;
     if arguments.purge {
         may_purge(places, &agents)?;
     }
     let titles: Vec<&str> = agents.iter().map(|agent| agent.title()).collect();
     if !arguments.yes
         && !changed.is_empty()
-        && !person::agrees(&format!("remove doorward from {}?", titles.join(", ")))?
+        && !person::agrees(&format!("Remove doorward from {}?", titles.join(", ")))?
     {
         bail!("nothing was changed");
     }
@@ -59,14 +59,14 @@ pub fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
     }
     writeln!(
         out,
-        "the configuration and the record stay in `{}` and `{}`; `--purge` removes them too",
+        "the configuration and the record stay in `{}` and `{}`; `--purge` deletes them too",
         places.config_directory().display(),
         places.state().display()
     )?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The agents that were named, or those with something of ours in their settings.
+/// The named agents, or those with doorward in their settings.
 fn chosen(places: &Places, arguments: &SetupArguments) -> Vec<Agent> {
     let named = arguments.agents.iter().map(|name| name.agent());
     let mut agents: Vec<Agent> = Vec::new();
@@ -85,7 +85,7 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Vec<Agent> {
     agents
 }
 
-/// Everything is read and understood before anything is written.
+/// Reads and parses everything before writing anything.
 fn planned(places: &Places, agents: &[Agent]) -> Result<Vec<(Agent, Vec<Change>)>> {
     let (program, loaded) = (program()?, load::load(places, None, ""));
     let mut changes = Vec::new();
@@ -108,7 +108,7 @@ fn take_out(places: &Places, agent: Agent, changes: &[Change]) -> Result<()> {
     forget(places, agent)
 }
 
-/// Takes the agent's mode out of the configuration: what has no hooks is not set up. The record keeps that it was.
+/// Removes the agent's mode from the configuration: without hooks it is not set up. The record still knows that it was.
 fn forget(places: &Places, agent: Agent) -> Result<()> {
     if !record::directory(places).exists() {
         return Ok(());
@@ -127,14 +127,14 @@ fn forget(places: &Places, agent: Agent) -> Result<()> {
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("the change cannot be recorded")?;
+    let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("can't record the change")?;
     atomic_file::replace(&file, &document.to_string())?;
     approved_config::accept_in(places, USER, |config| {
         config.agents.remove(agent.name());
     })
 }
 
-/// Hooks without a record block every call, so that the last agent goes first.
+/// Hooks without a record block every call, so the last agent must be uninstalled first.
 fn may_purge(places: &Places, agents: &[Agent]) -> Result<()> {
     let is_left = |agent: &&Agent| !agents.contains(agent) && inspect::program_of(**agent, places).is_some();
     let left: Vec<&str> = Agent::ALL.iter().filter(is_left).map(|agent| agent.title()).collect();
@@ -142,7 +142,7 @@ fn may_purge(places: &Places, agents: &[Agent]) -> Result<()> {
         return Ok(());
     }
     bail!(
-        "nothing was changed: {} would be blocked without the record; `doorward setup --uninstall --purge` takes all out",
+        "nothing was changed: without the record every call of {} would be blocked; `doorward setup --uninstall --purge` removes all agents",
         left.join(", ")
     )
 }
@@ -151,19 +151,19 @@ fn purge(out: &mut dyn Write, places: &Places, arguments: &SetupArguments) -> Re
     let folders = [places.config_directory(), places.state()];
     let named = folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<String>>().join(" and ");
     let question =
-        format!("delete {named}: your rules, the record of every decision and all copies for `doorward undo`?");
+        format!("Delete {named}: your rules, the record of every decision and all snapshots for `doorward undo`?");
     if !arguments.yes && !person::agrees(&question)? {
-        bail!("the hooks are gone; {named} stay");
+        bail!("the hooks are removed; {named} stay");
     }
     for folder in &folders {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("`{}` cannot be removed", folder.display()));
+                return Err(error).with_context(|| format!("can't remove `{}`", folder.display()));
             }
             Ok(()) | Err(_) => {}
         }
     }
-    writeln!(out, "✓ {named} are gone")?;
+    writeln!(out, "✓ deleted {named}")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -175,16 +175,16 @@ fn removal(part: Part) -> Result<Change> {
     Ok(Change { part, old, new })
 }
 
-/// What a file was before; `None` if there was none.
+/// The earlier content of a file; `None` if there was none.
 fn restored(part: &Part, current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
     let without = (part.without)(current)?;
     if without == current {
         return Ok(Some(without));
     }
-    // Taking hooks out also takes out what they leave empty, so the saved text goes the same way before it is compared.
+    // Removing hooks also removes what becomes empty, so normalize the saved text the same way before comparing.
     let round_trip = |saved: &str| (part.with)(saved).and_then(|with| (part.without)(&with)).ok();
     match saved {
-        // Nothing else changed since: the saved bytes are exactly what was there.
+        // Nothing else changed: restore exactly the saved bytes.
         Some(saved) if round_trip(saved).and_then(|text| (part.meaning)(&text)) == (part.meaning)(&without) => {
             Ok(Some(saved.to_owned()))
         }

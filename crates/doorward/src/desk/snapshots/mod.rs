@@ -26,25 +26,25 @@ use crate::memory::snapshots::undo::Undo;
 use crate::policy::load;
 use crate::policy::snapshot_limits::Limits;
 
-/// Which call to take back.
+/// Selects the call to undo.
 #[derive(Debug, Args)]
 pub struct UndoArguments {
-    /// The snapshot or the call: what the answer named, or `doorward snapshots list` lists
+    /// The snapshot or call id, from the agent's message or from `doorward snapshots list`
     #[arg(conflicts_with_all = ["last", "session"], value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
-    /// The last call that was not taken back yet; what is meant if nothing is given
+    /// Undo the last call that has not been undone yet (the default)
     #[arg(long, conflicts_with = "session")]
     pub last: bool,
-    /// All calls of a session
+    /// Undo all calls of this session
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
-    /// Overwrite what changed after the call, too
+    /// Also overwrite files that changed after the call
     #[arg(long)]
     pub overwrite: bool,
-    /// Show what would change and change nothing
+    /// Show what would change without changing it
     #[arg(long)]
     pub dry_run: bool,
-    /// Ask nothing
+    /// Don't ask for confirmation
     #[arg(long)]
     pub yes: bool,
     /// Print JSON; needs --yes or --dry-run
@@ -52,10 +52,10 @@ pub struct UndoArguments {
     pub json: bool,
 }
 
-/// Takes back one call without asking; for the demonstration, which plays the person as well. Yields how many paths.
+/// Undoes one call without asking, for the demo, which plays the user too. Returns the number of paths.
 pub fn take_back(places: &Places, decision: &str) -> Result<usize> {
-    let Some(store) = Store::existing(places)? else { bail!("nothing was copied") };
-    let Some(name) = store.named_for(decision) else { bail!("nothing was copied for `{decision}`") };
+    let Some(store) = Store::existing(places)? else { bail!("there are no snapshots") };
+    let Some(name) = store.named_for(decision) else { bail!("there is no snapshot for `{decision}`") };
     let limits = load::load(places, None, "").config.snapshots.limits();
     let undo = Undo::of(&store, &[name], limits)?;
     let steps = undo.preview();
@@ -71,13 +71,13 @@ pub struct SnapshotsArguments {
 
 #[derive(Debug, Subcommand)]
 enum SnapshotsCommand {
-    /// List the snapshots, the newest first
+    /// List snapshots, newest first
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show what a snapshot holds
+    /// Show what a snapshot contains
     Show {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
@@ -85,17 +85,17 @@ enum SnapshotsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Read every copy and compare it with its name; exit code 1 if something is damaged
+    /// Check every copy against its hash; exit code 1 if something is damaged
     Verify {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Remove what is older or larger than the configuration allows; only a person may
+    /// Remove snapshots that exceed the configured age or size (not for agents)
     ///
-    /// What belongs to a session that was active in the last day, or that waits for an answer, stays.
+    /// Snapshots of sessions that were active in the last day or are waiting for an answer are kept.
     Prune {
-        /// Show what would be removed and remove nothing
+        /// Show what would be removed without removing it
         #[arg(long)]
         dry_run: bool,
         /// Print JSON
@@ -104,13 +104,15 @@ enum SnapshotsCommand {
     },
 }
 
-/// Takes a call back.
+/// Undoes a call.
 pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
     if !arguments.dry_run {
         person::required()?;
     }
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    let Some(store) = Store::existing(&places)? else { bail!("nothing was copied yet, so nothing can be taken back") };
+    let Some(store) = Store::existing(&places)? else {
+        bail!("there are no snapshots yet, so there is nothing to undo")
+    };
     let ids = chosen(&store, arguments)?;
     let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&places))? };
     let steps = undo.preview();
@@ -128,12 +130,12 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if skipped > 0 && !arguments.overwrite {
-        bail!("{skipped} paths changed after the call or are in the way; `--overwrite` replaces what changed");
+        bail!("{skipped} paths changed after the call or are in the way; `--overwrite` replaces the changed ones");
     }
     if wanted.is_empty() {
-        bail!("there is nothing to bring back: everything is as it was");
+        bail!("nothing to restore: everything is as it was");
     }
-    if !arguments.yes && (arguments.json || !person::agrees("bring this back?")?) {
+    if !arguments.yes && (arguments.json || !person::agrees("Restore this?")?) {
         bail!("nothing was changed");
     }
     let undone = undo.run(&wanted)?;
@@ -150,7 +152,7 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
         writeln!(out, "`git restore` brings back {files}: git has {them}")?;
     }
     let are = if undone.paths == 1 { "path is as it was" } else { "paths are as they were" };
-    writeln!(out, "{} {are}; `doorward undo {}` takes that back", undone.paths, undone.id)?;
+    writeln!(out, "{} {are}; `doorward undo {}` undoes that", undone.paths, undone.id)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -169,7 +171,7 @@ fn limits(places: &Places) -> Limits {
     load::load(places, None, "").config.snapshots.limits()
 }
 
-/// The names of the snapshots that are meant.
+/// The ids of the selected snapshots.
 fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
     if let Some(id) = &arguments.id {
         return Ok(vec![named(store, id)?]);
@@ -184,12 +186,12 @@ fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
         None => open.next().map(|manifest| manifest.id.clone()).into_iter().collect(),
     };
     if chosen.is_empty() {
-        bail!("there is no call that could be taken back; `doorward snapshots list` shows all");
+        bail!("there is no call left to undo; `doorward snapshots list` shows all snapshots");
     }
     Ok(chosen)
 }
 
-/// A snapshot by its name, the start of it, or its call.
+/// Finds a snapshot by its id, the start of its id, or its call.
 fn named(store: &Store, id: &str) -> Result<String> {
     if let Some(name) = store.named_for(id) {
         return Ok(name);
@@ -202,12 +204,12 @@ fn named(store: &Store, id: &str) -> Result<String> {
     let mut found = names().filter(|name| name.starts_with(id));
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one.clone()),
-        (Some(_), Some(_)) => bail!("more than one snapshot begins with `{id}`"),
-        (None, _) => bail!("there is no snapshot `{id}`; `doorward snapshots list` shows all"),
+        (Some(_), Some(_)) => bail!("more than one snapshot id starts with `{id}`"),
+        (None, _) => bail!("no snapshot `{id}`; `doorward snapshots list` shows all of them"),
     }
 }
 
-/// Lists, shows, proves and removes snapshots.
+/// Lists, shows, verifies and removes snapshots.
 pub fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let store = Store::existing(&places)?;
@@ -215,9 +217,9 @@ pub fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
     let Some(store) = store else {
         match &arguments.command {
             SnapshotsCommand::List { json: true } => writeln!(out, "[]")?,
-            SnapshotsCommand::Show { id, .. } => bail!("there is no snapshot `{id}`"),
+            SnapshotsCommand::Show { id, .. } => bail!("no snapshot `{id}`"),
             SnapshotsCommand::List { .. } | SnapshotsCommand::Verify { .. } | SnapshotsCommand::Prune { .. } => {
-                writeln!(out, "nothing was copied yet")?;
+                writeln!(out, "there are no snapshots yet")?;
             }
         }
         return Ok(ExitCode::SUCCESS);
@@ -226,7 +228,7 @@ pub fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
         SnapshotsCommand::List { json } => list(&mut out, &store, *json)?,
         SnapshotsCommand::Show { id, json } => {
             let name = named(&store, id)?;
-            let Some(manifest) = store.find(&name)? else { bail!("there is no snapshot `{id}`") };
+            let Some(manifest) = store.find(&name)? else { bail!("no snapshot `{id}`") };
             if *json {
                 writeln!(out, "{:#}", serde_json::to_value(&manifest)?)?;
             } else {
@@ -259,14 +261,14 @@ fn list(out: &mut dyn Write, store: &Store, json: bool) -> Result<()> {
         return Ok(writeln!(out, "{:#}", all.iter().map(one).collect::<serde_json::Value>())?);
     }
     all.iter().try_for_each(|manifest| show::line(out, manifest, back.contains(&manifest.id)))?;
-    unreadable.iter().try_for_each(|name| writeln!(out, "{name}  cannot be read or was not written by doorward"))?;
+    unreadable.iter().try_for_each(|name| writeln!(out, "{name}  can't be read or was not written by doorward"))?;
     Ok(writeln!(out, "{} snapshots, {} of copies", all.len(), show::size(store.weigh()?))?)
 }
 
-/// Whether every copy that a snapshot names is there and is what it was.
+/// Checks that every copy in every snapshot exists and is undamaged.
 fn verify(out: &mut dyn Write, store: &Store, json: bool) -> Result<ExitCode> {
     let (all, mut faults) = store.all()?;
-    faults.iter_mut().for_each(|name| *name = format!("snapshot {name} cannot be read or was not written by doorward"));
+    faults.iter_mut().for_each(|name| *name = format!("snapshot {name} can't be read or was not written by doorward"));
     let mut known = std::collections::BTreeMap::new();
     for (manifest, entry) in all.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))) {
         let What::File { hash, size, at, .. } = &entry.what else { continue };
@@ -296,7 +298,11 @@ fn report_pruned(out: &mut dyn Write, pruned: &prune::Pruned, json: bool) -> Res
     let (count, size) = (pruned.snapshots.len(), show::size(pruned.bytes));
     writeln!(out, "{count} snapshots, {} copies, {size}", pruned.objects)?;
     if !pruned.unreadable.is_empty() {
-        writeln!(out, "no copy is removed while a snapshot cannot be read: {}", pruned.unreadable.join(" "))?;
+        writeln!(
+            out,
+            "no copies were removed, because these snapshots can't be read: {}",
+            pruned.unreadable.join(" ")
+        )?;
     }
     Ok(())
 }

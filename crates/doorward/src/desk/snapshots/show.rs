@@ -1,4 +1,4 @@
-//! Snapshots and their undoing as a person reads them.
+//! Snapshots and undo steps on the screen.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// Longer files are only named.
+/// Longer files are listed without a diff.
 const SHOWN: u64 = 64 << 10;
 
 /// More changes are only counted.
@@ -24,7 +24,7 @@ const CHANGES: usize = 20;
 /// One line of a list.
 pub fn line(out: &mut dyn Write, manifest: &Manifest, is_taken_back: bool) -> io::Result<()> {
     let (files, bytes) = manifest.size();
-    let state = if is_taken_back { "  taken back" } else { "" };
+    let state = if is_taken_back { "  undone" } else { "" };
     writeln!(
         out,
         "{STRONG}{}{STRONG:#}  {} UTC  {files:>5} {}  {:>9}  {}{FAINT}{state}{FAINT:#}",
@@ -36,7 +36,7 @@ pub fn line(out: &mut dyn Write, manifest: &Manifest, is_taken_back: bool) -> io
     )
 }
 
-/// Everything that a snapshot holds.
+/// Everything a snapshot contains.
 pub fn full(out: &mut dyn Write, manifest: &Manifest) -> io::Result<()> {
     line(out, manifest, false)?;
     writeln!(out, "  for the call `{}` in session `{}`", visible(&manifest.decision), visible(&manifest.session))?;
@@ -45,7 +45,7 @@ pub fn full(out: &mut dyn Write, manifest: &Manifest) -> io::Result<()> {
     }
     if manifest.left_to_git > 0 {
         let files = crate::machine::count::counted(manifest.left_to_git, "more file");
-        writeln!(out, "  {FAINT}{files} as git has it{FAINT:#}")?;
+        writeln!(out, "  {FAINT}{files} that git can restore{FAINT:#}")?;
     }
     Ok(())
 }
@@ -69,14 +69,14 @@ pub fn steps(out: &mut dyn Write, store: &Store, steps: &[Step]) -> io::Result<(
         let path = visible(&path);
         match step.fate {
             Fate::Same => continue,
-            Fate::Returns => writeln!(out, "comes back  {path}")?,
+            Fate::Returns => writeln!(out, "restored    {path}")?,
             Fate::Changes => writeln!(out, "changes     {path}")?,
             Fate::Goes => writeln!(out, "goes        {path}")?,
             Fate::Newer => writeln!(
                 out,
-                "{WARNING}changed since{WARNING:#} {path}: it is not as the call left it, or nobody knows how that was"
+                "{WARNING}changed since{WARNING:#} {path}: it is not as the call left it, or that is unknown"
             )?,
-            Fate::Blocked => writeln!(out, "{WARNING}in the way{WARNING:#} {path}: something else stands there now")?,
+            Fate::Blocked => writeln!(out, "{WARNING}in the way{WARNING:#} {path}: something else is there now")?,
         }
         if left > 0 && shows_change(step) {
             left -= 1;

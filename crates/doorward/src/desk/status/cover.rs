@@ -1,4 +1,4 @@
-//! The narrowest rule that would cover what a ticket is about, and what it would have done to the record.
+//! The narrowest rule that would cover a ticket, and what it would have done to recorded decisions.
 
 use anyhow::Result;
 use doorward_engine::Pattern;
@@ -14,7 +14,7 @@ use crate::machine::clock;
 use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 
-/// So far back a rule is tried.
+/// How far back a rule is tested.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// A rule, and what it would have done.
@@ -46,7 +46,7 @@ impl Cover {
         [
             format!("narrowest rule: doorward rules add allow '{}'", self.pattern),
             format!(
-                "of {} decisions in 30 days it would have silenced {}: {} that people let run, {} that they refused or regretted",
+                "of {} decisions in 30 days it would have silenced {}: {} that you approved, {} that you refused or regretted",
                 all.judged, all.laxer, worth.friction_avoided, worth.regret_added
             ),
         ]
@@ -57,7 +57,7 @@ impl Cover {
     }
 }
 
-/// Exactly the call, or calls that begin alike.
+/// Exactly the call, or calls that start the same.
 fn candidates(overrides: &[Override]) -> Vec<String> {
     let Some(first) = overrides.first() else { return Vec::new() };
     let tool = first.pattern.split(" · ").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `doorward status` for a person: who is guarded and how, what happened lately, what wants an answer.
+//! `doorward status` on the screen: which agents are guarded and how, what happened lately, what needs an answer.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::machine::visible;
 use crate::policy::client_rules;
 use crate::policy::load::Loaded;
 
-/// Alerts that are shown; `doorward alerts` has all.
+/// How many alerts are shown; `doorward alerts` has all of them.
 const ALERTS: usize = 3;
 
 /// What is shown.
@@ -43,14 +43,14 @@ impl Glance<'_> {
             writeln!(out, "problem: {}", visible(&fault.text))?;
         }
         for sentence in self.loaded.unaccepted_sentences() {
-            writeln!(out, "without effect: {}", visible(&sentence))?;
+            writeln!(out, "not accepted yet: {}", visible(&sentence))?;
         }
         self.agents(out)?;
         self.trust(out)?;
         let Counts { checked, confirmed, blocked, overridden } = self.counts;
         writeln!(
             out,
-            "{checked} actions checked, {confirmed} asked about, {blocked} blocked, {overridden} let run by a person"
+            "{checked} actions checked, {confirmed} asked about, {blocked} blocked, {overridden} overridden"
         )?;
         self.figures.print(out)?;
         if let Some(body) = self.last {
@@ -75,7 +75,7 @@ impl Glance<'_> {
             writeln!(out, "{:<12} {mode}{stage}{}", visible(title), visible(&questions))?;
         }
         if config.agents.is_empty() {
-            writeln!(out, "no agent is set up; `doorward setup` does it")?;
+            writeln!(out, "no agent is set up; run `doorward setup`")?;
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl Glance<'_> {
         let (config, trust) = (&self.loaded.config, &self.loaded.trust);
         let here = match self.project {
             Some(project) if config.trusts(project) => "; this project is",
-            Some(_) => "; this project is not: `doorward trust`",
+            Some(_) => "; this project is not: run `doorward trust`",
             None => "",
         };
         let counted = [
@@ -100,12 +100,12 @@ impl Glance<'_> {
         Ok(())
     }
 
-    /// What a person can do something about.
+    /// What the user can act on.
     fn wants(&self, out: &mut dyn Write) -> Result<()> {
         match self.pending {
             0 => {}
-            1 => writeln!(out, "1 call waits for an answer: `doorward review`")?,
-            many => writeln!(out, "{many} calls wait for an answer: `doorward review`")?,
+            1 => writeln!(out, "1 call is waiting for you: `doorward review`")?,
+            many => writeln!(out, "{many} calls are waiting for you: `doorward review`")?,
         }
         let alerts = &self.figures.alerts;
         for alert in alerts.iter().take(ALERTS) {
@@ -124,11 +124,11 @@ impl Glance<'_> {
             let pattern = visible(&ticket.pattern);
             writeln!(
                 out,
-                "you let `{pattern}` run {} times this week: `doorward tickets` offers a rule",
+                "you approved `{pattern}` {} times this week: `doorward tickets` suggests a rule",
                 ticket.overrides
             )?;
         } else if !self.tickets.is_empty() {
-            writeln!(out, "{} kinds of calls that you keep letting run: `doorward tickets`", self.tickets.len())?;
+            writeln!(out, "{} kinds of calls you keep approving: `doorward tickets`", self.tickets.len())?;
         }
         for review in self.reviews {
             writeln!(out, "{}", review.sentence())?;

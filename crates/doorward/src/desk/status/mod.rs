@@ -1,4 +1,4 @@
-//! How things stand: `doorward status`, `denials`, `reset` and `tickets`.
+//! The current state: `doorward status`, `denials`, `reset` and `tickets`.
 
 mod cover;
 mod glance;
@@ -33,10 +33,10 @@ use glance::Glance;
 pub use reset::{ResetArguments, reset};
 pub use ticket::{Ticket, TicketsArguments, open as open_tickets, overdue as overdue_tickets, tickets};
 
-/// Overrides are shown for so long.
+/// How far back overrides are shown.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
-/// Recent denials that are shown.
+/// How many recent denials are shown.
 const RECENT: u32 = 12;
 
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub struct StatusArguments {
 
 #[derive(Debug, Args)]
 pub struct DenialsArguments {
-    /// At most so many
+    /// Maximum number to list
     #[arg(long, default_value_t = RECENT, value_name = "COUNT")]
     pub limit: u32,
     /// Only this session
@@ -72,12 +72,12 @@ pub fn denials(arguments: &DenialsArguments) -> Result<ExitCode> {
     }
     rows.iter().try_for_each(|row| list::line(&mut out, row))?;
     if rows.is_empty() {
-        writeln!(out, "nothing was blocked")?;
+        writeln!(out, "no calls were blocked")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nothing is recorded before the first setup; whoever reads JSON still gets every field.
+/// Before the first setup there is no record; JSON output still has every field.
 fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     if json {
@@ -94,7 +94,7 @@ fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
         });
         writeln!(out, "{shown:#}")?;
     } else {
-        let how = "`doorward setup` does it, `doorward preview` shows what it would do";
+        let how = "run `doorward setup`, or `doorward preview` to see what it would do";
         writeln!(out, "doorward is not set up yet: {how}")?;
     }
     Ok(ExitCode::SUCCESS)
@@ -171,7 +171,7 @@ struct Figures {
     /// Users who have let something run.
     overrides: Vec<Share>,
     alerts: Vec<Alert>,
-    /// Alerts that nobody could be told of, in sentences.
+    /// Alerts that could not be delivered, in sentences.
     undelivered: Vec<String>,
 }
 
@@ -190,28 +190,32 @@ impl Figures {
         })
     }
 
-    /// So often the reviewer answered with this word.
+    /// How often the reviewer gave this answer.
     fn said(&self, word: &str) -> u64 {
         self.reviews.iter().filter(|(answer, _)| answer == word).map(|(_, count)| count).sum()
     }
 
     fn print(&self, out: &mut dyn Write) -> Result<()> {
         if self.unavailable > 0 {
-            writeln!(out, "{} questions in 30 days where nobody could answer; no denials", self.unavailable)?;
+            writeln!(
+                out,
+                "{} questions in 30 days came when no one could answer; they don't count as denials",
+                self.unavailable
+            )?;
         }
         if !self.reviews.is_empty() {
             let (cleared, declined, unavailable) = (self.said("allow"), self.said("block"), self.said("unavailable"));
             writeln!(
                 out,
-                "the reviewer cleared {cleared} questions in 30 days and left {declined}; {unavailable} times it was unavailable, which is no denial"
+                "in 30 days the reviewer cleared {cleared} questions and left {declined} to you; it was unavailable {unavailable} times, which doesn't count as a denial"
             )?;
         }
         for user in &self.overrides {
-            // Most machines have one person, whose number says nothing.
+            // Most machines have one user, whose number says nothing.
             let is_me = user.name == rustix::process::geteuid().as_raw().to_string();
             let who = if is_me { "you".to_owned() } else { format!("user {}", visible(&screen::user(&user.name))) };
             let (ran, all, rate) = (user.overridden, user.decisions, user.override_rate * 100.0);
-            writeln!(out, "{who} let {ran} of {all} calls run in 30 days ({rate:.0} %)")?;
+            writeln!(out, "{who} overrode {ran} of {all} calls in 30 days ({rate:.0} %)")?;
         }
         for sentence in &self.undelivered {
             writeln!(out, "{}", visible(sentence))?;
@@ -250,7 +254,7 @@ fn modes(loaded: &Loaded) -> Vec<(String, String)> {
     names.map(|name| (name.clone(), loaded.mode(name).as_str().to_owned())).collect()
 }
 
-/// The words of the clients: a question is neither.
+/// In the clients' words; a question is neither.
 const fn said(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::AutoApprove => "allow",

@@ -1,4 +1,4 @@
-//! `doorward reset`: a person sets the denial counters of sessions back, and nothing else.
+//! `doorward reset`: resets the denial counters of sessions, and nothing else.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::ledger_view::Room;
 use crate::memory::session::Session;
 
-/// Sessions that were silent for longer begin anew anyway.
+/// Sessions idle for longer start over anyway.
 const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Args)]
@@ -40,20 +40,20 @@ pub fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
     let counted: Vec<String> =
         sessions.into_iter().filter(|session| Session::of(&room.places, session).has_denials()).collect();
     if counted.is_empty() {
-        bail!("no session has a denial to forget");
+        bail!("no session has denials to reset");
     }
-    if !person::agrees(&format!("set the denial counters of {} sessions back?", counted.len()))? {
+    if !person::agrees(&format!("Reset the denial counters of {} sessions?", counted.len()))? {
         bail!("nothing was changed");
     }
     let mut ledger = Ledger::of(&room.places);
     for session in &counted {
         clear(&room.places, &mut ledger, session)?;
     }
-    writeln!(anstream::stdout(), "{} sessions begin to count anew", counted.len())?;
+    writeln!(anstream::stdout(), "Reset the denial counters of {} sessions.", counted.len())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// INVARIANT: the record is durable before the counters are set back.
+/// INVARIANT: the record is durable before the counters are reset.
 fn clear(places: &Places, ledger: &mut dyn Recorder, session: &str) -> Result<()> {
     let body = SessionBody { session: session.into(), agent: None, step: SessionStep::Reset };
     let _receipt = ledger.append(Entry::new(&body)?)?;

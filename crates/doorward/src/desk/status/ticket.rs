@@ -1,4 +1,4 @@
-//! Review tickets: what people keep overriding wants another rule, or another habit. Nothing is learnt by itself.
+//! Review tickets: what people keep overriding needs a different rule, or a different habit. doorward learns nothing on its own.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,10 +21,10 @@ use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
 
-/// So many overrides of one pattern …
+/// This many overrides of one pattern …
 const OVERRIDES: usize = 3;
 
-/// … in so much time open a ticket.
+/// … within this time open a ticket.
 const WINDOW_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Args)]
@@ -38,18 +38,18 @@ pub struct TicketsArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// List open tickets; the same as no word at all
+    /// List open tickets (the default)
     List,
-    /// Show the overrides behind one, the narrowest rule that would cover them, and what it would have changed
+    /// Show the overrides behind a ticket, the narrowest rule that would cover them, and what it would have changed
     Show {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
     },
-    /// Close one after a review; only a person may. Three more overrides open it again
+    /// Close a ticket after review (not for agents); three more overrides open it again
     Close {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
-        /// What the review found; the record keeps it
+        /// What the review found, kept in the record
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -73,8 +73,8 @@ pub fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
         Some(What::Close { id, why }) => {
             person::required()?;
             let ticket = find(&index, id)?;
-            if !person::agrees(&format!("close the review of `{}`?", ticket.pattern))? {
-                bail!("nothing was closed");
+            if !person::agrees(&format!("Close the ticket for `{}`?", ticket.pattern))? {
+                bail!("not closed");
             }
             close(&mut Ledger::of(&room.places), &ticket, why)?;
             writeln!(anstream::stdout(), "closed")?;
@@ -104,8 +104,8 @@ pub fn open(index: &Index) -> Result<Vec<Ticket>> {
     Ok(enough.map(ticket).collect())
 }
 
-/// The same once the record is as old as what a ticket looks back on: in the first days everything is asked for the first
-/// time, and nothing is overdue.
+/// The same, but only once the record is as old as the time a ticket looks back on: in the first days every question is
+/// new, and nothing is overdue.
 pub fn overdue(index: &Index) -> Result<Vec<Ticket>> {
     let first = Filter { kind: Some(Kind::Decision), oldest_first: true, limit: Some(1), ..Filter::default() };
     let began_ms = index.list(&first)?.first().map(|row| row.time_ms);
@@ -135,7 +135,7 @@ fn close(ledger: &mut dyn Recorder, ticket: &Ticket, why: &str) -> Result<()> {
 fn find(index: &Index, id: &str) -> Result<Ticket> {
     match open(index)?.into_iter().find(|ticket| ticket.id == id) {
         Some(ticket) => Ok(ticket),
-        None => bail!("no open ticket has the id `{id}`; `doorward tickets` lists them"),
+        None => bail!("no open ticket has the id `{id}`; `doorward tickets` lists the open ones"),
     }
 }
 
@@ -160,7 +160,7 @@ fn list(tickets: &[Ticket], json: bool) -> Result<()> {
         )?;
     }
     if tickets.is_empty() {
-        writeln!(out, "nothing was overridden three times in seven days")?;
+        writeln!(out, "no pattern was overridden three times in the last seven days")?;
     }
     Ok(())
 }
@@ -192,7 +192,7 @@ fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
         Some(cover) => cover.sentences().iter().try_for_each(|said| writeln!(out, "{}", visible(said)))?,
         None if offers.is_empty() => writeln!(
             out,
-            "no rule covers these calls: they have too little in common, or only your own yes may answer the question"
+            "no rule can cover these calls: they have too little in common, or the question always needs your own answer"
         )?,
         None => {}
     }

@@ -1,4 +1,4 @@
-//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The directory stands in a file beside it, if at all.
+//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The directory is in a file next to it, if at all.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! What agents wrote down about their own sessions: past calls, read without changing anything.
+//! The agents' own session transcripts: past calls, read without changing anything.
 //!
-//! Each agent has a file here that knows its format. Lines that cannot be read are counted, never guessed at.
+//! Each agent's format has a file here. Unreadable lines are counted, never guessed at.
 
 mod claude;
 mod codex;
@@ -26,10 +26,10 @@ use crate::machine::paths::Places;
 /// The agents whose transcripts are read.
 pub const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
 
-/// A line longer than this is not a call that anybody made.
+/// A line longer than this is not a real call.
 const LONGEST_LINE: u64 = 16 << 20;
 
-/// A folder deeper than this belongs to nobody's sessions.
+/// Folders deeper than this don't contain sessions.
 const DEPTH: usize = 6;
 
 /// One file of transcripts.
@@ -39,7 +39,7 @@ pub struct Source {
     pub path: PathBuf,
 }
 
-/// One call of the past.
+/// One past call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past {
     pub agent: Agent,
@@ -50,24 +50,24 @@ pub struct Past {
     pub input: Value,
     /// The agent's own name for the call.
     pub id: Option<String>,
-    /// When it was made; zero if nobody knows.
+    /// When it was made; zero if unknown.
     pub time_ms: u64,
     /// The transcript shows that it ran.
     pub ran: bool,
-    /// The line, or the row, that it stands in.
+    /// Its line or row number.
     pub line: u64,
 }
 
-/// What a file held.
+/// The content of a file.
 #[derive(Debug, Default, PartialEq)]
 pub struct Found {
     pub calls: Vec<Past>,
-    /// Lines that are not what the format says.
+    /// Lines that don't match the format.
     pub malformed: u64,
 }
 
 impl Past {
-    /// The call as the agent's hook would have proposed it; `None` if it is none that a hook sees.
+    /// The call as the agent's hook would have proposed it; `None` if it never reaches a hook.
     pub fn proposed(&self) -> Option<Proposed> {
         let event = if self.agent == Agent::Gemini { "BeforeTool" } else { "PreToolUse" };
         let payload = json!({
@@ -95,7 +95,7 @@ pub fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
     found
 }
 
-/// Where each agent writes its sessions down.
+/// Where each agent keeps its sessions.
 pub fn folders(places: &Places) -> Vec<(Agent, PathBuf)> {
     AGENTS.into_iter().map(|agent| (agent, place(agent, places.home()).0)).collect()
 }
@@ -118,7 +118,7 @@ pub fn read(source: &Source, since_ms: u64) -> Found {
 
 /// Takes in the lines of one format.
 trait Format {
-    /// One line; `None` if it is not what the format says.
+    /// One line; `None` if it does not match the format.
     fn line(&mut self, number: u64, line: &Value) -> Option<()>;
 
     /// What was found.
@@ -135,7 +135,7 @@ struct Calls {
 impl Calls {
     fn add(&mut self, call: Past) {
         if let Some(id) = &call.id {
-            // A transcript that was taken up again may repeat what it had.
+            // A resumed transcript may repeat earlier lines.
             if self.by_id.contains_key(id) {
                 return;
             }
@@ -170,7 +170,7 @@ fn below(folder: &Path, ending: &str, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok) {
         let Ok(kind) = entry.file_type() else { continue };
-        // Links are not followed: what they lead to is not a transcript of this agent.
+        // Don't follow links: their target is not one of this agent's transcripts.
         if kind.is_dir() && depth > 0 {
             below(&entry.path(), ending, depth - 1, found);
         } else if kind.is_file() && entry.file_name().to_string_lossy().ends_with(ending) {
@@ -207,7 +207,7 @@ fn lines(path: &Path, mut format: impl Format) -> Found {
     Found { calls: format.calls(), malformed }
 }
 
-/// The moment that a field names.
+/// The time given in a field.
 fn moment(line: &Value, field: &str) -> u64 {
     let text = line.get(field).and_then(Value::as_str).unwrap_or_default();
     // `2026-11-15T18:32:19.576Z`: the second is enough.

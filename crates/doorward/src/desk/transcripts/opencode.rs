@@ -1,4 +1,4 @@
-//! OpenCode: a SQLite database, `~/.local/share/opencode/opencode.db`, opened for reading alone.
+//! OpenCode: a SQLite database, `~/.local/share/opencode/opencode.db`, opened read-only.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ fn parts(path: &Path) -> rusqlite::Result<Vec<rusqlite::Result<Part>>> {
     Ok(statement.query_map([], read)?.collect())
 }
 
-/// The call in a part, if it is one; `None` if it cannot be read.
+/// The call in a part, if it is one; `None` if it can't be read.
 fn call(part: &Part) -> Option<Option<Past>> {
     let data: Value = serde_json::from_str(&part.data).ok()?;
     if text(&data, "type")? != "tool" {

@@ -1,4 +1,4 @@
-//! One change of trust: what it says to a person, what it records, what it does.
+//! One change of trust: what it asks, what it records, what it does.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::policy::trust::inventory::Inventory;
 use crate::policy::trust::pin::{PinnedFile, PinnedProject};
 use crate::policy::trust::{Trust, mcp};
 
-/// A change, with everything looked up that it pins.
+/// A change, with everything it pins resolved.
 #[derive(Debug)]
 pub enum Change {
     Project { root: String, pinned: Option<PinnedProject> },
@@ -31,7 +31,7 @@ impl Change {
     pub fn project(path: &Path, trusts: bool, now: u64) -> Result<Change> {
         let root = real(path)?;
         if matches!(root.as_str(), "/" | "/home" | "/root" | "/tmp" | "/etc" | "/usr" | "/var") {
-            bail!("`{root}` is more than one project");
+            bail!("`{root}` is not a single project");
         }
         let pinned = trusts.then(|| PinnedProject::of(Path::new(&root), now));
         Ok(Change::Project { root, pinned })
@@ -43,8 +43,7 @@ impl Change {
             return Ok(Change::Binary { path, pinned: None });
         }
         let path = real(path)?;
-        let pinned =
-            PinnedFile::of(Path::new(&path)).with_context(|| format!("`{path}` is not a file that can be read"))?;
+        let pinned = PinnedFile::of(Path::new(&path)).with_context(|| format!("`{path}` is not a readable file"))?;
         Ok(Change::Binary { path, pinned: Some(pinned) })
     }
 
@@ -67,38 +66,38 @@ impl Change {
         Change::Agent { name: name.to_owned(), mode: if trusts { Mode::Auto } else { Mode::ConfirmAll } }
     }
 
-    /// The programs of tool chains; to trust them no longer is to list none.
+    /// The programs of toolchains; no longer trusting them means listing none.
     pub fn tools(places: &Places, directories: &[String], trusts: bool) -> Change {
         let programs = if trusts { inventory::programs(places.home(), directories) } else { Vec::new() };
         Change::Tools { programs }
     }
 
-    /// What a person is asked.
+    /// The question to the user.
     pub fn question(&self) -> String {
         match self {
             Change::Project { root, pinned: Some(pinned) } => {
                 format!(
-                    "let agents run tests, builds and scripts of `{root}` ({} recipes as they are now)?",
+                    "Let agents run tests, builds and scripts of `{root}` ({} recipes as they are now)?",
                     pinned.files.len()
                 )
             }
-            Change::Project { root, pinned: None } => format!("ask again about everything that `{root}` runs?"),
+            Change::Project { root, pinned: None } => format!("Ask again about everything that `{root}` runs?"),
             Change::Binary { path, pinned: Some(pinned) } => {
-                format!("let agents run `{path}` (sha256 {})?", pinned.hash.get(..16).unwrap_or(&pinned.hash))
+                format!("Let agents run `{path}` (sha256 {})?", pinned.hash.get(..16).unwrap_or(&pinned.hash))
             }
-            Change::Binary { path, pinned: None } => format!("take `{path}` off the list?"),
-            Change::Domain { name, is_trusted: true } => format!("let agents fetch from and send to `{name}`?"),
-            Change::Domain { name, is_trusted: false } => format!("take `{name}` off the list?"),
+            Change::Binary { path, pinned: None } => format!("Stop trusting `{path}`?"),
+            Change::Domain { name, is_trusted: true } => format!("Let agents fetch from and send to `{name}`?"),
+            Change::Domain { name, is_trusted: false } => format!("Stop trusting `{name}`?"),
             Change::Server { name, definition: Some(_) } => {
-                format!("let agents call reading tools of the server `{name}` as it is configured now?")
+                format!("Let agents call read-only tools of the server `{name}`, as it is configured now?")
             }
-            Change::Server { name, definition: None } => format!("ask again about every call to `{name}`?"),
-            Change::Agent { name, mode } => format!("run `{name}` in mode `{mode}` ({})?", mode.what()),
+            Change::Server { name, definition: None } => format!("Ask again about every call to `{name}`?"),
+            Change::Agent { name, mode } => format!("Run `{name}` in mode `{mode}` ({})?", mode.what()),
             Change::Tools { programs } if programs.is_empty() => {
-                "ask about every program of the tool chains in your home?".to_owned()
+                "Ask about every program of the toolchains in your home directory?".to_owned()
             }
             Change::Tools { programs } => {
-                format!("let agents run the {} programs of your tool chains, as they are now?", programs.len())
+                format!("Let agents run the {} programs of your toolchains, pinned as they are now?", programs.len())
             }
         }
     }
@@ -145,9 +144,8 @@ impl Change {
 
     /// INVARIANT: the record is durable before anything is loosened.
     pub fn apply(self, places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
-        let _receipt = ledger
-            .append(Entry::new(&self.body())?)
-            .context("the change cannot be recorded, so nothing was changed")?;
+        let _receipt =
+            ledger.append(Entry::new(&self.body())?).context("can't record the change, so nothing was changed")?;
         if let Change::Agent { name, mode } = &self {
             return setup::set_mode(places, name, &Agent::fixed(*mode));
         }
@@ -202,7 +200,7 @@ impl Change {
 }
 
 fn real(path: &Path) -> Result<String> {
-    let real = path.canonicalize().with_context(|| format!("`{}` cannot be found", path.display()))?;
+    let real = path.canonicalize().with_context(|| format!("can't find `{}`", path.display()))?;
     real.into_os_string().into_string().map_err(|path| anyhow::anyhow!("`{}` is not UTF-8", path.display()))
 }
 

@@ -1,4 +1,4 @@
-//! `doorward trust` and `doorward untrust`: only for a person, shown before it is done, recorded.
+//! `doorward trust` and `doorward untrust`: not for agents; shown first, then recorded.
 
 pub mod change;
 pub mod offer;
@@ -21,7 +21,7 @@ use crate::policy::approved_config;
 use crate::policy::trust::inventory::Inventory;
 use crate::policy::trust::{Trust, mcp};
 
-/// What to trust; without anything: the project around this directory.
+/// What to trust; default: the project around this directory.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct TrustArguments {
@@ -30,12 +30,12 @@ pub struct TrustArguments {
     /// A project, by its directory
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
-    /// List what is trusted, and what changed since
+    /// List what is trusted, and what has changed since
     #[arg(long)]
     pub list: bool,
 }
 
-/// What to trust no longer.
+/// What to stop trusting.
 #[derive(Debug, Args)]
 pub struct UntrustArguments {
     #[command(subcommand)]
@@ -45,20 +45,20 @@ pub struct UntrustArguments {
 /// The things that can be trusted.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Tests, builds and scripts of a project, as its recipes are now
+    /// A project: agents may run its tests, builds and scripts, as its recipe files are now
     Project {
-        /// The project; the one around this directory if left out
+        /// The project; default: the one around this directory
         path: Option<PathBuf>,
     },
-    /// An agent: doorward's judgement counts instead of asking about every call
+    /// An agent: doorward uses its own judgement instead of asking about every call
     Agent { name: String },
-    /// A program, or every program in a directory, as their bytes are now
+    /// A program, or every program in a directory, pinned to their current content
     Binary { path: PathBuf },
-    /// The programs of tool chains outside the directories of the system, as their bytes are now
+    /// The programs of toolchains outside the system directories, pinned to their current content
     Tools,
     /// A host and its subdomains
     Domain { name: String },
-    /// A tool server, as it is configured now
+    /// A tool (MCP) server, pinned to its current configuration
     Mcp { server: String },
 }
 
@@ -71,13 +71,13 @@ pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
         None if path.is_some() || (here().is_some() && person::required().is_ok()) => {
             decide(&What::Project { path }, true)
         }
-        // There is no project here, or nobody to decide about it.
+        // There is no project here, or no user to decide about it.
         None => list(&mut anstream::stdout().lock()),
     }
 }
 
-/// Trusts a project for `setup`: asked for, unless the person said so before. What harms is named, and then only a typed
-/// yes counts.
+/// Trusts a project for `setup`: asks, unless the user already said so. If it has harmful recipes, they are listed and only
+/// a typed yes counts.
 pub fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()> {
     let change = Change::project(root, true, now())?;
     let is_harmful = warn(&change, places)?;
@@ -98,49 +98,49 @@ pub fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()>
     let mut out = anstream::stdout();
     if agrees {
         change.apply(places, &mut Ledger::of(places))?;
-        writeln!(out, "✓ this project is trusted; `doorward untrust project` takes it back")?;
+        writeln!(out, "✓ this project is trusted; `doorward untrust project` undoes that")?;
     } else {
-        writeln!(out, "this project is not trusted; `doorward trust` does it later")?;
+        writeln!(out, "this project is not trusted; run `doorward trust` if you change your mind")?;
     }
     Ok(())
 }
 
-/// Takes trust back.
+/// Removes trust.
 pub fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
     decide(&arguments.what, false)
 }
 
-/// Accepts what the files loosened, in running sessions too.
+/// Accepts what configuration files loosened, in running sessions too.
 pub fn reload() -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
-    // Pi reads every file that there is.
+    // Pi reads all files there are.
     let loaded = crate::policy::load::load(&places, None, "pi");
     let mut out = anstream::stdout().lock();
     if let Some(problem) = unread(&places, &loaded) {
-        bail!("nothing was changed, and doorward stays strict until this is fixed: {problem}");
+        bail!("nothing was changed; doorward stays strict until you fix this: {problem}");
     }
     for sentence in loaded.unaccepted_sentences() {
         writeln!(out, "{}", crate::machine::visible(&sentence))?;
     }
-    if !person::agrees("let the configuration as it is now count, in every running session too?")? {
+    if !person::agrees("Accept the configuration as it is now, in running sessions too?")? {
         bail!("nothing was changed");
     }
     approved_config::accept(&places, &loaded, &mut Ledger::of(&places))?;
-    crate::policy::session_policy::forget(&places).context("what sessions began with cannot be forgotten")?;
-    writeln!(out, "done; it counts from the next call on")?;
+    crate::policy::session_policy::forget(&places).context("can't reset the policy of running sessions")?;
+    writeln!(out, "Done. It applies from the next call on.")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What keeps the configuration from being read. A list of what was accepted that cannot be read is made again here.
+/// What keeps the configuration from being read. An unreadable list of accepted settings is rebuilt here.
 fn unread<'l>(places: &Places, loaded: &'l crate::policy::load::Loaded) -> Option<&'l String> {
     let own = approved_config::Accepted::load(places).err();
     loaded.problems.iter().find(|problem| Some(*problem) != own.as_ref())
 }
 
-/// Lists the programs of tool chains for `setup`, which a person runs; says how many.
+/// Pins the programs of toolchains for `setup`, and returns how many.
 ///
-/// What was listed before stays: a change since then is to be seen.
+/// Existing pins stay, so that later changes show up.
 pub fn tools(places: &Places) -> Result<usize> {
     if Inventory::of(places).is_made() {
         return Ok(0);
@@ -157,7 +157,7 @@ pub fn tools(places: &Places) -> Result<usize> {
     if count > 0 {
         change.apply(places, &mut Ledger::of(places))?;
     } else {
-        // An empty list is one as well: a program that is put into a tool chain later is on no list.
+        // Keep an empty list too: it shows that a program added to a toolchain later was never listed.
         Inventory::of(places).make(&[]).map_err(anyhow::Error::msg)?;
     }
     Ok(count)
@@ -172,7 +172,7 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     }
     let question = match changes.as_slice() {
         [one] => one.question(),
-        several => format!("do the same for {} programs, each as its bytes are now?", several.len()),
+        several => format!("Do this for {} programs, each pinned to its current content?", several.len()),
     };
     if changes.is_empty() || !person::agrees(&question)? {
         bail!("nothing was changed");
@@ -180,11 +180,11 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     for change in changes {
         change.apply(&places, &mut Ledger::of(&places))?;
     }
-    writeln!(anstream::stdout(), "done; it counts from the next call on")?;
+    writeln!(anstream::stdout(), "Done. It applies from the next call on.")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says which recipes of a project doorward stops although the project is trusted, and whether there are any.
+/// Prints the recipes doorward blocks even though the project is trusted, and returns whether there are any.
 fn warn(change: &Change, places: &Places) -> Result<bool> {
     let Change::Project { root, pinned: Some(_) } = change else { return Ok(false) };
     let harmful = recipes::harmful(root, places);
@@ -211,7 +211,7 @@ fn changes(what: &What, trusts: bool, places: &Places) -> Result<Vec<Change>> {
                 }
             }
             paths.sort();
-            // What cannot be read cannot be listed, and stays unlisted.
+            // Unreadable programs can't be pinned and stay unlisted.
             Ok(paths.iter().filter_map(|path| Change::binary(path, trusts).ok()).collect())
         }
         What::Project { .. }
@@ -264,7 +264,7 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
         writeln!(out, "binary   {}{since}", crate::machine::visible(path))?;
     }
     if Inventory::of(&places).is_made() {
-        writeln!(out, "tools    programs of tool chains, each as it was when it was listed")?;
+        writeln!(out, "tools    programs of toolchains, pinned to their content when listed")?;
     }
     for domain in &trust.domains {
         writeln!(out, "domain   {domain}")?;
@@ -275,7 +275,7 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
         writeln!(out, "mcp      {}{since}", crate::machine::visible(server))?;
     }
     if trust == Trust::default() {
-        writeln!(out, "nothing is trusted by name yet")?;
+        writeln!(out, "nothing is trusted yet")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! A project that a person may trust, with what to look at first.
+//! A project to trust, with the recipes to look at first.
 
 use anyhow::Result;
 
@@ -12,7 +12,7 @@ use crate::machine::record::Ledger;
 #[derive(Debug)]
 pub struct ProjectOffer {
     change: Change,
-    /// Recipes that doorward stops although the project is trusted.
+    /// Recipes doorward blocks even in a trusted project.
     pub harmful: Vec<String>,
 }
 
@@ -22,12 +22,12 @@ impl ProjectOffer {
         Ok(ProjectOffer { change, harmful: recipes::harmful(root, places) })
     }
 
-    /// What to trust it means.
+    /// What trusting it means.
     pub fn what(&self) -> String {
         self.change.question()
     }
 
-    /// Trusts it, on record first.
+    /// Records the trust, then applies it.
     pub fn accept(self, places: &Places) -> Result<()> {
         self.change.apply(places, &mut Ledger::of(places))
     }

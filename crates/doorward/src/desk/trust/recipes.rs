@@ -1,4 +1,4 @@
-//! Recipes of a project that doorward will stop even though the project is trusted, shown before a person trusts it.
+//! Recipes that doorward blocks even in a trusted project, shown before the user trusts it.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use crate::memory::evaluation;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
 
-/// More recipes than anybody reads; the rest is stopped when it is run.
+/// More recipes than anyone reads; the rest is blocked when run.
 const RECIPES: usize = 300;
 
 /// Longer files are not listed.
 const LIMIT: u64 = 256 * 1024;
 
-/// One line for each recipe that a block rule stops: the command, and what it does.
+/// One line per recipe that a block rule stops: the command, and what it does.
 pub fn harmful(root: &str, places: &Places) -> Vec<String> {
     let world = DiskWorld::new(places, root, Some(root.to_owned()), &Loaded::default()).once_trusted();
     let policy = Policy::built_in();
@@ -29,7 +29,7 @@ pub fn harmful(root: &str, places: &Places) -> Vec<String> {
     judged.collect()
 }
 
-/// The commands that run what is written down at the top of a project.
+/// The commands for the recipes at the root of a project.
 fn commands(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for (file, runner) in [("package.json", "npm run"), ("composer.json", "composer run-script")] {
@@ -37,7 +37,7 @@ fn commands(root: &Path) -> Vec<String> {
         let names = scripts.as_ref().and_then(|file| file.get("scripts")?.as_object());
         found.extend(names.into_iter().flat_map(|names| names.keys()).map(|name| format!("{runner} {}", quoted(name))));
     }
-    // The first that is there is the one that is read.
+    // The first one that exists is the one make reads.
     for (files, runner) in [
         (&["GNUmakefile", "makefile", "Makefile"][..], "make"),
         (&["justfile", "Justfile", ".justfile"], "just"),
@@ -54,7 +54,7 @@ fn commands(root: &Path) -> Vec<String> {
     found
 }
 
-/// The name of a target or recipe at the start of a line; a task stands one step further in.
+/// The name of a target or recipe at the start of a line; a task is indented one step.
 fn target<'l>(line: &'l str, runner: &str) -> Option<&'l str> {
     let line = if runner == "task" { line.strip_prefix("  ").filter(|line| !line.starts_with(' '))? } else { line };
     let (head, rest) = line.split_once(':')?;

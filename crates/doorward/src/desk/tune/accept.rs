@@ -1,4 +1,4 @@
-//! A person accepts a proposal, or takes it back: shown on the record first, recorded, and only then made.
+//! Accepting a proposal, or withdrawing it: first shown on recorded decisions, then recorded, and only then made.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
@@ -29,10 +29,10 @@ use crate::policy::from_history;
 use crate::policy::load::{self, Instead, Loaded, THRESHOLDS};
 use crate::policy::user_files::Own;
 
-/// Changes that are listed before a person is asked.
+/// How many changed verdicts are listed before asking.
 const LISTED: usize = 20;
 
-/// Which way a proposal is taken.
+/// Whether a proposal is applied or withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     There,
@@ -48,7 +48,7 @@ impl Way {
     }
 }
 
-/// What a proposal comes down to here and now.
+/// What a proposal amounts to here and now.
 struct Plan {
     proposal: Proposal,
     loaded: Loaded,
@@ -71,7 +71,7 @@ pub fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a proposal that was just made would have changed.
+/// What a new proposal would have changed.
 pub fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
     replay::trusted(&room.places)?;
     let loaded = load::load(&room.places, None, "");
@@ -79,7 +79,7 @@ pub fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
     Plan { proposal: proposal.clone(), loaded, policy, way: Way::There }.effect(room)
 }
 
-/// Lets a person accept a proposal or take it back.
+/// Accepts or withdraws a proposal.
 pub fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
     person::required()?;
     let _lock = lock(&places)?;
@@ -90,21 +90,21 @@ pub fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     plan.print(&mut out)?;
     replay::print(&mut out, &replayed, LISTED)?;
-    if !person::agrees("let this count?")? {
+    if !person::agrees("Apply this?")? {
         bail!("nothing was changed");
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let what = format!("tuning proposal {name} {}", way.word());
     plan.made(&room.places, &what, &replayed, &mut Ledger::of(&room.places))?;
-    writeln!(out, "done; what got laxer counts from the next session on, or after `doorward reload`")?;
+    writeln!(out, "Done. What got laxer applies from the next session on, or after `doorward reload`.")?;
     if way == Way::There {
-        writeln!(out, "`doorward tune revert {name}` takes it back")?;
+        writeln!(out, "`doorward tune revert {name}` withdraws it.")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Plan {
-    /// INVARIANT: a proposal that was touched, or made for another record or another policy, goes no further than this.
+    /// INVARIANT: a proposal that was edited, or made for another record or policy, gets no further than this.
     fn of(room: &Room, path: &Path, way: Way) -> Result<Plan> {
         replay::trusted(&room.places)?;
         let proposal = Proposal::load(&room.places, path)?;
@@ -120,7 +120,7 @@ impl Plan {
         };
         let again = || {
             let review = proposal.review.word();
-            format!("`{}` cannot be used: nothing was changed; `doorward tune {review}` makes it anew", path.display())
+            format!("can't use `{}`; nothing was changed. run `doorward tune {review}` for a new one", path.display())
         };
         proposal.applied_to(&policy).with_context(again)?;
         for RuleChange { id, to, .. } in &proposal.rule {
@@ -143,13 +143,13 @@ impl Plan {
             writeln!(out, "    {}", visible(&one.why))?;
         }
         for one in &self.proposal.pattern {
-            writeln!(out, "the past of `{}` in {}: {}", visible(&one.pattern), visible(&one.project), self.way.word())?;
+            writeln!(out, "history of `{}` in {}: {}", visible(&one.pattern), visible(&one.project), self.way.word())?;
             writeln!(out, "    {}", visible(&one.why))?;
         }
         Ok(())
     }
 
-    /// What it would have done to the decisions of the quarter.
+    /// What it would have done to the quarter's decisions.
     fn effect(&self, room: &Room) -> Result<Replayed> {
         let (here, instead) = (Instead::default(), self.instead()?);
         let policies = replay::between(&room.places, &here, &instead);
@@ -200,7 +200,7 @@ impl Plan {
             project: None,
         };
         let entry = Entry::new(&body)?;
-        let _receipt = ledger.append(entry).context("the change cannot be recorded, so nothing was changed")?;
+        let _receipt = ledger.append(entry).context("can't record the change, so nothing was changed")?;
         if !self.proposal.threshold.is_empty() {
             let numbers = self.numbers()?;
             atomic_file::replace(&places.thresholds_file(), &numbers.print())?;
@@ -212,7 +212,7 @@ impl Plan {
         for item in self.proposal.pattern.iter().map(PatternChange::accepted) {
             match self.way {
                 Way::There => from_history::accept(places, item, ledger)?,
-                // What has lapsed, or ended with a regret, is gone already.
+                // What expired, or ended with a regret, is already gone.
                 Way::Back => drop(from_history::withdraw(places, &item.id, ledger)),
             }
         }
@@ -234,13 +234,13 @@ fn is_own(change: &RuleChange) -> bool {
     change.id.starts_with("own/")
 }
 
-/// Two people, or two terminals, do not change the policy at once.
+/// Two users or terminals can't change the policy at the same time.
 fn lock(places: &Places) -> Result<File> {
     let directory = proposal::directory(places);
     DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
     let file = OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(directory.join("lock"))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
-        Err(_) => bail!("another `doorward tune accept` is at work; nothing was changed"),
+        Err(_) => bail!("another `doorward tune accept` is running; nothing was changed"),
     }
 }

@@ -1,4 +1,4 @@
-//! Which reviews are due: each counts as done when a person made it at a terminal, and the record says so.
+//! Which reviews are due: each counts as done when the user ran it at a terminal and that is recorded.
 
 use anyhow::Result;
 use doorward_ledger::{Filter, Index, Kind, PolicyBody};
@@ -8,24 +8,24 @@ use super::Review;
 use crate::machine::clock;
 use crate::machine::record::{Entry, Recorder};
 
-/// A review that nobody made in time.
+/// An overdue review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Overdue {
     pub review: Review,
-    /// The record has no earlier one if this is absent.
+    /// `None` if the record has no earlier one.
     pub last_ms: Option<u64>,
     pub since_ms: u64,
 }
 
 impl Overdue {
     pub fn sentence(&self) -> String {
-        let last = self.last_ms.map_or("never made".to_owned(), |last| format!("last made {}", clock::moment(last)));
+        let last = self.last_ms.map_or("never done".to_owned(), |last| format!("last done {}", clock::moment(last)));
         let (word, since) = (self.review.word(), clock::moment(self.since_ms));
-        format!("the {word} review is due since {since} ({last}); `doorward tune {word}` makes it")
+        format!("the {word} review has been due since {since} ({last}); run `doorward tune {word}`")
     }
 }
 
-/// The reviews that are overdue; none before there is a period to look back on.
+/// The overdue reviews; none before there is a period to look back on.
 pub fn overdue(index: &Index, now_ms: u64) -> Result<Vec<Overdue>> {
     let first = Filter { kind: Some(Kind::Decision), oldest_first: true, limit: Some(1), ..Filter::default() };
     let Some(began_ms) = index.list(&first)?.first().map(|row| row.time_ms) else { return Ok(Vec::new()) };
@@ -40,7 +40,7 @@ pub fn overdue(index: &Index, now_ms: u64) -> Result<Vec<Overdue>> {
     Ok(Review::ALL.into_iter().filter_map(due).collect())
 }
 
-/// Keeps that a review was made.
+/// Records that a review was done.
 pub fn done(ledger: &mut dyn Recorder, review: Review, findings: usize) -> Result<()> {
     let body = PolicyBody {
         what: said(review),

@@ -1,4 +1,4 @@
-//! What a review found: each finding is a drift that a person should do something about.
+//! What a review found: each finding is a drift to act on.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,44 +11,44 @@ use serde::Serialize;
 use super::history::Past;
 use crate::machine::visible;
 
-/// At most this share of what was approved may be regretted.
+/// Maximum share of approvals that may be regretted.
 pub const REGRET: f64 = 0.01;
 
-/// So many cases have to be regretted before it is no mishap.
+/// Fewer regrets than this may be chance.
 pub const MISHAPS: u64 = 3;
 
-/// A question that is answered with yes at least so often asks for nothing.
+/// A question answered with yes at least this often is unnecessary.
 pub const ALWAYS: f64 = 0.9;
 
-/// So many answers are wanted before a rule is called too strict.
+/// Minimum number of answers before a rule is called too strict.
 pub const ANSWERS: u64 = 20;
 
-/// So many blocks of one session …
+/// This many blocks in one session …
 const BLOCKS: usize = 5;
 
-/// … in so much time are an attack, or a loop.
+/// … within this time are an attack or a loop.
 const BURST_MS: u64 = 10 * 60 * 1000;
 
-/// So many answers of one user are wanted before they are compared with those of others.
+/// Minimum number of a user's answers before they are compared with those of others.
 const COMPARED: u64 = 50;
 
-/// A user overrides too much who says no less than this share of the times that others would have …
+/// A user overrides too much if they say no in less than this share of the cases in which others would have …
 const SPARING: f64 = 0.5;
 
-/// … if chance explains it less than once in ten thousand times.
+/// … and chance would explain that less than once in ten thousand times.
 const DEVIATIONS: f64 = 4.0;
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drift {
-    /// A rule asks, and nearly always a person says yes.
+    /// A rule asks, and the answer is nearly always yes.
     TooStrict,
-    /// What is approved is regretted too often.
+    /// Approvals are regretted too often.
     TooLax,
     /// One session was blocked again and again.
     Attack,
-    /// One user lets far more run than others do.
+    /// One user overrides far more than others.
     Abuse,
 }
 
@@ -99,21 +99,21 @@ pub fn bursts<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<Finding> {
     found.collect()
 }
 
-/// What one user let run, and what others would have.
+/// How much one user overrode, and how much others would have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UserRate {
     pub user: String,
     pub answered: u64,
     pub let_run: u64,
-    /// So many would have been, had others been asked the same.
+    /// How many others would have overridden, had they been asked the same.
     pub expected: f64,
     pub is_excessive: bool,
 }
 
-/// So many answers of each user, and so many yeses among them.
+/// The number of answers of each user, and of yeses among them.
 type ByUser<'p> = BTreeMap<&'p Rc<str>, (u64, u64)>;
 
-/// How much each user lets run, against what other users do with questions of the same rules.
+/// How much each user overrides, compared with other users' answers to the same rules.
 pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
     let mut asked: BTreeMap<&Rc<str>, ByUser<'p>> = BTreeMap::new();
     for one in past.filter(|one| one.is_answered()) {
@@ -128,10 +128,10 @@ pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
             let (rate, variance) = rates.entry(user).or_default();
             rate.answered += own;
             rate.let_run += own_yes;
-            // A rule that nobody else was asked about says nothing about others.
+            // A rule that only this user was asked about says nothing about others.
             let share = match all - own {
                 0 => *own_yes as f64 / (*own).max(1) as f64,
-                // One answer more on either side, so that a rule with few answers is never certain.
+                // One extra answer on either side, so that a rule with few answers is never certain.
                 others => ((yes - own_yes) as f64 + 1.0) / (others as f64 + 2.0),
             };
             rate.expected += share * *own as f64;
@@ -148,7 +148,7 @@ pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
     rates.into_iter().map(judged).collect()
 }
 
-/// Who lets how much run, beside what others would have.
+/// Who overrides how much, next to what others would have.
 pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<()> {
     writeln!(out, "overrides by user")?;
     for UserRate { user, let_run, answered, expected, .. } in users {
@@ -161,12 +161,12 @@ pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<(
     Ok(())
 }
 
-/// The users who let far more run than others do.
+/// The users who override far more than others.
 pub fn abuses(users: &[UserRate]) -> Vec<Finding> {
     let found = users.iter().filter(|user| user.is_excessive);
     let finding = |user: &UserRate| {
         let text = format!(
-            "let {} of {} calls run, where others would have let about {:.0} run; these answers count against no rule",
+            "overrode {} of {} calls, where others would have overridden about {:.0}; these answers don't count against any rule",
             user.let_run, user.answered, user.expected
         );
         Finding::new(Drift::Abuse, &user.user, text)

@@ -1,4 +1,4 @@
-//! What the record says became of each decision: what people answered, and what they regretted.
+//! What the record says happened after each decision: what people answered, and what they regretted.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -12,22 +12,22 @@ use super::weigh::{Scales, Weighed};
 use crate::desk::replay::{Aftermath, Passed, each};
 use crate::memory::ledger_view::Room;
 
-/// One decision, and what became of it.
+/// One decision and its outcome.
 #[derive(Debug)]
 pub struct Past {
     pub time_ms: u64,
     pub verdict: Verdict,
-    /// The operation of the gravest effect.
+    /// The operation of the most serious effect.
     pub category: Rc<str>,
     pub user: Rc<str>,
     pub session: Rc<str>,
-    /// The rule that decided; empty if it was none.
+    /// The deciding rule; empty if none.
     pub rule: Rc<str>,
-    /// What a person said to it, if anybody did.
+    /// The user's answer, if any.
     pub answer: Option<Reply>,
-    /// It was taken back, or a person said that it should not have run.
+    /// It was reverted, or the user said it should not have run.
     pub is_regretted: bool,
-    /// What the policy in force makes of it, where somebody asked.
+    /// How the current policy judges it, if requested.
     pub weighed: Option<Weighed>,
 }
 
@@ -36,26 +36,26 @@ impl Past {
         self.verdict != Verdict::AutoApprove && self.answer == Some(Reply::Approved)
     }
 
-    /// Somebody was asked, and said something.
+    /// The user was asked and answered.
     pub fn is_answered(&self) -> bool {
         self.verdict != Verdict::AutoApprove && self.answer.is_some()
     }
 }
 
-/// The decisions of a stretch of time.
+/// The decisions of a period.
 #[derive(Debug, Default)]
 pub struct History {
     pub past: Vec<Past>,
-    /// The last decision, by its place in the log and its hash: what a proposal is made from.
+    /// The last decision, by sequence and hash: what a proposal is based on.
     pub head: (u64, String),
     pub passed: Passed,
     names: HashSet<Rc<str>>,
 }
 
 impl History {
-    /// Reads the record from a moment on. With a policy, every decision is judged again under it.
+    /// Reads the record from a point in time. With a policy, every decision is judged again under it.
     ///
-    /// Where every call is confirmed, or none is, the answers say nothing about rules and thresholds: only mode `auto` counts.
+    /// If every call is asked about, or none, the answers say nothing about rules and thresholds: only mode `auto` counts.
     pub fn read(
         room: &Room,
         since_ms: u64,
@@ -84,10 +84,10 @@ impl History {
     }
 
     fn take(&mut self, time_ms: u64, body: DecisionBody, weighed: Option<Weighed>, aftermath: &Aftermath) {
-        // What was asked only because somebody demanded it says nothing about the rules.
+        // Questions the user explicitly asked for say nothing about the rules.
         let is_own = body.verdict == Verdict::AutoApprove || body.may_be_overridden();
         let rule = body.violation.or(body.layer1.and_then(|layer| layer.rule));
-        // Whoever did by hand what was not approved, or called it a nuisance, would have said yes.
+        // Running it by hand, or calling it a nuisance, counts as a yes.
         let is_yes = aftermath.is_overridden(&body.id) || aftermath.is_friction(&body.id);
         let is_no = aftermath.is_refused(&body.id);
         let past = Past {
@@ -118,8 +118,8 @@ impl History {
         let Passed { dropped, unreadable, bad, .. } = self.passed;
         let sentences = [
             (dropped, "decisions are left out: retention dropped them"),
-            (unreadable, "decisions are left out: another version wrote facts that this one cannot read"),
-            (bad, "stretches of the log cannot be read and are left out; `doorward audit verify` says more"),
+            (unreadable, "decisions are left out: another version wrote facts that this one can't read"),
+            (bad, "parts of the log can't be read and are left out; see `doorward audit verify`"),
         ];
         sentences.iter().filter(|(count, _)| *count > 0).map(|(count, said)| format!("{count} {said}")).collect()
     }

@@ -1,4 +1,4 @@
-//! `doorward tune`: reviews of the record that find drifts, and proposals that a person accepts. Nothing is learnt by itself.
+//! `doorward tune`: reviews the record for drift and writes proposals for you to accept. doorward learns nothing on its own.
 
 mod accept;
 mod due;
@@ -50,30 +50,30 @@ pub struct TuneArguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Rates of regret and friction by category, with intervals of 95 % and the trend; overrides by user
+    /// Show regret and friction rates by category, with 95 % intervals and trend, and overrides by user
     ///
-    /// Regret is what was approved and later reverted or flagged, the specification's false positives. Friction is what was asked
-    /// about and let run, its false negatives.
+    /// Regret: approved and later reverted or flagged (the specification's false positives). Friction: asked and then allowed to
+    /// run (its false negatives).
     Weekly,
-    /// Weigh the thresholds of layer 2 by what people regretted, and propose others where that is wanted
+    /// Check the layer 2 thresholds against regretted calls, and propose new ones where needed
     Monthly,
-    /// Weigh the rules of layer 1 by what people let run and regretted, and propose which to retire
+    /// Check the layer 1 rules against overridden and regretted calls, and propose which to retire
     Quarterly,
-    /// List the proposals that were made
+    /// List proposals
     List,
     /// Show what a proposal would have changed in the last ninety days; changes nothing
     Show {
-        /// The file, or its bare name
+        /// The proposal file, or just its name
         file: PathBuf,
     },
-    /// Let a proposal count, after its effect on the record was shown; only a person may
+    /// Accept a proposal after seeing its effect on recorded decisions (not for agents)
     Accept {
-        /// The file, or its bare name
+        /// The proposal file, or just its name
         file: PathBuf,
     },
-    /// Take an accepted proposal back; only a person may
+    /// Withdraw an accepted proposal (not for agents)
     Revert {
-        /// The file, or its bare name
+        /// The proposal file, or just its name
         file: PathBuf,
     },
 }
@@ -106,7 +106,7 @@ impl Review {
         }
     }
 
-    /// So far back it reads.
+    /// How far back it reads.
     const fn reach_ms(self) -> u64 {
         match self {
             Review::Weekly => weekly::WEEK_MS * (1 + weekly::BEFORE),
@@ -135,7 +135,7 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode> {
     }
 }
 
-/// Makes a review: reads the record, says what it found, and writes the proposal if there is one.
+/// Runs a review: reads the record, prints what it found, and writes the proposal if there is one.
 fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
     let policy = in_force(&places)?;
     let room = Room::open(places)?;
@@ -177,18 +177,22 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
         writeln!(out, "proposal: {}", path.display())?;
         if let Some(effect) = &effect {
             let sums = &effect.all;
-            writeln!(out, "  of {} decisions {} get laxer and {} stricter", sums.judged, sums.laxer, sums.stricter)?;
+            writeln!(
+                out,
+                "  of {} decisions, {} would get laxer and {} stricter",
+                sums.judged, sums.laxer, sums.stricter
+            )?;
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        writeln!(out, "  `doorward tune accept {name}` shows what it would change, and asks")?;
+        writeln!(out, "  `doorward tune accept {name}` shows what it would change and asks you")?;
     }
     if !is_counted {
-        writeln!(out, "not counted as the {} review: no person made it at a terminal", review.word())?;
+        writeln!(out, "this does not count as the {} review, because it was not run at a terminal", review.word())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The policy in force outside of any project.
+/// The current policy outside any project.
 fn in_force(places: &Places) -> Result<Policy> {
     let loaded = load::load(places, None, "");
     loaded.tell_problems();
@@ -233,7 +237,7 @@ impl Reviewed {
             writeln!(out, "{sentence}")?;
         }
         if history.past.is_empty() {
-            writeln!(out, "no decision was made in mode `auto` in this time, so there is nothing to review")?;
+            writeln!(out, "no decisions were made in mode `auto` in this period, so there is nothing to review")?;
             return Ok(());
         }
         match self {
@@ -257,7 +261,7 @@ fn list(places: &Places, json: bool) -> Result<ExitCode> {
     if json {
         writeln!(out, "{:#}", json!(all))?;
     } else if all.is_empty() {
-        writeln!(out, "no review has proposed anything")?;
+        writeln!(out, "no proposals yet")?;
     } else {
         all.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
     }

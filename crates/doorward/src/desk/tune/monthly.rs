@@ -16,7 +16,7 @@ use crate::policy::from_history::Item;
 
 pub const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
-/// So many cases are wanted before a threshold moves.
+/// Minimum number of cases before a threshold moves.
 const CASES: u64 = 100;
 
 /// Thresholds are tried in steps of a hundredth, up to here.
@@ -29,7 +29,7 @@ pub struct Control {
     pub threshold: f64,
     /// Regretted, of what layer 2 approved.
     pub regret: Rate,
-    /// Declined or regretted, of what only the threshold keeps from being approved.
+    /// Declined or regretted, of the calls that only the threshold keeps from being approved.
     pub kept: Rate,
     pub wanted: Option<f64>,
 }
@@ -42,21 +42,21 @@ pub struct Monthly {
     pub findings: Vec<Finding>,
     #[serde(skip)]
     pub changes: Vec<ThresholdChange>,
-    /// Patterns whose past should count.
+    /// Patterns whose history should count.
     pub patterns: Vec<PatternChange>,
 }
 
 impl Monthly {
-    /// Takes up the patterns that layer 2 alone keeps asking about.
+    /// Adds the patterns that only layer 2 keeps asking about.
     #[must_use]
     pub fn with_patterns(mut self, found: Vec<(Item, Effect)>) -> Monthly {
         for (Item { pattern, project, let_run, .. }, effect) in found {
-            // A threshold that moves is the cause of these questions, and is dealt with first.
+            // A moving threshold causes these questions, so it comes first.
             if self.changes.iter().any(|change| pattern.split(" · ").nth(1) == Some(change.category.as_str())) {
                 continue;
             }
             let why = format!(
-                "layer 2 alone asked, and people let run {let_run}; counting that would have let {} of {} run, none that was refused",
+                "only layer 2 asked, and people approved {let_run}; counting that would have let {} of {} run, none of them refused",
                 effect.let_run, effect.of
             );
             self.findings.push(Finding::new(Drift::TooStrict, &pattern, why.clone()));
@@ -95,7 +95,7 @@ pub fn review(history: &History, policy: &Policy) -> Monthly {
     monthly
 }
 
-/// The calls of one operation that layer 2 was asked about.
+/// The calls of one operation that reached layer 2.
 struct Cases<'h> {
     operation: Operation,
     cases: Vec<(&'h Past, Score)>,
@@ -121,7 +121,7 @@ impl<'h> Cases<'h> {
         rate
     }
 
-    /// What was declined or regretted of what asks now and lies between two thresholds.
+    /// What was declined or regretted among the questions between two thresholds.
     fn bad_between(&self, from: f64, to: f64) -> Rate {
         let mut rate = Rate::default();
         for (past, score) in &self.cases {
@@ -149,7 +149,7 @@ fn raised(cases: &Cases<'_>, threshold: f64) -> Option<f64> {
         return None;
     }
     let found = steps(threshold, 1.0).find(|step| cases.regretted(*step).high() <= REGRET);
-    // Where no threshold is known to be enough, layer 2 asks about nearly everything.
+    // If no threshold is known to be enough, layer 2 asks about nearly everything.
     Some(found.unwrap_or(f64::from(HIGHEST) / 100.0))
 }
 
@@ -178,17 +178,17 @@ fn because(cases: &Cases<'_>, from: f64, to: f64) -> String {
 
 impl Monthly {
     pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        writeln!(out, "{} decisions in thirty days, judged again by the policy in force", self.decisions)?;
+        writeln!(out, "{} decisions in thirty days, judged again under the current policy", self.decisions)?;
         writeln!(
             out,
-            "at most {:.0} % of what layer 2 approves may be regretted; {CASES} cases and {MISHAPS} regrets are wanted to say it is more",
+            "at most {:.0} % of layer 2 approvals may be regretted; it takes {CASES} cases and {MISHAPS} regrets to conclude that it is more",
             100.0 * REGRET
         )?;
         for one in &self.categories {
-            let wanted = one.wanted.map_or("stays".to_owned(), |wanted| format!("{wanted:.2} is wanted"));
+            let wanted = one.wanted.map_or("stays".to_owned(), |wanted| format!("should be {wanted:.2}"));
             writeln!(out, "  {:<10}{:.2}  regretted {:<32} {wanted}", one.category, one.threshold, one.regret)?;
             if one.kept.whole > 0 {
-                writeln!(out, "  {:<10}      asked by the threshold, declined or regretted {}", "", one.kept)?;
+                writeln!(out, "  {:<10}      asked because of the threshold, declined or regretted {}", "", one.kept)?;
             }
         }
         Ok(())

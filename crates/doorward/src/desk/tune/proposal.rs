@@ -1,4 +1,4 @@
-//! A proposal: what a review would change, for which policy and from which record, in a file that a person may accept.
+//! A proposal: what a review would change, for which policy and from which record, in a file for the user to accept.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::machine::checked_read;
 use crate::machine::paths::Places;
 use crate::policy::from_history;
 
-/// What the form of the file is called; another form is not read.
+/// The file format; other formats are not read.
 const FORMAT: u32 = 1;
 
 /// A threshold that should move.
@@ -47,19 +47,19 @@ pub struct KeptRule {
     pub why: String,
 }
 
-/// A pattern whose past should count in layer 2.
+/// A pattern whose history should count in layer 2.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PatternChange {
     pub pattern: PatternId,
     pub project: String,
-    /// So often a person let such calls run.
+    /// How often the user approved such calls.
     pub let_run: u32,
     pub why: String,
 }
 
 impl PatternChange {
-    /// What a person accepts with it.
+    /// What the user accepts with it.
     pub fn accepted(&self) -> from_history::Item {
         let PatternChange { pattern, project, let_run, .. } = self.clone();
         let id = from_history::id_of(&pattern, Some(&project));
@@ -101,22 +101,22 @@ impl Proposal {
         self.threshold.is_empty() && self.rule.is_empty() && self.pattern.is_empty()
     }
 
-    /// Says of each allow rule that is to be retired what comes of it, by the replay of the whole proposal.
+    /// States the consequence of retiring each allow rule, from a replay of the whole proposal.
     pub fn say_what_stays(&mut self, policy: &Policy, effect: &Replayed) {
         for change in &mut self.rule {
             let is_allow = |rule: &&Rule| rule.id == change.id && rule.verdict == Verdict::AutoApprove;
             if policy.rules.iter().any(|rule| is_allow(&rule)) {
                 let asked = effect.stricter.iter().filter(|one| one.before.rule.as_deref() == Some(&change.id)).count();
                 let words = match asked {
-                    0 => "no verdict changes by that alone: layer 2 approves the same calls, and `doorward tune monthly` weighs its threshold from then on".to_owned(),
-                    asked => format!("{asked} of them are asked about or blocked then"),
+                    0 => "that alone changes no verdict: layer 2 approves the same calls, and `doorward tune monthly` weighs its threshold from then on".to_owned(),
+                    asked => format!("{asked} of them would then be asked about or blocked"),
                 };
                 change.why = format!("{}; {words}", change.why);
             }
         }
     }
 
-    /// Writes it beside the record. A second one of the same day and kind takes the place of the first.
+    /// Writes it next to the record. A second one of the same day and kind replaces the first.
     pub fn save(&self, places: &Places) -> Result<PathBuf> {
         let day = self.made.get(..10).unwrap_or_default();
         let path = directory(places).join(format!("{day}-{}.toml", self.review.word()));
@@ -125,7 +125,7 @@ impl Proposal {
     }
 
     fn text(&self, places: &Places) -> Result<String> {
-        let body = format!("# `doorward tune accept` shows what this would change, and asks\n{}", self.document());
+        let body = format!("# `doorward tune accept` shows what this would change and asks you\n{}", self.document());
         Ok(format!("{}\n{body}", checksum(places, &body)?))
     }
 
@@ -170,25 +170,26 @@ impl Proposal {
         document
     }
 
-    /// Reads a proposal that is as it was written.
+    /// Reads an unedited proposal.
     pub fn load(places: &Places, path: &Path) -> Result<Proposal> {
         let shown = path.display();
-        let again = "make it again with `doorward tune monthly` or `doorward tune quarterly`; nothing was changed";
+        let again = "run `doorward tune monthly` or `doorward tune quarterly` for a new one; nothing was changed";
         let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
-        let text = text.with_context(|| format!("there is no `{shown}`; `doorward tune list` names all"))?;
+        let text =
+            text.with_context(|| format!("`{shown}` does not exist; `doorward tune list` lists all proposals"))?;
         let (first, body) = text.split_once('\n').unwrap_or_default();
         if first != checksum(places, body)? {
-            bail!("`{shown}` is damaged or was edited: its checksum does not fit; {again}");
+            bail!("`{shown}` is damaged or was edited: its checksum does not match; {again}");
         }
         let proposal: Proposal =
-            toml::from_str(body).with_context(|| format!("`{shown}` is no proposal of this version; {again}"))?;
+            toml::from_str(body).with_context(|| format!("`{shown}` is not a proposal of this version; {again}"))?;
         if proposal.format != FORMAT {
-            bail!("`{shown}` has the form {} and not {FORMAT}; {again}", proposal.format);
+            bail!("`{shown}` has format {} instead of {FORMAT}; {again}", proposal.format);
         }
         Ok(proposal)
     }
 
-    /// The opposite: everything back to what it was.
+    /// The reverse: everything back to what it was.
     pub fn reversed(&self, policy: &Policy) -> Proposal {
         let threshold = self.threshold.iter().cloned();
         let rule = self.rule.iter().cloned();
@@ -201,7 +202,7 @@ impl Proposal {
         }
     }
 
-    /// The policy as it would be. What the proposal was not made for, it does not change.
+    /// The resulting policy. Fails if the proposal was made for another policy.
     pub fn applied_to(&self, policy: &Policy) -> Result<Policy> {
         if self.policy != fingerprint(policy) {
             bail!(
@@ -215,7 +216,7 @@ impl Proposal {
         }
         for RuleChange { id, from, to, .. } in &self.rule {
             let rule = changed.rules.iter_mut().find(|rule| rule.id == *id && rule.stage == *from);
-            rule.with_context(|| format!("there is no rule `{id}` that is {from}"))?.stage = *to;
+            rule.with_context(|| format!("no rule `{id}` is {from}"))?.stage = *to;
         }
         changed.version.push_str("+tuned");
         Ok(changed)
@@ -224,7 +225,7 @@ impl Proposal {
 
 impl ThresholdChange {
     pub fn operation(&self) -> Result<Operation> {
-        Operation::parse(&self.category).with_context(|| format!("`{}` is no category", self.category))
+        Operation::parse(&self.category).with_context(|| format!("`{}` is not a category", self.category))
     }
 
     fn apply(&self, thresholds: &mut Thresholds) -> Result<()> {
@@ -232,10 +233,10 @@ impl ThresholdChange {
         let operation = self.operation()?;
         let floor = Thresholds::default().wanted(Some(operation), false);
         if !(floor..1.0).contains(to) {
-            bail!("the threshold of `{category}` would be {to}, and {floor} is the floor");
+            bail!("the threshold of `{category}` would be {to}, below its floor {floor}");
         }
         if (thresholds.wanted(Some(operation), false) - from).abs() > 1e-9 {
-            bail!("the threshold of `{category}` is not {from} any more");
+            bail!("the threshold of `{category}` is no longer {from}");
         }
         thresholds.by_operation.get_mut(operation as usize).into_iter().for_each(|value| *value = *to);
         Ok(())
@@ -252,19 +253,19 @@ fn fingerprint(policy: &Policy) -> String {
     Hash::of(format!("{rules:?} {thresholds:?} {scorer:?}").as_bytes()).to_string()
 }
 
-/// Where proposals lie.
+/// The directory of proposals.
 pub fn directory(places: &Places) -> PathBuf {
     places.state().join("proposals")
 }
 
-/// The first line of a proposal. It wants a key: whoever can write a file could otherwise have it accepted as a review's word.
+/// The first line of a proposal. It is keyed: otherwise anyone who can write a file could pass it off as a review's proposal.
 fn checksum(places: &Places, body: &str) -> Result<String> {
     let key = StateKey::load_or_create(&places.state().join("proposals.key"))?;
     Ok(format!("checksum = \"{}\"", Hash::of(&key.code("proposal", body.as_bytes()))))
 }
 
-/// The file of a proposal: a path, or a bare name among those that were made. A file of that name in the current directory,
-/// which may be a project's, is not meant.
+/// The file of a proposal: a path, or the bare name of an existing proposal. A file of that name in the current directory,
+/// which may belong to a project, is ignored.
 pub fn found(places: &Places, file: &Path) -> PathBuf {
     if file.components().count() > 1 {
         return file.to_owned();
@@ -272,7 +273,7 @@ pub fn found(places: &Places, file: &Path) -> PathBuf {
     directory(places).join(file).with_extension("toml")
 }
 
-/// All proposals, the newest last.
+/// All proposals, newest last.
 pub fn all(places: &Places) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory(places)).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> =

@@ -1,4 +1,4 @@
-//! The quarterly review: the rules of layer 1 against what people answered and regretted.
+//! The quarterly review: layer 1 rules compared with what people answered and regretted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -16,24 +16,24 @@ use crate::policy::config::stages;
 
 pub const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
 
-/// So many answers are wanted before a rule is retired.
+/// Minimum number of answers before a rule is retired.
 const ANSWERS: u64 = 50;
 
-/// So many calls are wanted before two rules are said to overlap.
+/// Minimum number of calls before two rules are said to overlap.
 const TOGETHER: u64 = 30;
 
-/// Of what people let run although a rule asked, at most this share may have been regretted.
+/// Maximum share of overridden questions of a rule that may have been regretted.
 const AFTERWARDS: f64 = 0.05;
 
 /// What the quarter says about one rule.
 #[derive(Debug, Serialize)]
 pub struct Audited {
     pub rule: String,
-    /// So often it spoke.
+    /// How often it had an opinion.
     pub fired: u64,
-    /// Let run, of what was answered and would have passed without the rules that asked about it.
+    /// Overridden, of the answered calls that would have passed without the rules that asked.
     pub overridden: Rate,
-    /// Regretted, of what it approved or people let run.
+    /// Regretted, of what it approved or people overrode.
     pub regret: Rate,
 }
 
@@ -42,15 +42,15 @@ pub struct Audited {
 pub struct Quarterly {
     pub decisions: u64,
     pub rules: Vec<Audited>,
-    /// Rules that never spoke; of a guard that may be the best one can say.
+    /// Rules that never had an opinion; for a guard that may be the best outcome.
     pub silent: Vec<String>,
-    /// Rules that only ever spoke together.
+    /// Rules that always matched together.
     pub overlaps: Vec<(String, String, u64)>,
     pub users: Vec<UserRate>,
     pub findings: Vec<Finding>,
     #[serde(skip)]
     pub changes: Vec<RuleChange>,
-    /// Rules that are too strict and stay, because to retire them would change nothing.
+    /// Rules that are too strict but stay, because retiring them would change nothing.
     #[serde(skip)]
     pub kept: Vec<KeptRule>,
 }
@@ -96,7 +96,7 @@ pub fn review(history: &History, policy: &Policy) -> Quarterly {
 }
 
 impl Quarterly {
-    /// A finding about a rule, and what is to become of it: retired, unless that would change nothing.
+    /// A finding about a rule, and what to do with it: retire it, unless that would change nothing.
     fn propose(&mut self, rule: &Rule, drift: Drift, (why, effect): (String, Option<(bool, String)>)) {
         let id = rule.id.to_string();
         let is_kept = stages::is_fixed(rule) || effect.as_ref().is_some_and(|(is_laxer, _)| !is_laxer);
@@ -135,27 +135,27 @@ fn tallies(history: &History, policy: &Policy, users: &[UserRate]) -> Vec<Tally>
     tallies
 }
 
-/// What should become of a rule, and why.
+/// What to do with a rule, and why.
 fn wanted(rule: &Rule, tally: &Tally) -> Option<(Drift, String)> {
     let Tally { overridden, regret, .. } = tally;
     match rule.verdict {
         Verdict::AutoApprove => (regret.part >= MISHAPS && regret.low() > REGRET).then(|| {
-            let why = format!("what it approved was regretted {regret}; without it layer 2 weighs these calls");
+            let why = format!("its approvals were regretted {regret}; without it layer 2 weighs these calls");
             (Drift::TooLax, why)
         }),
         Verdict::Confirm => {
             let is_always = overridden.whole >= ANSWERS && overridden.low() > ALWAYS;
             (is_always && regret.value() <= REGRET && regret.high() <= AFTERWARDS).then(|| {
-                let why = format!("of what it kept from passing, people let run {overridden} and regretted {regret}");
+                let why = format!("of the calls it stopped, people overrode {overridden} and regretted {regret}");
                 (Drift::TooStrict, why)
             })
         }
-        // What blocks is not taken away because people got used to lifting it.
+        // A block is not removed just because people got used to overriding it.
         Verdict::Block => None,
     }
 }
 
-/// Pairs of rules of which neither ever spoke without the other.
+/// Pairs of rules that never matched without each other.
 fn overlaps(history: &History, policy: &Policy) -> Vec<(String, String, u64)> {
     let mut alone: BTreeMap<u16, u64> = BTreeMap::new();
     let mut pairs: BTreeMap<(u16, u16), u64> = BTreeMap::new();
@@ -177,10 +177,10 @@ fn overlaps(history: &History, policy: &Policy) -> Vec<(String, String, u64)> {
 
 impl Quarterly {
     pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        writeln!(out, "{} decisions in ninety days, judged again by the policy in force", self.decisions)?;
+        writeln!(out, "{} decisions in ninety days, judged again under the current policy", self.decisions)?;
         writeln!(
             out,
-            "rules that spoke; overridden counts answers about calls that would have passed without the rules that asked"
+            "rules with an opinion; overridden counts answers about calls that would have passed without the rules that asked"
         )?;
         for one in &self.rules {
             writeln!(
@@ -195,7 +195,7 @@ impl Quarterly {
         for (one, other, both) in &self.overlaps {
             writeln!(out, "always together: {} and {}, {both} times", visible(one), visible(other))?;
         }
-        writeln!(out, "{} rules never spoke: {}", self.silent.len(), visible(&self.silent.join(", ")))?;
+        writeln!(out, "{} rules never had an opinion: {}", self.silent.len(), visible(&self.silent.join(", ")))?;
         finding::print_users(out, &self.users)
     }
 }

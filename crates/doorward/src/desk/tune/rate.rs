@@ -1,10 +1,10 @@
-//! A share of cases, and how sure that share is.
+//! A share of cases, and how certain it is.
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 use crate::desk::model::{lower, upper};
 
-/// So many of so many.
+/// A number of cases out of a total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rate {
     pub part: u64,
@@ -21,7 +21,7 @@ impl Rate {
         if self.whole == 0 { 0.0 } else { self.part as f64 / self.whole as f64 }
     }
 
-    /// The interval of 95 % by Clopper and Pearson.
+    /// The 95 % Clopper–Pearson interval.
     pub fn low(self) -> f64 {
         lower(self.part as f64, self.whole as f64)
     }

@@ -1,4 +1,4 @@
-//! The weekly review: how much is regretted and how much is asked for nothing, against the four weeks before.
+//! The weekly review: how much was regretted and how much was asked needlessly, compared with the four weeks before.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -23,13 +23,13 @@ pub struct Category {
     pub regret: Rate,
     pub regret_before: Rate,
     pub regret_trend: Trend,
-    /// Asked about and let run, of all questions that were answered: the specification's false negatives.
+    /// Asked about and approved, of all answered questions: the specification's false negatives.
     pub friction: Rate,
     pub friction_before: Rate,
     pub friction_trend: Trend,
 }
 
-/// What the week was like.
+/// The results of the week.
 #[derive(Debug, Serialize)]
 pub struct Weekly {
     pub decisions: u64,
@@ -55,7 +55,7 @@ impl Rates {
     }
 }
 
-/// Looks at the week before a moment.
+/// Reviews the week before a point in time.
 pub fn review(history: &History, now_ms: u64) -> Weekly {
     let begin = now_ms.saturating_sub(WEEK_MS);
     let week = || history.past.iter().filter(move |past| past.time_ms >= begin);
@@ -86,14 +86,14 @@ fn regretted(category: &Category) -> Option<Finding> {
     let Category { category, regret, .. } = category;
     (regret.part >= MISHAPS && regret.low() > REGRET).then(|| {
         let text = format!(
-            "regretted {regret}, {:.0} % is the limit; `doorward tune monthly` weighs the threshold",
+            "regretted {regret}, the limit is {:.0} %; `doorward tune monthly` weighs the threshold",
             100.0 * REGRET
         );
         Finding::new(Drift::TooLax, category, text)
     })
 }
 
-/// Rules whose questions are nearly always answered with yes, by people who do not say yes to everything.
+/// Rules whose questions are nearly always answered with yes, by people who don't say yes to everything.
 fn asked_for_nothing<'p>(week: impl Iterator<Item = &'p Past>, users: &[UserRate]) -> Vec<Finding> {
     let is_excessive = |name: &str| users.iter().any(|user| user.is_excessive && user.user == name);
     let mut rules: BTreeMap<&str, Rate> = BTreeMap::new();
@@ -104,7 +104,7 @@ fn asked_for_nothing<'p>(week: impl Iterator<Item = &'p Past>, users: &[UserRate
     }
     let found = rules.into_iter().filter(|(_, rate)| rate.whole >= ANSWERS && rate.low() > ALWAYS);
     let finding = |(rule, rate): (&str, Rate)| {
-        let text = format!("asked and let run {rate}; `doorward tune quarterly` weighs the rule");
+        let text = format!("asked and then approved {rate}; `doorward tune quarterly` weighs the rule");
         Finding::new(Drift::TooStrict, rule, text)
     };
     found.map(finding).collect()
@@ -112,7 +112,7 @@ fn asked_for_nothing<'p>(week: impl Iterator<Item = &'p Past>, users: &[UserRate
 
 impl Weekly {
     pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        writeln!(out, "{} decisions in seven days, against the four weeks before", self.decisions)?;
+        writeln!(out, "{} decisions in seven days, compared with the four weeks before", self.decisions)?;
         writeln!(out, "regret: approved and later reverted or flagged (the specification's false positives)")?;
         for one in self.categories.iter().filter(|one| one.regret.whole > 0) {
             writeln!(
@@ -124,7 +124,7 @@ impl Weekly {
                 one.regret_trend.word()
             )?;
         }
-        writeln!(out, "friction: asked about and let run, of what was answered (its false negatives)")?;
+        writeln!(out, "friction: asked about and approved, of what was answered (its false negatives)")?;
         for one in self.categories.iter().filter(|one| one.friction.whole > 0) {
             writeln!(
                 out,

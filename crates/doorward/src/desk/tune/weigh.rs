@@ -1,4 +1,4 @@
-//! Judges a stored call again, to see which rules spoke, what they are to blame for, and how sure layer 2 was of it.
+//! Judges a stored call again, to see which rules had an opinion, what they are responsible for, and how confident layer 2 was.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -8,15 +8,14 @@ use doorward_engine::{
     Facts, Judgement, Operation, Policy, Source, Stage, Thresholds, Verdict, judge, verdict_without_retired,
 };
 
-/// What the policy in force makes of a call.
+/// How the current policy judges a call.
 #[derive(Debug)]
 pub struct Weighed {
-    /// The rules that spoke, by their place in the policy.
+    /// The rules with an opinion, by position in the policy.
     pub rules: Vec<u16>,
-    /// Those among them that would have had to go for the call to pass; of what is blocked, those without which it would
-    /// not be.
+    /// Those of them that would have to go for the call to pass; for a block, those without which it would not be blocked.
     pub blamed: Vec<u16>,
-    /// What becomes of the question if all of these are retired.
+    /// What happens to the question if all of these are retired.
     pub then: Then,
     /// The allow rule that settled it.
     pub allowed_by: Option<u16>,
@@ -24,17 +23,17 @@ pub struct Weighed {
     pub score: Option<Score>,
 }
 
-/// What becomes of a question without the rules that asked it.
+/// What happens to a question without the rules that asked it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     Passes,
-    /// It is asked all the same, but more may answer it.
+    /// Still asked, but softly: more may clear it.
     Softens,
-    /// It is asked as before, by this stage.
+    /// Still asked, by this stage.
     Stays(Source),
 }
 
-/// How sure layer 2 is of a call: for each operation of its effects, of the effect that it is least sure of.
+/// Layer 2's confidence in a call: for each operation, that of its least certain effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Score {
     pub least: [f32; Operation::ALL.len()],
@@ -42,16 +41,16 @@ pub struct Score {
     pub is_approved: bool,
 }
 
-/// A policy, and the same with less.
+/// A policy, and reduced versions of it.
 pub struct Scales<'p> {
     policy: &'p Policy,
     places: BTreeMap<&'p str, u16>,
-    /// Without one rule each.
+    /// Each without one rule.
     without: Vec<OnceLock<Policy>>,
     /// Without any rule that asks.
     ///
-    /// INVARIANT: a rule that does not speak of a call takes nothing along, so this is as good as a policy without exactly
-    /// the rules that spoke.
+    /// INVARIANT: removing a rule without an opinion on a call changes nothing, so this equals a policy without exactly the
+    /// rules that had one.
     bare: Policy,
     /// With the lowest thresholds; absent if nothing is above the floors.
     lowest: Option<Policy>,
@@ -88,7 +87,8 @@ impl<'p> Scales<'p> {
         found
     }
 
-    /// Who is to blame, and what would be without them. Each rule that asks is necessary, so either all are or none.
+    /// Which rules are responsible, and what would happen without them. Each rule that asks is necessary, so either all are or
+    /// none.
     fn blamed(&self, rules: &[u16], facts: &Facts, judgement: &Judgement) -> (Vec<u16>, Then) {
         let stays = Then::Stays(judgement.settled_by);
         match judgement.verdict {

@@ -1,4 +1,4 @@
-//! What becomes of past questions if rules are retired together, and what keeps the rest of them as they are.
+//! What happens to past questions if rules are retired together, and what keeps the rest of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use doorward_engine::{Policy, Source};
 use super::history::History;
 use super::weigh::Then;
 
-/// The questions that one rule is to blame for, were it retired with others.
+/// The questions one rule is responsible for, were it retired with others.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Without {
     passes: u64,
     softens: u64,
-    /// Asked all the same by rules that stay.
+    /// Still asked by rules that stay.
     others: BTreeMap<u16, u64>,
-    /// Asked all the same by another stage.
+    /// Still asked by another stage.
     stages: BTreeMap<Source, u64>,
 }
 
@@ -42,18 +42,18 @@ impl Without {
         self.passes + self.softens > 0
     }
 
-    /// What it comes to, or why it comes to nothing.
+    /// The effect, or why there is none.
     pub fn words(&self, policy: &Policy) -> String {
         let mut parts = Vec::new();
         if self.passes > 0 {
-            parts.push(format!("once all that is proposed here is retired, {} of these questions pass", self.passes));
+            parts.push(format!("once everything proposed here is retired, {} of these questions go away", self.passes));
         }
         if self.softens > 0 {
-            let who = "an allow rule, your own words or the reviewer may answer them";
-            parts.push(format!("{} are asked all the same, but softly: {who}", self.softens));
+            let who = "an allow rule, your own words or the reviewer can answer them";
+            parts.push(format!("{} are still asked, but softly: {who}", self.softens));
         }
         if !self.is_laxer() {
-            parts.push(format!("it stays, because to retire it would change no verdict: {}", self.reasons(policy)));
+            parts.push(format!("it stays, because retiring it would change no verdict: {}", self.reasons(policy)));
         }
         parts.join("; ")
     }
@@ -61,11 +61,11 @@ impl Without {
     fn reasons(&self, policy: &Policy) -> String {
         let name = |rule: u16| policy.rules.get(usize::from(rule)).map(|rule| rule.id.to_string()).unwrap_or_default();
         let others =
-            self.others.iter().map(|(rule, count)| format!("`{}` asks about {count} of them too", name(*rule)));
+            self.others.iter().map(|(rule, count)| format!("`{}` also asks about {count} of them", name(*rule)));
         let stage = |(source, count): (&Source, &u64)| {
             if *source == Source::Matrix {
                 return format!(
-                    "{count} lie in a cell of the decision matrix that asks firmly, which no rule takes away"
+                    "{count} are in a cell of the decision matrix with a firm question, which no rule removes"
                 );
             }
             format!("{} still asks about {count} of them", source.what())

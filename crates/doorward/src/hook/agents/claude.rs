@@ -14,8 +14,8 @@ const SPEAKER: Speaker =
 /// The mode in which a classifier answers questions.
 pub const AUTO: &str = "auto";
 
-/// The modes in which a question is known to reach a person, or to be refused where there is none. Of a mode that is new
-/// nobody knows.
+/// The modes in which a question is known to reach the user, or to be refused if there is none. For new modes that is
+/// unknown.
 pub const ASKING: &[&str] = &["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
 
 /// Reads one payload.
@@ -29,7 +29,7 @@ pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     Ok(event)
 }
 
-/// Prompts also come from background tasks and from what the agent scheduled for itself, so the event proves nothing.
+/// Prompts also come from background tasks and the agent's own schedules, so the event proves nothing.
 fn proof(_payload: Fields<'_>, attended: bool) -> Result<Option<Proof>, String> {
     Ok(attended.then_some(Proof::Transcript))
 }
@@ -46,7 +46,7 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
                 unsandboxed: fields.flag("dangerouslyDisableSandbox")?,
             }
         }
-        // Watches the output of a command that it starts in the background.
+        // Watches the output of a command it starts in the background.
         "Monitor" if fields.has("command") => {
             let fields = fields.only("command description timeout timeout_ms persistent")?;
             Tool::Bash { command: fields.need("command")?, background: true, unsandboxed: false }
@@ -69,7 +69,7 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
         "WebFetch" => Tool::Fetch { url: fields.only("url prompt")?.need("url")?, method: None },
         "WebSearch" => Tool::WebSearch { query: fields.only("query allowed_domains blocked_domains")?.need("query")? },
         "Agent" | "Task" => {
-            // Of its other modes nobody knows who answers the questions about its calls.
+            // For its other modes it is unknown who answers questions about its calls.
             if let Some(mode) = fields.may("mode")?.filter(|mode| !matches!(*mode, "default" | "plan" | "acceptEdits"))
             {
                 return Err(format!("the subagent would run in the mode `{mode}`"));

@@ -1,4 +1,4 @@
-//! Codex: its hook payloads into events and calls, our decisions into the two answers that it takes.
+//! Codex: translates its hook payloads to events and calls, and our decisions to the two answers it accepts.
 
 use doorward_engine::Tool;
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ use crate::machine::agent::Agent;
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Codex, tool, turn: "turn_id", proof, answers_requests: true, denied: Ended::Declined };
 
-/// What stands before the names of the tools for subagents.
+/// The prefix of the tool names for subagents.
 const SUBAGENTS: &str = "multi_agent_v1";
 
-/// Reads one payload. Codex does not say whether somebody attends the session.
+/// Reads one payload. Codex does not say whether the session is attended.
 pub fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(payload, true, SPEAKER)
 }
 
-/// Says the decision in the only ways that do not let the call run by mistake.
+/// Formats the decision in the only ways that don't let the call run by mistake.
 ///
-/// Before a call Codex takes nothing but a refusal with a reason; any other word, or one field that it does not know,
-/// counts as a failure, and the call runs.
+/// Before a call Codex accepts only a refusal with a reason; any other answer, or an unknown field, counts as a failure, and
+/// the call runs.
 pub fn reply(asked: Asked, decision: &Decision) -> Reply {
     match (asked, decision) {
         (Asked::Call | Asked::Classified | Asked::Unheard, Decision::Deny(reason) | Decision::Ask(reason)) => {
@@ -36,18 +36,18 @@ pub fn reply(asked: Asked, decision: &Decision) -> Reply {
         (Asked::Permission, Decision::Deny(reason)) => dialect::output(&json!({
             "hookEventName": "PermissionRequest", "decision": { "behavior": "deny", "message": said(reason) },
         })),
-        // Silence lets the call go on, and lets Codex ask the person about a permission.
+        // Silence lets the call continue, and lets Codex ask the user about a permission.
         (Asked::Call | Asked::Classified | Asked::Unheard, Decision::Allow(_) | Decision::Silent)
         | (Asked::Permission, Decision::Ask(_) | Decision::Silent) => Reply::default(),
     }
 }
 
-/// A refusal without a reason is none.
+/// A refusal without a reason does not count.
 fn said(reason: &str) -> &str {
     if reason.trim().is_empty() { "doorward blocks the call" } else { reason }
 }
 
-/// Prompts of subagents carry the name of the agent; the others are what the user sent.
+/// Prompts of subagents carry the agent's name; the others come from the user.
 fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
     Ok(Some(Proof::Event))
 }
@@ -55,7 +55,7 @@ fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String>
 pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name.strip_prefix(SUBAGENTS).unwrap_or(name) {
-        // The justification comes with requests for a permission.
+        // Permission requests come with a justification.
         "Bash" => Tool::Bash {
             command: fields.only("command description")?.need("command")?,
             background: false,

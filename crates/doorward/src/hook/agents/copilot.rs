@@ -1,4 +1,4 @@
-//! Copilot CLI: its hook payloads, which name no event, into events and calls; our decisions into its words.
+//! Copilot CLI: translates its hook payloads, which name no event, to events and calls, and our decisions to its format.
 
 use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Value, json};
@@ -8,19 +8,19 @@ use super::fields::Fields;
 use super::{Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situation, Step, likeness, patch, unknown};
 use crate::machine::agent::Agent;
 
-/// Reads one payload. What happened is told by the fields that are there; whatever has a tool and no result is a call.
+/// Reads one payload. Its fields show what happened; anything with a tool and without a result is a call.
 pub fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let session = fields.own("sessionId")?.unwrap_or_default();
     match fields.may("hookName")? {
-        // Answering would answer our own question in place of the person.
+        // Answering would answer our own question in the user's place.
         Some("permissionRequest") => return Ok(Event::Nothing),
         Some(other) if fields.has("toolName") => return Err(format!("`{other}` is not a known event of a tool call")),
         Some(_) | None => {}
     }
     if let Some(name) = fields.may("toolName")? {
         let input = input(fields)?;
-        // INVARIANT: whatever shows no result is a call that waits for our answer.
+        // INVARIANT: anything without a result is a call waiting for our answer.
         return match fields.value("toolResult").filter(|result| result.is_object()) {
             Some(result) => Ok(likeness::outcome(&session, name, &input, ended(result))),
             None => proposed(fields, name, &input, session),
@@ -28,20 +28,20 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     }
     // VS Code reads hooks from the same folder; its payloads look different, and it would not understand our answer.
     if let Some(field) = unknown::call_field(&fields.whole(), unknown::DEPTH) {
-        return Err(format!("the payload carries a call (`{field}`) that is not in Copilot CLI's words"));
+        return Err(format!("the payload carries a call (`{field}`) that is not in Copilot CLI's format"));
     }
     let step = match (fields.has("source"), fields.has("reason") && !fields.has("stopReason")) {
         (true, _) => Step::Began,
         (false, true) => Step::Ended,
         (false, false) if fields.has("toolArgs") => return Err("the payload names no tool".into()),
-        // A prompt, or the end of a turn: nothing tells whether a person wrote it.
+        // A prompt, or the end of a turn: nothing shows whether the user wrote it.
         (false, false) if fields.has("sessionId") => return Ok(Event::Nothing),
-        (false, false) => return Err("the payload is none of Copilot's".into()),
+        (false, false) => return Err("the payload is not from Copilot".into()),
     };
     Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.own("cwd")?, step }))
 }
 
-/// Says the decision.
+/// Formats the decision.
 pub fn reply(decision: &Decision) -> Reply {
     let (word, reason) = match decision {
         Decision::Allow(approval) => ("allow", approval.reason()),
@@ -53,11 +53,11 @@ pub fn reply(decision: &Decision) -> Reply {
     Reply { stdout: format!("{answer}\n"), ..Reply::default() }
 }
 
-/// The input of the tool; some versions send it as JSON in a text.
+/// The input of the tool; some versions send it as JSON in a string.
 fn input(fields: Fields<'_>) -> Result<Value, String> {
     match fields.value("toolArgs") {
         Some(Value::String(text)) => crate::machine::json::parse(text.as_bytes())
-            .map_err(|problem| format!("the tool input cannot be read: {problem}")),
+            .map_err(|problem| format!("the tool input can't be read: {problem}")),
         Some(input) => Ok(input.clone()),
         None => Err("the payload has no tool input".into()),
     }
@@ -80,7 +80,7 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     let mut call = ToolCall::new(tool, cwd);
     call.agent = Agent::Copilot.name().to_owned();
     call.session = session.into();
-    // It does not say; where nobody can answer it refuses by itself.
+    // It does not say; if no one can answer, it refuses on its own.
     call.attended = true;
     let call =
         Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation: Situation::default() };

@@ -1,4 +1,4 @@
-//! Cursor, after its documentation: its hook payloads into events and calls, our decisions into its words.
+//! Cursor, by its documentation: translates its hook payloads to events and calls, and our decisions to its format.
 
 use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     }
 }
 
-/// Says the decision. Whether a question is heeded before a tool nobody has seen, so there it is a refusal.
+/// Formats the decision. Whether Cursor respects a question before a tool is untested, so there it becomes a refusal.
 pub fn reply(asked: Asked, decision: &Decision) -> Reply {
     let (word, reason) = match (decision, asked) {
         (Decision::Allow(approval), _) => ("allow", approval.reason()),
@@ -68,11 +68,11 @@ fn before(fields: Fields<'_>) -> Result<Event, String> {
     proposed(fields, tool, Asked::Call)
 }
 
-/// The input of the tool; for servers it comes as JSON in a text.
+/// The input of the tool; for servers it comes as JSON in a string.
 fn arguments(fields: Fields<'_>) -> Result<Value, String> {
     match fields.value("tool_input") {
         Some(Value::String(text)) => crate::machine::json::parse(text.as_bytes())
-            .map_err(|problem| format!("the tool input cannot be read: {problem}")),
+            .map_err(|problem| format!("the tool input can't be read: {problem}")),
         Some(input) => Ok(input.clone()),
         None => Err("the payload has no tool input".into()),
     }

@@ -1,4 +1,4 @@
-//! The words that Claude Code introduced and others took over: events with `hook_event_name`, answers with
+//! The hook format that Claude Code introduced and others adopted: events with `hook_event_name`, answers with
 //! `hookSpecificOutput`.
 
 use doorward_engine::{Tool, ToolCall};
@@ -19,11 +19,11 @@ pub struct Speaker {
     pub tool: fn(&str, &Value, Fields<'_>) -> Result<Tool, String>,
     /// The field that names the turn.
     pub turn: &'static str,
-    /// Whether a prompt can be a person's, and how that is proved.
+    /// Whether a prompt can come from the user, and how that is proved.
     pub proof: fn(Fields<'_>, bool) -> Result<Option<Proof>, String>,
-    /// Whether a request for a permission waits for our answer.
+    /// Whether a permission request waits for our answer.
     pub answers_requests: bool,
-    /// Who refused a call that the agent says was denied.
+    /// Who refused a call that the agent reports as denied.
     pub denied: Ended,
 }
 
@@ -34,12 +34,12 @@ pub fn translate(payload: &Value, attended: bool, speaker: Speaker) -> Result<Ev
     told(fields, event, attended, speaker)
 }
 
-/// Reads the payload of an event that goes by this name.
+/// Reads the payload of an event with this name.
 pub fn told(fields: Fields<'_>, event: &str, attended: bool, speaker: Speaker) -> Result<Event, String> {
     match event {
         "PreToolUse" => proposed(fields, attended, speaker, Asked::Call),
         "PermissionRequest" if speaker.answers_requests => proposed(fields, attended, speaker, Asked::Permission),
-        // Answering would answer our own question in place of the person.
+        // Answering would answer our own question in the user's place.
         "PermissionRequest" => Ok(Event::Nothing),
         "PostToolUse" => outcome(fields, if fields.flag("is_error")? { Ended::Failed } else { Ended::Ran }),
         "PostToolUseFailure" => outcome(fields, Ended::Failed),
@@ -55,7 +55,7 @@ pub fn told(fields: Fields<'_>, event: &str, attended: bool, speaker: Speaker) -
     }
 }
 
-/// Events that tell of something else than a call, and that some client of the dialect is known to send.
+/// Events that are not about calls and that some client of the dialect is known to send.
 const QUIET: &[&str] = &[
     "ConfigChange",
     "CwdChanged",
@@ -91,7 +91,7 @@ pub fn reply(decision: &Decision) -> Reply {
     }))
 }
 
-/// A text for the model at the beginning of a session.
+/// A text for the model at the start of a session.
 pub fn context(text: &str) -> Reply {
     output(&json!({ "hookEventName": "SessionStart", "additionalContext": text }))
 }
@@ -107,10 +107,10 @@ pub fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Strin
         Some(Ok(server)) => server.may("name")?,
         Some(Err(_)) | None => None,
     };
-    // A server's own name may hold the separator; the payload says which part is the name.
+    // A server's name may contain the separator; the payload says which part is the name.
     let known = named.and_then(|server| Some((server, rest.strip_prefix(server)?.strip_prefix("__")?)));
     let (server, name) = known.or_else(|| rest.split_once("__")).unwrap_or((rest, ""));
-    // Where it could end in more than one place, it is no server that anybody knows.
+    // If the name could end in more than one place, the server is unknown.
     let is_clear = known.is_some() || rest.find("__") == rest.rfind("__");
     let server = if is_clear { server } else { rest };
     Ok(Tool::Mcp {
@@ -122,7 +122,7 @@ pub fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Strin
     })
 }
 
-/// A prompt that a machine wrote: notifications, reminders and commands come in angle brackets.
+/// A machine-written prompt: notifications, reminders and commands come in angle brackets.
 pub fn is_machine_made(prompt: &str) -> bool {
     let prompt = prompt.trim_start();
     prompt.is_empty() || prompt.starts_with('<')
@@ -149,7 +149,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
         turn: fields.own(speaker.turn)?,
         asked,
         transcript: fields.own("transcript_path")?,
-        // Of the wrong type they say nothing; a call is not refused for it.
+        // Fields of the wrong type are ignored; they don't make us refuse the call.
         situation: Situation {
             instructions: instructions(fields),
             model: fields.own("session_model").ok().flatten(),
@@ -158,7 +158,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
     })))
 }
 
-/// The instruction files, one by one; older extensions put them together into one text.
+/// The instruction files, one by one; older extensions combine them into one text.
 fn instructions(fields: Fields<'_>) -> Option<Vec<(String, String)>> {
     match fields.objects("loaded_context") {
         Ok(files) => {
@@ -169,15 +169,15 @@ fn instructions(fields: Fields<'_>) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// The agent's own key for the model that reviews.
+/// The agent's own key for the reviewer.
 fn handed(fields: Fields<'_>) -> Option<Handed> {
     let lent = Fields::of(fields.value("reviewer_key")?).ok()?;
     let text = |name: &str| lent.own(name).ok().flatten();
     Some(Handed { provider: text("provider")?, url: text("url")?, key: text("key")? })
 }
 
-/// What decides which places of a file are changed, besides what is taken out and put in. A yes to one of them is none to
-/// the others.
+/// What decides which places of a file change, besides the removed and added text. Approving one does not approve the
+/// others.
 fn places(input: &Value) -> String {
     const NAMES: &[&str] = &[
         "replace_all",
@@ -204,7 +204,7 @@ fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
 
 fn said(fields: Fields<'_>, attended: bool, speaker: Speaker) -> Result<Event, String> {
     let words = fields.own("prompt")?.unwrap_or_default();
-    // What a subagent is told was written by an agent.
+    // A subagent's prompt was written by an agent.
     if fields.has("agent_id") || is_machine_made(&words) {
         return Ok(Event::Nothing);
     }

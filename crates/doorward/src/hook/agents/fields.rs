@@ -1,4 +1,4 @@
-//! Reads the fields of a JSON object strictly: of the wrong type is an error, and so is a field that nobody knows.
+//! Reads the fields of a JSON object strictly: a wrong type is an error, and so is an unknown field.
 
 use serde_json::{Map, Value};
 
@@ -16,28 +16,28 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Text that may be missing.
+    /// Optional text.
     pub fn may(self, name: &str) -> Result<Option<&'a str>, String> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-                Err(format!("`{name}` is not text"))
+                Err(format!("`{name}` is not a string"))
             }
         }
     }
 
-    /// Text of one's own that may be missing.
+    /// Optional text, owned.
     pub fn own(self, name: &str) -> Result<Option<String>, String> {
         self.may(name).map(|found| found.map(str::to_owned))
     }
 
-    /// Text that must be there.
+    /// Required text.
     pub fn need(self, name: &str) -> Result<String, String> {
         self.own(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
 
-    /// Text that goes by one of two names. Which of them the agent reads where both are there nobody knows.
+    /// Text under one of two names. If both are present, it is unknown which one the agent reads.
     pub fn either(self, one: &str, another: &str) -> Result<Option<String>, String> {
         match (self.own(one)?, self.own(another)?) {
             (Some(_), Some(_)) => Err(format!("it has both `{one}` and `{another}`")),
@@ -51,12 +51,12 @@ impl<'a> Fields<'a> {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(value)) => Ok(*value),
             Some(Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
-                Err(format!("`{name}` is neither true nor false"))
+                Err(format!("`{name}` is not true or false"))
             }
         }
     }
 
-    /// A list of objects with at least one in it.
+    /// A non-empty list of objects.
     pub fn objects(self, name: &str) -> Result<Vec<Fields<'a>>, String> {
         let Some(Value::Array(items)) = self.0.get(name) else { return Err(format!("`{name}` is not a list")) };
         if items.is_empty() {
@@ -68,7 +68,7 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
-    /// All of them, as the value they came from.
+    /// All fields, as the original value.
     pub fn whole(self) -> Value {
         Value::Object(self.0.clone())
     }
@@ -81,10 +81,10 @@ impl<'a> Fields<'a> {
         self.0.contains_key(name)
     }
 
-    /// Fails if there is a field besides these: what it changes about the call is not known.
+    /// Fails if there are other fields: it is unknown what they change about the call.
     pub fn only(self, known: &str) -> Result<Fields<'a>, String> {
         match self.0.keys().find(|name| !known.split(' ').any(|known| known == name.as_str())) {
-            Some(unknown) => Err(format!("nobody knows what `{unknown}` does")),
+            Some(unknown) => Err(format!("unknown field `{unknown}`")),
             None => Ok(self),
         }
     }

@@ -1,4 +1,4 @@
-//! Gemini CLI: its hook payloads into events and calls, our decisions into its words. Qwen Code has the same tools.
+//! Gemini CLI: translates its hook payloads to events and calls, and our decisions to its format. Qwen Code has the same tools.
 
 use doorward_engine::{Change, ChangeKind, Tool};
 use serde_json::{Map, Value, json};
@@ -36,19 +36,19 @@ pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     }
 }
 
-/// Says the decision. What a person is asked stands in `systemMessage`: the reason is shown to the model alone.
+/// Formats the decision. The question for the user goes in `systemMessage`: the reason is shown only to the model.
 pub fn reply(decision: &Decision) -> Reply {
     let answer = match decision {
         Decision::Allow(approval) => json!({ "decision": "allow", "reason": approval.reason() }),
         Decision::Ask(reason) => json!({ "decision": "ask", "reason": reason, "systemMessage": reason }),
-        // Its screen shows a refusal only if there is a message for the person as well.
+        // Its screen shows a refusal only if there is also a message for the user.
         Decision::Deny(reason) => json!({ "decision": "deny", "reason": reason, "systemMessage": reason }),
         Decision::Silent => return Reply::default(),
     };
     Reply { stdout: format!("{answer}\n"), ..Reply::default() }
 }
 
-/// Nothing in the payload tells a person's words from those of a program.
+/// Nothing in the payload tells the user's words from a program's.
 fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
     Ok(None)
 }
@@ -96,7 +96,7 @@ fn shell(fields: Fields<'_>, payload: Fields<'_>) -> Result<Tool, String> {
     Ok(Tool::Bash { command, background: fields.flag("is_background")?, unsandboxed: false })
 }
 
-/// A command that runs in another directory than the session does.
+/// A command that runs in another directory than the session.
 pub fn within(command: String, directory: Option<&str>, cwd: Option<&str>) -> String {
     let plain = |path: &str| path.trim_end_matches('/').to_owned();
     match directory {
@@ -126,7 +126,7 @@ fn search(fields: Fields<'_>) -> Result<Tool, String> {
     Ok(Tool::Search { path: fields.either("dir_path", "path")?, pattern: fields.own("pattern")?, files })
 }
 
-/// Addresses stand in the text of the prompt; only if there is exactly one is it known what is fetched.
+/// URLs are in the text of the prompt; only if there is exactly one do we know what is fetched.
 fn fetch(name: &str, fields: Fields<'_>, input: &Value) -> Result<Tool, String> {
     if let Some(url) = fields.only("prompt url")?.own("url")? {
         return Ok(Tool::Fetch { url, method: None });
@@ -142,7 +142,7 @@ fn fetch(name: &str, fields: Fields<'_>, input: &Value) -> Result<Tool, String> 
     }
 }
 
-/// A tool of a server, or one that nobody knows.
+/// A tool of a server, or an unknown one.
 fn other(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     if let Some(context) = payload.value("mcp_context") {
         let context = Fields::of(context)?;

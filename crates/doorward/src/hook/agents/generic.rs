@@ -1,4 +1,4 @@
-//! Any other agent: asks in the words of `doorward check --jsonl`, one object per event.
+//! Any other agent: uses the format of `doorward check --jsonl`, one object per event.
 
 use doorward_engine::{ToolCall, tool_from_json};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     }
 }
 
-/// Says the verdict. In modes that leave the agent's own flow alone the verdict is `none`.
+/// Formats the verdict. In modes that leave the decision to the agent the verdict is `none`.
 pub fn reply(id: Option<&str>, decision: &Decision) -> Reply {
     let (verdict, reason) = match decision {
         Decision::Allow(approval) => ("approve", approval.reason()),

@@ -1,4 +1,5 @@
-//! One file per agent: its JSON into events and calls, our judgement into its JSON. Pure: nothing here touches the machine.
+//! One file per agent: translates its JSON to events and calls, and our judgement to its JSON. Pure: nothing here touches the
+//! machine.
 
 pub mod claude;
 mod codex;
@@ -34,7 +35,7 @@ pub use guidance::GUIDANCE;
 use crate::machine::agent::Agent;
 
 impl Agent {
-    /// Reads one payload. An error means that nobody knows what the agent wants: the call must not run.
+    /// Reads one payload. An error means it is unknown what the agent wants: the call must not run.
     pub fn translate(self, payload: &Value, attended: bool) -> Result<Event, String> {
         match self {
             Agent::Claude => claude::translate(payload, attended),
@@ -69,7 +70,7 @@ impl Agent {
         read.ok().filter(|tool| !matches!(tool, Tool::Other { .. }))
     }
 
-    /// Says the decision in the agent's words.
+    /// Formats the decision for the agent.
     pub fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
         match self {
             Agent::Claude | Agent::Qwen | Agent::Vscode => dialect::reply(decision),
@@ -83,7 +84,7 @@ impl Agent {
         }
     }
 
-    /// A refusal in the agent's words, whatever it wants to know; empty where it has none but the exit code.
+    /// A refusal in the agent's format, whatever it asked; empty if only the exit code counts.
     pub fn refusal(self, reason: &str) -> Reply {
         let call = ToolCall::new(Tool::Other { name: String::new(), input: Value::Null }, "/");
         let situation = Situation::default();
@@ -92,7 +93,7 @@ impl Agent {
         if reply.code == 0 { reply } else { Reply::default() }
     }
 
-    /// Hands the agent's model a text at the beginning of a session, where it takes one.
+    /// A text for the agent's model at the start of a session, if it accepts one.
     pub fn context(self, text: &str) -> Reply {
         match self {
             Agent::Claude | Agent::Codex | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Vscode => {
@@ -102,46 +103,46 @@ impl Agent {
         }
     }
 
-    /// A text for the person at the end of a session, where the agent shows one.
+    /// A text for the user at the end of a session, if the agent shows one.
     pub fn farewell(self, text: &str) -> Reply {
         match self {
             Agent::Claude | Agent::Gemini | Agent::Qwen => {
                 let answer = serde_json::json!({ "systemMessage": text });
                 Reply { stdout: format!("{answer}\n"), ..Reply::default() }
             }
-            // Codex takes an unknown field for a failure; the others show nothing.
+            // Codex treats an unknown field as a failure; the others show nothing.
             Agent::Codex | Agent::Pi | Agent::Copilot | Agent::Opencode => Reply::default(),
             Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => Reply::default(),
         }
     }
 
-    /// The agent itself can put this question to a person.
+    /// The agent itself can ask the user this question.
     pub const fn can_ask(self, asked: Asked) -> bool {
         match (self, asked) {
             (_, Asked::Permission) => true,
             (_, Asked::Classified | Asked::Unheard) => false,
             (Agent::Claude | Agent::Pi | Agent::Generic, Asked::Call) => true,
-            // Gemini CLI waits for ever where there is no terminal; `attended` tells.
+            // Gemini CLI waits forever if there is no terminal; `attended` says so.
             (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Vscode, Asked::Call) => true,
-            // Codex takes a question before a call for a failure of the hook, and runs the call. OpenCode and Windsurf have
-            // no word for one, and nobody has seen Cursor heed it there.
+            // Codex treats a question before a call as a hook failure and runs the call. OpenCode and Windsurf have no such
+            // answer, and it is untested whether Cursor respects one there.
             (Agent::Codex | Agent::Opencode | Agent::Cursor | Agent::Windsurf, Asked::Call) => false,
         }
     }
 
-    /// Where nobody can answer, the agent itself turns a question into a refusal, in every mode of its own.
+    /// If no one can answer, the agent itself turns a question into a refusal, in all of its modes.
     pub const fn refuses_what_nobody_answers(self) -> bool {
         match self {
-            // It calls a session unattended although a program may be there to ask its user.
+            // It reports a session as unattended even if a program could ask its user.
             Agent::Claude => true,
             Agent::Codex | Agent::Pi | Agent::Gemini | Agent::Opencode => false,
-            // They do not say whether anybody attends, so they are always asked.
+            // They don't say whether the session is attended, so they are always asked.
             Agent::Qwen | Agent::Copilot => false,
             Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => false,
         }
     }
 
-    /// The agent gives each call a name, the same before and after it ran.
+    /// The agent gives each call an id, the same before and after it runs.
     pub const fn names_calls(self) -> bool {
         match self {
             Agent::Claude | Agent::Codex | Agent::Pi | Agent::Qwen | Agent::Opencode => true,
@@ -150,17 +151,17 @@ impl Agent {
         }
     }
 
-    /// A refusal by exit code alone, without a word, does not stop this agent.
+    /// A refusal by exit code alone does not stop this agent.
     pub const fn wants_words(self) -> bool {
         match self {
             Agent::Codex | Agent::Gemini | Agent::Qwen => true,
-            // Nobody has tried these without words.
+            // Untested without a message.
             Agent::Cursor | Agent::Vscode | Agent::Windsurf => true,
             Agent::Claude | Agent::Pi | Agent::Copilot | Agent::Opencode | Agent::Generic => false,
         }
     }
 
-    /// The variable that says `0` where nobody attends the session.
+    /// The variable that is `0` if the session is unattended.
     pub const fn attendance_variable(self) -> Option<&'static str> {
         match self {
             Agent::Claude => Some("CLAUDE_CODE_SESSION_ATTENDED"),
@@ -170,18 +171,18 @@ impl Agent {
     }
 }
 
-/// What an agent tells us.
+/// What an agent reports.
 #[derive(Debug, PartialEq)]
 pub enum Event {
     /// A call that waits for our answer.
     Proposed(Box<Proposed>),
-    /// What became of a call.
+    /// The outcome of a call.
     Outcome(Outcome),
-    /// Words that reached the agent as a person's.
+    /// A prompt that reached the agent as the user's.
     Said(Said),
-    /// A session began, ended or went on in another way.
+    /// A session started, ended or changed.
     Session(SessionEvent),
-    /// A person switched the guard off or on for a session.
+    /// The user switched doorward off or on for a session.
     Switched(Switched),
     /// Nothing that needs an answer or a record.
     Nothing,
@@ -195,12 +196,12 @@ pub struct Proposed {
     pub id: Option<String>,
     pub turn: Option<String>,
     pub asked: Asked,
-    /// The file in which the agent writes down the session.
+    /// The agent's transcript of the session.
     pub transcript: Option<String>,
     pub situation: Situation,
 }
 
-/// What the agent says about itself, for a reviewer; nothing of it is taken for true.
+/// What the agent says about itself, for a reviewer; none of it is trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Situation {
     /// The instruction files that it has loaded, by path.
@@ -211,7 +212,7 @@ pub struct Situation {
     pub handed: Option<Handed>,
 }
 
-/// A key that an agent lends for one request. It is never stored, shown or recorded.
+/// A key the agent lends for one request. It is never stored, shown or recorded.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Handed {
     pub provider: String,
@@ -226,16 +227,16 @@ impl std::fmt::Debug for Handed {
     }
 }
 
-/// What the agent wants to know about a call.
+/// What the agent asks about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Whether it may run.
     Call,
-    /// The same, where a classifier of the agent's own answers questions instead of a person.
+    /// The same, but the agent's own classifier answers questions instead of the user.
     Classified,
-    /// The same, where nobody knows who answers a question.
+    /// The same, but it is unknown who answers questions.
     Unheard,
-    /// Whether it may have a permission that the agent would otherwise ask a person for.
+    /// Whether it may have a permission that the agent would otherwise ask the user for.
     Permission,
 }
 
@@ -254,11 +255,11 @@ pub enum Ended {
     Failed,
     /// The agent's own classifier refused it.
     Declined,
-    /// A person refused it in the agent's own prompt.
+    /// The user refused it in the agent's own prompt.
     Refused,
 }
 
-/// A person's words.
+/// The user's words.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
     pub session: SessionId,
@@ -267,12 +268,12 @@ pub struct Said {
     pub proof: Proof,
 }
 
-/// How we know that a person said it.
+/// How we know that the user said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// The event exists for a person's words only.
+    /// The event exists only for the user's words.
     Event,
-    /// The agent's own transcript must say so as well.
+    /// The agent's own transcript must confirm it.
     Transcript,
 }
 
@@ -298,12 +299,12 @@ pub enum Step {
     Ended,
     /// Its history was replaced by a summary.
     Compacted,
-    /// It started an agent of its own, known by this name.
+    /// It started a subagent with this name.
     SubagentBegan(String),
     SubagentEnded(String),
 }
 
-/// What we say to the agent: two streams and an exit code.
+/// Our answer to the agent: two streams and an exit code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     pub stdout: String,
@@ -316,11 +317,11 @@ pub struct Reply {
 pub enum Decision {
     /// Run it.
     Allow(Approval),
-    /// Let a person decide.
+    /// Let the user decide.
     Ask(String),
     /// Do not run it.
     Deny(String),
-    /// Whatever it would do without us.
+    /// Do whatever it would do without us.
     Silent,
 }
 

@@ -1,4 +1,4 @@
-//! OpenCode: what its plugin sends into events and calls. Answers are those that Pi's extension gets.
+//! OpenCode: translates what its plugin sends to events and calls. It gets the same answers as Pi's extension.
 
 use doorward_engine::{Change, ChangeKind, Tool};
 use serde_json::Value;
@@ -12,12 +12,12 @@ use crate::machine::agent::Agent;
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Opencode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };
 
-/// Reads one payload. Whoever attends the session cannot be asked before a call.
+/// Reads one payload. The user can't be asked before a call.
 pub fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(payload, true, SPEAKER)
 }
 
-/// A message can come from a program over the server's interface as well.
+/// A message can also come from a program through the server's API.
 fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
     Ok(None)
 }

@@ -1,7 +1,7 @@
 //! The patch format of `apply_patch`: which files it adds, updates, deletes and moves, and with what.
 //!
-//! Whatever the tool itself could take for the header of a file counts as one, so no file that it touches is missed; a
-//! line that has no place in a patch makes the whole of it unreadable.
+//! Anything the tool itself could take for a file header counts as one, so no touched file is missed; a line that does not
+//! belong in a patch makes the whole patch unreadable.
 
 use doorward_engine::{Change, ChangeKind};
 
@@ -12,7 +12,7 @@ const END: &str = "*** End Patch";
 pub fn changes(patch: &str) -> Result<Vec<Change>, String> {
     let mut lines = unwrapped(patch.trim())?.lines();
     if lines.next().map(str::trim) != Some(BEGIN) {
-        return Err("the patch does not begin as one".into());
+        return Err("the patch does not start with `*** Begin Patch`".into());
     }
     let mut files: Vec<Change> = Vec::new();
     for line in lines.by_ref() {
@@ -28,13 +28,13 @@ pub fn changes(patch: &str) -> Result<Vec<Change>, String> {
     Err("the patch has no end".into())
 }
 
-/// A patch may come in a here document of its own.
+/// A patch may come in its own here-document.
 fn unwrapped(patch: &str) -> Result<&str, String> {
     if !patch.starts_with("<<") {
         return Ok(patch);
     }
     let body = ["<<EOF\n", "<<'EOF'\n", "<<\"EOF\"\n"].iter().find_map(|opening| patch.strip_prefix(opening));
-    body.and_then(|body| body.strip_suffix("\nEOF")).ok_or_else(|| "the here document is not read".into())
+    body.and_then(|body| body.strip_suffix("\nEOF")).ok_or_else(|| "the here-document can't be read".into())
 }
 
 fn read(line: &str, files: &mut Vec<Change>) -> Result<(), String> {
@@ -59,7 +59,7 @@ fn read(line: &str, files: &mut Vec<Change>) -> Result<(), String> {
         }
     }
     let is_context = line.is_empty() || line.starts_with(' ') || line.starts_with("@@") || text == "*** End of File";
-    if is_context { Ok(()) } else { Err(format!("nobody knows what `{text}` means in a patch")) }
+    if is_context { Ok(()) } else { Err(format!("`{text}` has no known meaning in a patch")) }
 }
 
 fn append(text: &mut String, line: &str) -> Result<(), String> {
@@ -75,7 +75,7 @@ fn path(text: &str) -> Result<String, String> {
     }
 }
 
-/// The old name goes, and everything that follows is about the new one.
+/// The old name is removed, and everything that follows is about the new one.
 fn moved(new: String, files: &mut Vec<Change>) -> Result<(), String> {
     let last = files.last_mut().ok_or("a new name comes before any file")?;
     last.kind = ChangeKind::Delete;

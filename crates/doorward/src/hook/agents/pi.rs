@@ -1,4 +1,4 @@
-//! Pi: what its extension sends into events and calls. Answers are those of the dialect.
+//! Pi: translates what its extension sends to events and calls. Answers use the dialect.
 
 use doorward_engine::{Change, ChangeKind, Tool};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::machine::agent::Agent;
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };
 
-/// Reads one payload. Somebody attends the session if the extension can show a dialogue.
+/// Reads one payload. The session is attended if the extension can show a dialog.
 pub fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload)?;
     if fields.may("hook_event_name")? == Some("ModeChange") {
@@ -22,7 +22,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(payload, attended, SPEAKER)
 }
 
-/// Says the decision. The extension takes silence for a failure, so what is left to Pi is said in words too.
+/// Formats the decision. The extension treats silence as a failure, so leaving a call to Pi is stated explicitly.
 pub fn reply(decision: &Decision) -> Reply {
     match decision {
         Decision::Silent => dialect::output(&json!({
@@ -33,7 +33,7 @@ pub fn reply(decision: &Decision) -> Reply {
     }
 }
 
-/// Pi says where a text was typed; what another extension or a program sent is not a person's.
+/// Pi says where a text was typed; text from another extension or a program is not the user's.
 fn proof(payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
     Ok((payload.may("source")? == Some("interactive")).then_some(Proof::Event))
 }
@@ -72,7 +72,7 @@ fn edit(fields: Fields<'_>) -> Result<Tool, String> {
     let path = fields.need("path")?;
     let places = if fields.has("edits") { fields.objects("edits")? } else { vec![fields] };
     if fields.has("edits") && (fields.has("oldText") || fields.has("newText")) {
-        return Err("it has both a list of edits and one of its own".into());
+        return Err("it has both a list of edits and a single one".into());
     }
     let changes = places
         .into_iter()

@@ -1,4 +1,4 @@
-//! Qwen Code: the events of the dialect, the tools of Gemini CLI. It refuses by itself what nobody answers.
+//! Qwen Code: the events of the dialect, the tools of Gemini CLI. It refuses on its own what no one answers.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(payload, true, SPEAKER)
 }
 
-/// It sends a second, empty prompt for each, and does not say who wrote one.
+/// It sends a second, empty prompt for each one, and does not say who wrote it.
 fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
     Ok(None)
 }

@@ -1,4 +1,4 @@
-//! Which shell runs the commands of an agent.
+//! Which shell runs an agent's commands.
 //!
 //! Claude Code starts what `CLAUDE_CODE_SHELL` or `SHELL` names if it is bash or zsh, and otherwise the first of zsh and
 //! bash that it finds. Codex takes the user's login shell, and the model may name another one that no hook is shown. Gemini
@@ -9,7 +9,7 @@ use doorward_engine::Shell;
 
 use crate::machine::agent::Agent;
 
-/// Where zsh may lie.
+/// Possible paths of zsh.
 const ZSH: [&str; 4] = ["/bin/zsh", "/usr/bin/zsh", "/usr/local/bin/zsh", "/opt/homebrew/bin/zsh"];
 
 /// What decides about the shell.
@@ -33,7 +33,7 @@ impl Machine for Here {
 }
 
 impl Agent {
-    /// The shell to which the agent hands its commands; where that is not certain, any.
+    /// The shell the agent runs its commands in; any, if that is uncertain.
     pub fn shell(self, machine: &dyn Machine) -> Shell {
         match self {
             Agent::Claude => claude(machine),

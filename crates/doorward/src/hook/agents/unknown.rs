@@ -1,10 +1,10 @@
-//! Events that an agent is not known to send: one that carries a call must not pass in silence.
+//! Unknown events: one that carries a call must not pass silently.
 
 use serde_json::Value;
 
 use super::Event;
 
-/// Names of fields that hold a call or a part of one, in small letters and without `_` and `-`.
+/// Names of fields that contain a call or part of one, in lowercase and without `_` and `-`.
 const OF_A_CALL: &[&str] = &[
     "args",
     "arguments",
@@ -36,11 +36,11 @@ const OF_A_CALL: &[&str] = &[
     "url",
 ];
 
-/// Deeper than any payload nests what it is about.
+/// Deeper than any payload nests its content.
 pub const DEPTH: usize = 4;
 
-/// What an event means that nobody knows: nothing, unless it carries a call. Then it may be the question that the agent
-/// waits for, and silence would be taken for a yes.
+/// The meaning of an unknown event: nothing, unless it carries a call. Then the agent may be waiting for an answer and would
+/// take silence for a yes.
 pub fn event(name: &str, payload: &Value) -> Result<Event, String> {
     match call_field(payload, DEPTH) {
         Some(field) => Err(format!(
@@ -51,7 +51,7 @@ pub fn event(name: &str, payload: &Value) -> Result<Event, String> {
     }
 }
 
-/// The first field, wherever it stands, that holds a call.
+/// The first field, at any depth, that contains a call.
 pub fn call_field(value: &Value, depth: usize) -> Option<&str> {
     let left = depth.checked_sub(1)?;
     match value {

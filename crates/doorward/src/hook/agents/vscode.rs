@@ -1,4 +1,4 @@
-//! VS Code's own agent, after its documentation: the dialect with other field names and tools.
+//! VS Code's own agent, by its documentation: the dialect with other field names and tools.
 
 use doorward_engine::{Change, ChangeKind, Tool};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::machine::agent::Agent;
 const SPEAKER: Speaker =
     Speaker { agent: Agent::Vscode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };
 
-/// Reads one payload; the event and the session go by other names here.
+/// Reads one payload; the event and the session have other names here.
 pub fn translate(payload: &Value) -> Result<Event, String> {
     let Value::Object(given) = payload else { return Err("the payload is not an object".into()) };
     let mut renamed = Map::new();
@@ -28,7 +28,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(&Value::Object(renamed), true, SPEAKER)
 }
 
-/// Nothing tells who wrote a prompt.
+/// Nothing shows who wrote a prompt.
 fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> {
     Ok(None)
 }
@@ -58,9 +58,9 @@ pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Stri
             let fields = fields.only("filePath offset limit startLine endLine")?;
             Tool::Read { path: fields.need("filePath")? }
         }
-        // Copilot CLI reads the same folder, and calls its tools as Claude Code does in hooks of this shape.
+        // Copilot CLI reads the same folder, and names its tools like Claude Code in hooks of this format.
         "Bash" | "Write" | "Edit" | "Read" | "Grep" | "Glob" | "WebFetch" => claude::tool(name, input, payload)?,
-        // `editFiles` says which files and not what becomes of them.
+        // `editFiles` says which files, but not how they change.
         _ => match name.strip_prefix("mcp_") {
             Some(rest) => dialect::mcp(&rest.replacen('_', "__", 1), input, payload)?,
             None => Tool::Other { name: name.to_owned(), input: input.clone() },

@@ -1,4 +1,4 @@
-//! Windsurf, after its documentation: its hook payloads into events and calls. It takes a refusal by exit code and nothing else.
+//! Windsurf, by its documentation: translates its hook payloads to events and calls. It accepts only a refusal by exit code.
 
 use std::path::Path;
 
@@ -32,10 +32,10 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
     }
 }
 
-/// What Windsurf tells of after it happened, besides calls.
+/// What Windsurf reports afterwards, besides calls.
 const AFTERWARDS: &[&str] = &["cascade_response", "cascade_response_with_transcript", "setup_worktree"];
 
-/// Says the decision: only a refusal is said, with exit code 2 and its reason.
+/// Formats the decision: only a refusal has an answer, with exit code 2 and its reason.
 pub fn reply(decision: &Decision) -> Reply {
     match decision {
         Decision::Allow(_) | Decision::Silent => Reply::default(),
@@ -64,7 +64,7 @@ fn proposed(what: &str, info: &Value, session: String) -> Result<Event, String> 
     Ok(likeness::proposed(call, what, &asked_for(info)))
 }
 
-/// What was asked for, without what came of it.
+/// The request, without its result.
 fn asked_for(info: &Value) -> Value {
     let fields = info.as_object().into_iter().flatten();
     let is_answer = |name: &str| name == "mcp_result";
@@ -92,7 +92,7 @@ fn tool(what: &str, fields: Fields<'_>) -> Result<Tool, String> {
                 description: String::new(),
             }
         }
-        other => return Err(format!("`{other}` is not known")),
+        other => return Err(format!("`{other}` is unknown")),
     })
 }
 

@@ -1,13 +1,13 @@
-//! Leaves a reviewer alone that failed several times in a row, so that nobody waits for what will not come.
+//! Stops asking a reviewer that failed several times in a row, so that no one waits in vain.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// So many failures in a row open it.
+/// How many failures in a row open it.
 const FAILURES: u32 = 3;
 
-/// So long nothing is asked then; after that one call tries.
+/// How long it stays open; then one call tries again.
 const REST_MS: u64 = 60_000;
 
 /// Failures in a row, and the last of them.
@@ -19,15 +19,15 @@ pub struct Breaker {
 }
 
 impl Breaker {
-    /// How long nothing is asked yet; `None` if it may be asked.
+    /// How long it stays open; `None` if the reviewer may be asked.
     pub fn rests(&self, now_ms: u64) -> Option<Duration> {
-        // A clock that was set back does not keep it shut.
+        // Setting the clock back does not keep it open.
         let since = now_ms.checked_sub(self.last_ms)?;
         let left = REST_MS.checked_sub(since).filter(|left| *left > 0)?;
         (self.failures >= FAILURES).then(|| Duration::from_millis(left))
     }
 
-    /// Begins a trial after a rest: others that come at the same time go on resting.
+    /// Starts a trial after the pause: concurrent calls keep waiting.
     pub fn tries(&mut self, now_ms: u64) {
         if self.failures >= FAILURES {
             self.last_ms = now_ms;

@@ -1,4 +1,4 @@
-//! Answers that were given to exactly the same request, and how often a reviewer failed lately. One authenticated file.
+//! Answers to exactly the same request, and a reviewer's recent failures. One authenticated file.
 
 use doorward_ledger::{Hash, State, StateKey, States};
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,16 @@ use super::prompt::Prompt;
 use super::reply::Reply;
 use crate::machine::paths::Places;
 
-/// So long an answer is good.
+/// How long an answer is valid.
 const LASTS_MS: u64 = 10 * 60 * 1000;
 
-/// So many are kept.
+/// How many answers are kept.
 const ENTRIES: usize = 64;
 
 /// The one file.
 const WHOSE: &str = "reviewer";
 
-/// What is kept of reviewers.
+/// The stored state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
@@ -36,7 +36,7 @@ impl State for Kept {
     const NAME: &'static str = "reviewer";
 }
 
-/// The file, as far as it can be used: without it every call is asked about anew.
+/// The file, if usable: without it every request is sent again.
 pub struct Cache {
     states: Option<States>,
     now_ms: u64,
@@ -60,17 +60,17 @@ impl Cache {
         self.look().answers.iter().find(is_good).map(|answer| answer.reply.clone())
     }
 
-    /// Takes note of a trial after a rest.
+    /// Notes a trial after the pause.
     pub fn tries(&self) {
         self.change(|kept| kept.breaker.tries(self.now_ms));
     }
 
-    /// Takes note of a failure.
+    /// Notes a failure.
     pub fn failed(&self) {
         self.change(|kept| kept.breaker.failed(self.now_ms));
     }
 
-    /// Keeps an answer.
+    /// Stores an answer.
     pub fn answered(&self, key: &str, reply: &Reply) {
         self.change(|kept| {
             kept.breaker.answered();
@@ -85,7 +85,7 @@ impl Cache {
     fn look(&self) -> Kept {
         let Some(states) = &self.states else { return Kept::default() };
         states.load(WHOSE).unwrap_or_else(|_| {
-            // What is damaged or forged is worth nothing: everything is asked anew.
+            // Damaged or forged state is ignored: everything is asked again.
             states.forget::<Kept>(WHOSE);
             Kept::default()
         })
@@ -93,13 +93,13 @@ impl Cache {
 
     fn change(&self, change: impl FnOnce(&mut Kept)) {
         if let Some(states) = &self.states {
-            // What is not kept is asked again.
+            // If this fails, the request is sent again.
             let _ = states.update(WHOSE, change);
         }
     }
 }
 
-/// What an answer is an answer to: policy, model, action and context, whatever the nonce.
+/// What identifies a request: policy, model, action and context, whatever the nonce.
 pub fn key(model: &str, prompt: &Prompt) -> String {
     let message = prompt.message.replace(&prompt.nonce, "");
     let parts = [model, &prompt.system, &message];

@@ -1,4 +1,4 @@
-//! Which model is asked, where it is, and with which key.
+//! Which model is asked, at which address, with which key.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,13 +10,13 @@ use crate::hook::agents::Handed;
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
 
-/// So long a program that prints a key may take.
+/// How long a key command may take.
 const COMMAND: Duration = Duration::from_secs(1);
 
 /// Longer than any key.
 const KEY: u64 = 8 << 10;
 
-/// A provider that is known by name.
+/// A built-in provider.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     pub name: &'static str,
@@ -62,16 +62,16 @@ impl std::fmt::Debug for Chosen {
     }
 }
 
-/// The name of the model in force: the configured one; where none is, that of the session, if the user configured it.
+/// The name of the current model: the configured one, or else the session's, if the user allowed it.
 pub fn name<'a>(reviewer: &'a Reviewer, session: Option<&'a str>) -> Result<&'a str, Fault> {
     let offered = session.filter(|model| reviewer.offers(model));
     reviewer.model.as_deref().or(offered).ok_or_else(|| match session {
         Some(model) => Fault::NoModel(format!("the session's model `{model}` is not among `reviewer.models`")),
-        None => Fault::NoModel("no model is chosen: `doorward model use PROVIDER/MODEL` chooses one".to_owned()),
+        None => Fault::NoModel("no model is chosen: run `doorward model use PROVIDER/MODEL`".to_owned()),
     })
 }
 
-/// Where a model is, before anybody looked for a key.
+/// A model's address, without its key.
 #[derive(Debug)]
 pub struct Reached {
     name: String,
@@ -84,12 +84,12 @@ pub struct Reached {
     provider: Provider,
 }
 
-/// The model of this name, ready to be asked with a key of this machine.
+/// The named model, ready to be asked with a key from this machine.
 pub fn chosen(reviewer: &Reviewer, name: &str, home: &str) -> Result<Chosen, Fault> {
     reached(reviewer, name)?.with_key(home, None)
 }
 
-/// Where the model of this name is.
+/// The address of the named model.
 pub fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
     let missing = |why: String| Fault::NoModel(why);
     let (provider_name, model) =
@@ -97,9 +97,8 @@ pub fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
     let provider = reviewer.providers.get(provider_name).cloned().unwrap_or_default();
     let known = KNOWN.iter().find(|known| known.name == provider_name);
     let kind = provider.kind.or(known.map(|known| known.kind));
-    let kind = kind.ok_or_else(|| {
-        missing(format!("the provider `{provider_name}` is not known: say what it speaks with `kind`"))
-    })?;
+    let kind = kind
+        .ok_or_else(|| missing(format!("the provider `{provider_name}` is unknown: set its protocol with `kind`")))?;
     let url = provider.url.clone().or_else(|| known.map(|known| known.url.to_owned()));
     let url = url.ok_or_else(|| missing(format!("`reviewer.providers.{provider_name}` has no `url`")))?;
     let is_usual = provider.url.is_none();
@@ -110,7 +109,7 @@ pub fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
 }
 
 impl Reached {
-    /// Finds the key: where the user says it is, else the one that the agent lends, else in the usual variable.
+    /// Finds the key: where the user configured it, else the one the agent lends, else in the usual variable.
     pub fn with_key(self, home: &str, handed: Option<&Handed>) -> Result<Chosen, Fault> {
         let key = match handed.filter(|handed| self.takes(handed)) {
             Some(handed) => Some(clean(&handed.key).map_err(Fault::NoModel)?),
@@ -120,7 +119,7 @@ impl Reached {
         Ok(Chosen { name, model, kind, url, key, provider })
     }
 
-    /// INVARIANT: an agent's key goes nowhere but to the host where the agent itself sends it.
+    /// INVARIANT: an agent's key goes only to the host the agent itself sends it to.
     fn takes(&self, handed: &Handed) -> bool {
         let is_own = self.provider.key_env.is_some()
             || self.provider.key_file.is_some()
@@ -138,14 +137,14 @@ fn origin(url: &str) -> Option<&str> {
     url.get(..end).filter(|origin| !origin.contains(['@', '\\']))
 }
 
-/// The key, from where the user says it is; `None` if none is wanted.
+/// The key from where the user configured it; `None` if none is needed.
 fn key(provider: &Provider, usual: Option<&str>, home: &str) -> Result<Option<String>, String> {
     let found = if let Some(name) = provider.key_env.as_deref() {
         variable(name)?
     } else if let Some(file) = provider.key_file.as_deref() {
         let path = expanded(file, home);
         crate::machine::checked_read::read(Path::new(&path))?
-            .ok_or_else(|| format!("the key file `{path}` is not there"))?
+            .ok_or_else(|| format!("the key file `{path}` does not exist"))?
     } else if let Some((program, arguments)) = provider.key_command.split_first() {
         printed(program, arguments)?
     } else if let Some(name) = usual {
@@ -159,7 +158,7 @@ fn key(provider: &Provider, usual: Option<&str>, home: &str) -> Result<Option<St
 fn clean(found: &str) -> Result<String, String> {
     let key = found.trim();
     if key.is_empty() || !key.chars().all(|character| character.is_ascii_graphic()) {
-        return Err("the key is empty, or is no key".to_owned());
+        return Err("the key is empty or malformed".to_owned());
     }
     Ok(key.to_owned())
 }
@@ -168,7 +167,7 @@ fn variable(name: &str) -> Result<String, String> {
     std::env::var(name).map_err(|_| format!("the variable `{name}` with the key is not set"))
 }
 
-/// A path below the home directory, written out.
+/// A path with `~/` expanded.
 pub fn expanded(path: &str, home: &str) -> String {
     path.strip_prefix("~/").map_or_else(|| path.to_owned(), |rest| format!("{}/{rest}", home.trim_end_matches('/')))
 }
@@ -275,6 +274,6 @@ mod tests {
     #[test]
     fn a_provider_that_nobody_knows_is_no_model() {
         let said = chosen(&reviewer(""), "frob/x", "/").unwrap_err().to_string();
-        assert!(said.contains("`frob` is not known"), "{said}");
+        assert!(said.contains("`frob` is unknown"), "{said}");
     }
 }

@@ -1,4 +1,4 @@
-//! One exchange with a provider, over HTTP, within a deadline. Nothing of it exists before a reviewer is asked.
+//! One exchange with a provider, over HTTP, within a deadline. Nothing is set up before a reviewer is asked.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -17,20 +17,20 @@ use super::reply::{self, Reply};
 /// Longer than any answer.
 const LIMIT: u64 = 64 << 10;
 
-/// Between a connection that failed and the second attempt.
+/// Pause between a failed connection and the second attempt.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What became of asking once.
+/// The result of asking once.
 #[derive(Debug)]
 pub struct Exchange {
     pub result: Result<Reply, Fault>,
     pub usage: Usage,
     pub took: Duration,
-    /// So many requests were sent.
+    /// How many requests were sent.
     pub requests: u32,
 }
 
-/// Asks a model. One more attempt is made if no connection came about, and none after anything else.
+/// Asks a model. Tries once more if the connection failed, and only then.
 pub fn ask(chosen: &Chosen, prompt: &Prompt, stage: Stage, time: Duration, home: &str) -> Exchange {
     let start = Instant::now();
     let request = provider::request(chosen, prompt, stage);
@@ -102,14 +102,14 @@ fn roots(chosen: &Chosen, home: &str) -> Result<RootCerts, Fault> {
     let Some(file) = chosen.provider.ca_file.as_deref() else { return Ok(RootCerts::WebPki) };
     let path = expanded(file, home);
     let text = crate::machine::checked_read::read(Path::new(&path)).map_err(Fault::Tls)?;
-    let text = text.ok_or_else(|| Fault::Tls(format!("the certificates `{path}` are not there")))?;
+    let text = text.ok_or_else(|| Fault::Tls(format!("the certificate file `{path}` does not exist")))?;
     let certificate = |item: Result<PemItem<'static>, Error>| match item {
         Ok(PemItem::Certificate(certificate)) => Some(certificate),
         Ok(_) | Err(_) => None,
     };
     let certificates: Vec<_> = ureq::tls::parse_pem(text.as_bytes()).filter_map(certificate).collect();
     if certificates.is_empty() {
-        return Err(Fault::Tls(format!("`{path}` holds no certificate")));
+        return Err(Fault::Tls(format!("`{path}` contains no certificate")));
     }
     Ok(RootCerts::new_with_certs(&certificates))
 }
@@ -122,12 +122,12 @@ fn fault(error: &Error, time: Duration) -> Fault {
     match error {
         Error::Timeout(_) => Fault::Late(time),
         Error::HostNotFound => Fault::Unreachable("its address has no host".to_owned()),
-        Error::ConnectionFailed => Fault::Unreachable("no connection came about".to_owned()),
+        Error::ConnectionFailed => Fault::Unreachable("the connection failed".to_owned()),
         Error::BodyExceedsLimit(_) => Fault::TooLong(LIMIT),
         Error::Tls(_) | Error::Pem(_) | Error::Rustls(_) => Fault::Tls(error.to_string()),
         Error::Io(cause) => match cause.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => Fault::Late(time),
-            // TLS speaks of bytes that are none of its own in this way.
+            // This is how TLS reports non-TLS bytes.
             ErrorKind::InvalidData => Fault::Tls(cause.to_string()),
             ErrorKind::ConnectionRefused
             | ErrorKind::ConnectionReset

@@ -1,10 +1,10 @@
-//! Why there is no answer that counts: one sentence for each way in which a reviewer can fail.
+//! Why there is no valid answer: one sentence for each way a reviewer can fail.
 
 use std::time::Duration;
 
 use super::reply::NOT_VALID;
 
-/// What pi-automode says if there is nothing to ask; its users know the sentence.
+/// pi-automode's sentence when there is no model to ask; its users know it.
 pub const NO_MODEL: &str = "No classifier model/API key available; auto mode fails closed.";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub enum Fault {
     NoModel(String),
     /// It failed too often lately.
     Resting(Duration),
-    /// The call cannot be sent as it is.
+    /// The call can't be sent as it is.
     Unsendable(String),
-    /// Nothing is left of the time in which the agent wants an answer.
+    /// No time is left before the agent needs an answer.
     NoTime,
     Late(Duration),
     Unreachable(String),
@@ -24,9 +24,9 @@ pub enum Fault {
     Status(u16),
     Redirected(String),
     TooLong(u64),
-    /// What came is no answer of this protocol.
+    /// The response does not follow the protocol.
     NoAnswer(String),
-    /// The model stopped for another reason than being done.
+    /// The model stopped before it was done.
     Stopped(String),
     /// The reply is not what was asked for.
     Invalid(String),
@@ -53,7 +53,7 @@ impl Fault {
         }
     }
 
-    /// What is the matter, without the sentence that pi-automode's users know.
+    /// The problem, without pi-automode's sentence.
     pub fn detail(&self) -> String {
         if let Fault::NoModel(why) = self { why.clone() } else { self.to_string() }
     }
@@ -86,18 +86,18 @@ impl std::fmt::Display for Fault {
         match self {
             Fault::NoModel(why) => write!(out, "{NO_MODEL} {why}"),
             Fault::Resting(left) => {
-                write!(out, "it failed three times in a row and is left alone for another {} s", left.as_secs().max(1))
+                write!(out, "it failed three times in a row and is paused for another {} s", left.as_secs().max(1))
             }
             Fault::Unsendable(why) => write!(out, "{why}"),
-            Fault::NoTime => write!(out, "no time is left for it before the agent loses patience"),
+            Fault::NoTime => write!(out, "no time is left before the agent needs an answer"),
             Fault::Late(after) => write!(out, "it did not answer within {:.1} s", after.as_secs_f64()),
-            Fault::Unreachable(why) => write!(out, "it cannot be reached: {why}"),
-            Fault::Tls(why) => write!(out, "its connection cannot be trusted: {why}"),
-            Fault::Limited => write!(out, "it refuses because of too many requests (status 429)"),
-            Fault::Status(status) => write!(out, "it answers with status {status}"),
-            Fault::Redirected(to) => write!(out, "it points to `{to}`, where nothing is sent"),
+            Fault::Unreachable(why) => write!(out, "it can't be reached: {why}"),
+            Fault::Tls(why) => write!(out, "its connection can't be trusted: {why}"),
+            Fault::Limited => write!(out, "it is rate-limited (status 429)"),
+            Fault::Status(status) => write!(out, "it answered with status {status}"),
+            Fault::Redirected(to) => write!(out, "it redirects to `{to}`, which doorward does not follow"),
             Fault::TooLong(limit) => write!(out, "its answer is longer than {limit} bytes"),
-            Fault::NoAnswer(why) => write!(out, "what it sent is no answer: {why}"),
+            Fault::NoAnswer(why) => write!(out, "its response is invalid: {why}"),
             Fault::Stopped(why) => write!(out, "it stopped before it was done (`{why}`)"),
             Fault::Invalid(why) => write!(out, "{NOT_VALID} {why}"),
         }

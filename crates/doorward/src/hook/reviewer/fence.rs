@@ -1,11 +1,10 @@
-//! Puts text that anybody may have written behind a fence it cannot climb: tags carry a nonce, and what looks like one of
-//! them is defused.
+//! Fences off untrusted text: tags carry a nonce, and anything that looks like one of them is defused.
 
 use std::borrow::Cow;
 
 use crate::machine::visible;
 
-/// The tags and separators of the message; text that holds one of them was written to deceive, or is about us.
+/// The tags and separators of the message; text that contains one of them was written to deceive, or is about us.
 const NAMES: &[&str] = &[
     "loaded-project-instructions",
     "transcript_entries_omitted",
@@ -20,7 +19,7 @@ const NAMES: &[&str] = &[
     "policy",
 ];
 
-/// What stands before the action.
+/// The line before the action.
 pub const SEPARATOR: &str = "Latest action to classify:";
 
 /// A block of the message.
@@ -28,18 +27,18 @@ pub fn block(name: &str, nonce: &str, inside: &str) -> String {
     format!("<{name} nonce=\"{nonce}\">\n{inside}\n</{name} nonce=\"{nonce}\">")
 }
 
-/// Text of a file or a person: tags and separators lose what makes them one, hidden characters are shown.
+/// Text from a file or a person: tags and separators are defused, hidden characters are shown.
 pub fn text(raw: &str) -> String {
     let shown = visible(raw);
     defused(&shown, "&lt;", |first| format!("{first}\u{b7}"))
 }
 
-/// JSON, in which the same can be done without loss: `<` and the first letter are written by their number.
+/// JSON, where the same works without loss: `<` and the first letter are escaped.
 pub fn json(raw: &str) -> String {
     defused(raw, "\\u003c", |first| format!("\\u{:04x}", first as u32))
 }
 
-/// Every line as a quotation, so that none begins like a line of the message.
+/// Every line quoted, so that none starts like a line of the message.
 pub fn quoted(raw: &str) -> String {
     text(raw).lines().map(|line| format!("> {line}")).collect::<Vec<String>>().join("\n")
 }
@@ -61,14 +60,14 @@ fn defused(raw: &str, bracket: &str, first: impl Fn(char) -> String) -> String {
     out
 }
 
-/// What follows a bracket is the name of one of our tags, in whatever case and with whatever space.
+/// The name after a bracket is one of our tags, in any case and with any whitespace.
 fn opens(behind: &str) -> bool {
     let name =
         behind.trim_start_matches(|character: char| character.is_whitespace() || "/\\!?|[_-".contains(character));
     NAMES.iter().any(|known| starts_like(name, known))
 }
 
-/// The separator, with any space between its words.
+/// The separator, with any whitespace between its words.
 fn is_separator(text: &str) -> bool {
     let mut words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     ["latest", "action", "to", "classify"]

@@ -1,4 +1,4 @@
-//! The sentences that the reviewer judges by: built in, or as the user's configuration has them.
+//! The sentences the reviewer judges by: built in, or from the user's configuration.
 
 use doorward_engine::{REVIEWER_LISTS, REVIEWER_POLICY};
 use serde::Deserialize;
@@ -17,13 +17,13 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// What counts while nothing is configured.
+    /// The defaults.
     pub fn built_in() -> Lists {
         // The text is part of the program, and a test reads it.
         toml::from_str(REVIEWER_LISTS).unwrap_or_default()
     }
 
-    /// What counts under a configuration.
+    /// The lists under a configuration.
     pub fn of(reviewer: &Reviewer) -> Lists {
         let built_in = Lists::built_in();
         Lists {
@@ -44,7 +44,7 @@ impl Lists {
         ]
     }
 
-    /// The policy with the lists in their places. The same for every call, so that providers can keep it.
+    /// The policy with the lists filled in. The same for every call, so that providers can cache it.
     pub fn policy(&self) -> String {
         let lines = REVIEWER_POLICY.lines().map(|line| {
             let place = line.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));

@@ -1,7 +1,7 @@
-//! The reviewer: a language model that may spare a person a soft question, on a short leash.
+//! The reviewer: a language model that may answer soft questions for the user, within tight limits.
 //!
-//! It is asked only where the user configured one, only about calls that layer 2 leaves unsure, and only by the hook. Its
-//! answer becomes a fact; `judge` alone says what follows from it. Whatever goes wrong, the question stays.
+//! It is asked only if the user configured one, only about calls layer 2 is unsure of, and only by the hook. Its answer
+//! becomes a fact; `judge` alone decides what follows from it. On any failure the question stays.
 
 mod breaker;
 mod cache;
@@ -47,30 +47,30 @@ use reply::{Decision, Reply, Tier};
 
 pub use lists::Lists;
 
-/// All stages together take no longer.
+/// Maximum time for all stages together.
 pub const LONGEST_TIME: Duration = Duration::from_millis(FAST_MS as u64 + REASONED_MS as u64);
 
-/// Files of a project that tell agents how to work there.
+/// A project's instruction files for agents.
 const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 
-/// More than any instruction file that is read.
+/// Longer instruction files are not read.
 const LONGEST: u64 = 256 << 10;
 
-/// Words of a reason that are kept.
+/// How much of a reason is kept.
 const REASON: usize = 500;
 
-/// Where a call comes from, as the reviewer needs it.
+/// The origin of a call, for the reviewer.
 #[derive(Debug)]
 pub struct Scene<'a> {
     pub places: &'a Places,
     pub reviewer: &'a Reviewer,
     pub proposed: &'a Proposed,
     pub project: Option<&'a str>,
-    /// The most time that there is.
+    /// The maximum time available.
     pub room: Duration,
 }
 
-/// What came of asking, as the record keeps it.
+/// The result of asking, as recorded.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reviewed {
     pub answer: Answer,
@@ -90,7 +90,7 @@ pub struct Reviewed {
     pub took_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// The same request had been answered before.
+    /// The answer came from the cache.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
     #[serde(skip)]
@@ -104,7 +104,7 @@ impl Reviewed {
     }
 }
 
-/// Asks the reviewer about a call that it may decide. INVARIANT: only what `is_for_it` names comes here.
+/// Asks the reviewer about a call it may decide. INVARIANT: only what `is_for_it` accepts comes here.
 pub fn consult(
     evaluation: Evaluation,
     scene: &Scene<'_>,
@@ -121,7 +121,7 @@ pub fn consult(
     (evaluation.with_facts(facts, policy), reviewed.to_record())
 }
 
-/// A soft question that layer 2 could not answer, about a call that was read completely.
+/// A soft question that layer 2 could not answer, about a fully understood call.
 pub fn is_for_it(considered: &Evaluation, reviewer: &Reviewer, policy: &Policy) -> bool {
     let judgement = &considered.judgement;
     let is_unsure =
@@ -162,7 +162,7 @@ fn asked(considered: &Evaluation, scene: &Scene<'_>) -> Reviewed {
     Reviewed { took_ms, ..reviewed }
 }
 
-/// The fast stage, and where it passes on, the slower one if it is wanted here.
+/// The fast stage, and if it passes, the slower one if configured.
 fn in_stages(scene: &Scene<'_>, chosen: &Chosen, prompt: &Prompt, (cache, key): (&Cache, &str)) -> Reviewed {
     let (mut last, mut is_tired): (Option<Reviewed>, bool) = (None, false);
     let start = Instant::now();
@@ -197,7 +197,7 @@ fn in_stages(scene: &Scene<'_>, chosen: &Chosen, prompt: &Prompt, (cache, key): 
     last.unwrap_or_else(|| Reviewed::failed(chosen.name.clone(), &Fault::NoTime))
 }
 
-/// The stages that are wanted, with their time.
+/// The configured stages, with their time.
 fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage, Duration)> + use<> {
     let fast = reviewer.fast_ms.unwrap_or(FAST_MS).min(FAST_MS);
     let reasoned = reviewer.reasoned_ms.unwrap_or(REASONED_MS).min(REASONED_MS);
@@ -223,7 +223,7 @@ fn prepared(considered: &Evaluation, scene: &Scene<'_>) -> Result<Prompt, Fault>
         transcript: &transcript::entries(&text.unwrap_or_default()),
         key: &key,
     };
-    let nonce = nonce().ok_or_else(|| Fault::Unsendable("no random number can be had".to_owned()))?;
+    let nonce = nonce().ok_or_else(|| Fault::Unsendable("can't get a random number".to_owned()))?;
     Prompt::new(Lists::of(scene.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
 }
 
@@ -231,7 +231,7 @@ pub fn nonce() -> Option<String> {
     key::random().map(|bytes| bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What the agent has loaded, or what lies in the project.
+/// What the agent loaded, or what is in the project.
 fn instructions(scene: &Scene<'_>) -> Vec<(String, String)> {
     if scene.reviewer.instructions == Some(false) {
         return Vec::new();
@@ -281,7 +281,7 @@ impl Reviewed {
         }
     }
 
-    /// What `judge` is told.
+    /// The fact for `judge`.
     fn fact(&self) -> Review {
         let Reviewed { answer, model, because, confidence, .. } = self.clone();
         Review { answer, model, because, confidence }
@@ -298,7 +298,7 @@ impl Usage {
     }
 }
 
-/// In dollars, where the user said what tokens cost.
+/// In dollars, if the user configured prices.
 pub fn cost(chosen: &Chosen, usage: Usage) -> Option<f64> {
     let (input, output) = (chosen.provider.price_input?, chosen.provider.price_output?);
     Some((usage.tokens_read as f64 * input + usage.tokens_written as f64 * output) / 1e6)

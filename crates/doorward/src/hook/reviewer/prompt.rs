@@ -1,4 +1,4 @@
-//! What the reviewer is sent: the policy, the same for every call, and one message about this call.
+//! The reviewer's prompt: the policy, the same for every call, and one message about this call.
 
 use doorward_engine::{Facts, Judgement, Tool, ToolCall, redact};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const INSTRUCTIONS: usize = 4_000;
 /// Characters of all of them.
 const ALL_INSTRUCTIONS: usize = 24_000;
 
-/// Characters of an action. A longer one is not cut but not sent.
+/// Characters of an action. A longer one is not truncated; it is not sent at all.
 const ACTION: usize = 60_000;
 
 /// The two texts of a request.
@@ -24,7 +24,7 @@ pub struct Prompt {
     pub nonce: String,
 }
 
-/// What a message is made of.
+/// The parts of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Matter<'a> {
     pub call: &'a ToolCall,
@@ -33,7 +33,7 @@ pub struct Matter<'a> {
     /// Instruction files by path, or one text that the agent's extension put together.
     pub instructions: &'a [(String, String)],
     pub transcript: &'a [transcript::Entry],
-    /// The key of the hashes that stand for secrets.
+    /// The key for hashing secrets.
     pub key: &'a [u8; 16],
 }
 
@@ -54,7 +54,7 @@ impl Prompt {
     }
 }
 
-/// What is true: as the record has it, without its secrets.
+/// The facts as recorded, without secrets.
 fn facts(matter: Matter<'_>) -> String {
     let Matter { facts, judgement, .. } = matter;
     let mut lines = vec![
@@ -87,11 +87,11 @@ fn instructions(matter: Matter<'_>) -> String {
     files.join("\n\n")
 }
 
-/// The exact action. INVARIANT: never cut; only secrets are replaced.
+/// The exact action. INVARIANT: never truncated; only secrets are replaced.
 fn action(matter: Matter<'_>) -> Result<String, String> {
     let tool = &matter.call.tool;
     let input = match tool {
-        Tool::Malformed { problem, .. } => return Err(format!("the call cannot be read: {problem}")),
+        Tool::Malformed { problem, .. } => return Err(format!("the call can't be read: {problem}")),
         Tool::Other { input, .. } => input.clone(),
         Tool::Bash { .. }
         | Tool::PowerShell { .. }
@@ -110,7 +110,7 @@ fn action(matter: Matter<'_>) -> Result<String, String> {
     let text = format!("{} {}", fence::json(&visible(&name)), fence::json(&visible(&input)));
     match text.chars().count() {
         count if count > ACTION => {
-            Err(format!("the action has {count} characters, and more than {ACTION} are not sent"))
+            Err(format!("the action has {count} characters, and doorward sends at most {ACTION}"))
         }
         _ => Ok(text),
     }

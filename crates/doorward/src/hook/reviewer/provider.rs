@@ -1,4 +1,4 @@
-//! The words of each protocol: a prompt into a request, a response into text. Pure.
+//! The protocols: a prompt to a request, a response to text. Pure.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const FAST_TOKENS: u32 = 250;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// Can only approve or pass on.
+    /// Can only approve or pass.
     Fast,
     Reasoned,
 }
@@ -42,7 +42,7 @@ pub struct Said {
 pub struct Usage {
     pub tokens_read: u64,
     pub tokens_written: u64,
-    /// So many of those read were kept from before.
+    /// How many input tokens were cached.
     pub tokens_kept: u64,
 }
 
@@ -96,7 +96,7 @@ fn anthropic(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
 }
 
 fn openai(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
-    // The maker's own newer models know only the longer name, most others only the shorter one.
+    // OpenAI's newer models know only the longer name, most others only the shorter one.
     let limit = if chosen.url.starts_with("https://api.openai.com/") { "max_completion_tokens" } else { "max_tokens" };
     let schema = json!({ "name": "review", "strict": true, "schema": schema() });
     json!({
@@ -121,7 +121,7 @@ fn llama(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
     })
 }
 
-/// The text of a response. Only a model that was done has answered.
+/// The text of a response. Only a complete response counts.
 pub fn said(kind: Kind, body: &Value) -> Result<Said, Fault> {
     match kind {
         Kind::Anthropic => from_anthropic(body),
@@ -137,7 +137,7 @@ fn from_anthropic(body: &Value) -> Result<Said, Fault> {
     }
     let parts = body.get("content").and_then(Value::as_array).ok_or_else(|| absent("content"))?;
     let spoken: Vec<&Value> = parts.iter().filter(|part| text(part, "/type") != Some("thinking")).collect();
-    let [part] = spoken.as_slice() else { return Err(Fault::NoAnswer("it has not exactly one part".to_owned())) };
+    let [part] = spoken.as_slice() else { return Err(Fault::NoAnswer("it does not have exactly one part".to_owned())) };
     let is_text = text(part, "/type") == Some("text");
     let said = text(part, "/text").filter(|_| is_text).ok_or_else(|| absent("text"))?;
     let count = |name: &str| count(body, &format!("/usage/{name}"));
@@ -153,7 +153,7 @@ fn from_anthropic(body: &Value) -> Result<Said, Fault> {
 fn from_openai(body: &Value) -> Result<Said, Fault> {
     let choices = body.get("choices").and_then(Value::as_array).ok_or_else(|| absent("choices"))?;
     let [choice] = choices.as_slice() else {
-        return Err(Fault::NoAnswer("it has not exactly one choice".to_owned()));
+        return Err(Fault::NoAnswer("it does not have exactly one choice".to_owned()));
     };
     let stop = text(choice, "/finish_reason").ok_or_else(|| absent("finish_reason"))?;
     if stop != "stop" {
@@ -192,5 +192,5 @@ fn count(value: &Value, path: &str) -> u64 {
 }
 
 fn absent(field: &str) -> Fault {
-    Fault::NoAnswer(format!("`{field}` is missing or of another kind"))
+    Fault::NoAnswer(format!("`{field}` is missing or has the wrong type"))
 }

@@ -1,10 +1,10 @@
-//! Reads a reviewer's reply: the whole of it must be one object of the schema, with the nonce of the request.
+//! Reads a reviewer's reply: it must be exactly one object of the schema, with the nonce of the request.
 
 use doorward_engine::Confidence;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What pi-automode says about a reply that cannot be used; its users know the sentence.
+/// pi-automode's sentence for an unusable reply; its users know it.
 pub const NOT_VALID: &str = "Classifier response was not valid decision JSON; auto mode fails closed.";
 
 /// More targets than an honest answer names.
@@ -37,7 +37,7 @@ pub struct Reply {
     pub decision: Decision,
     pub confidence: Confidence,
     pub nonce: String,
-    /// What a program that nobody knows would touch, as the model sees it.
+    /// What an unknown program would touch, according to the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Named>,
 }
@@ -80,11 +80,11 @@ pub fn read(text: &str, nonce: &str) -> Result<Reply, String> {
     match text.get(values.byte_offset()..).map(str::trim_start) {
         Some("") => checked(reply, nonce),
         Some(rest) if rest.starts_with('{') => Err("there are two objects".into()),
-        Some(_) | None => Err("there is text behind the object".into()),
+        Some(_) | None => Err("there is text after the object".into()),
     }
 }
 
-/// What the fields say must fit together.
+/// Checks that the fields are consistent.
 fn checked(reply: Reply, nonce: &str) -> Result<Reply, String> {
     if reply.nonce != nonce {
         return Err("it carries another nonce than the request".into());
@@ -110,12 +110,12 @@ fn checked(reply: Reply, nonce: &str) -> Result<Reply, String> {
 fn said(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
-    format!("it does not have the shape that is wanted: {text}")
+    format!("it does not match the schema: {text}")
 }
 
-/// The schema of a reply, for providers that hold a model to one.
+/// The schema of a reply, for providers that enforce one.
 pub fn schema() -> Value {
-    // The pattern bounds the reason, so that no model talks until it is cut off.
+    // The pattern bounds the reason, so that no model rambles until it is cut off.
     let tiers = ["hard_deny", "soft_deny", "allow", "explicit_intent", "none"];
     let confidence = json!({ "type": "number" });
     object(
@@ -126,8 +126,8 @@ pub fn schema() -> Value {
     )
 }
 
-/// The same for models that decode by a grammar made for each request: the nonce itself is part of it, and so is which
-/// decision goes with which tier. With other providers a schema that changes would have to be compiled for each request.
+/// The same for models with a grammar per request: it includes the nonce and which decision goes with which tier. Other
+/// providers would have to compile a changing schema for each request.
 pub fn grammar(nonce: &str) -> Value {
     let of = |tiers: &[&str], decision: &str| {
         let reason = json!({ "type": "string", "pattern": REASON });
@@ -191,23 +191,23 @@ mod tests {
             ("ALLOW, it is fine".to_owned(), "text before"),
             (format!("```json\n{good}\n```"), "code fence"),
             (format!("Sure! {good}"), "text before"),
-            (format!("{good} I hope this helps"), "text behind"),
+            (format!("{good} I hope this helps"), "text after"),
             (format!("{good}{good}"), "two objects"),
             (format!("{good}\n{good}"), "two objects"),
             (format!("[{good}]"), "text before"),
-            (good.trim_end_matches('}').to_owned(), "shape"),
+            (good.trim_end_matches('}').to_owned(), "does not match the schema"),
             (with(|reply| reply["nonce"] = "0f1f".into()), "nonce"),
             (with(|reply| reply["nonce"] = "".into()), "nonce"),
             (with(|reply| drop(reply.as_object_mut().unwrap().remove("tier"))), "missing field `tier`"),
             (with(|reply| drop(reply.as_object_mut().unwrap().remove("nonce"))), "missing field `nonce`"),
             (with(|reply| drop(reply.as_object_mut().unwrap().remove("confidence"))), "missing field `confidence`"),
             (with(|reply| reply["tier"] = "invented".into()), "unknown variant `invented`"),
-            (with(|reply| reply["tier"] = Value::Null), "shape"),
+            (with(|reply| reply["tier"] = Value::Null), "does not match the schema"),
             (with(|reply| reply["decision"] = "ALLOW".into()), "unknown variant"),
-            (with(|reply| reply["decision"] = true.into()), "shape"),
+            (with(|reply| reply["decision"] = true.into()), "does not match the schema"),
             (with(|reply| reply["also"] = 1.into()), "unknown field `also`"),
             (with(|reply| reply["confidence"] = 1.5.into()), "between 0 and 1"),
-            (with(|reply| reply["confidence"] = "0.9".into()), "shape"),
+            (with(|reply| reply["confidence"] = "0.9".into()), "does not match the schema"),
             (with(|reply| reply["reason"] = " ".into()), "no reason"),
             (with(|reply| reply["tier"] = "hard_deny".into()), "contradicts"),
             (with(|reply| reply["tier"] = "soft_deny".into()), "contradicts"),

@@ -1,17 +1,17 @@
-//! What a model says an unknown program would touch goes back through the rules: naming can only tighten.
+//! What a model says an unknown program would touch is checked by the rules again: it can only tighten.
 
 use doorward_engine::{Policy, Tool, ToolCall, Verdict, World};
 
 use super::reply::{Named, Touch};
 use crate::memory::evaluation;
 
-/// The first target that the rules would not approve by themselves, and why.
+/// The first target that the rules alone would not approve, and why.
 pub fn objection(named: &[Named], call: &ToolCall, world: &dyn World, policy: &Policy) -> Option<String> {
     named.iter().find_map(|named| {
         let judgement = evaluation::consider(&as_call(named, call), world, policy).judgement;
         let reason = judgement.reasons_to_read().next().map(|opinion| opinion.because.clone()).unwrap_or_default();
         (judgement.verdict > Verdict::AutoApprove)
-            .then(|| format!("it says that the program would touch `{}`: {reason}", named.target))
+            .then(|| format!("it says the program would touch `{}`: {reason}", named.target))
     })
 }
 

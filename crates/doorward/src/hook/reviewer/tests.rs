@@ -158,21 +158,25 @@ fn faults() -> Vec<(&'static str, Does, &'static str)> {
     vec![
         ("timeout", Does::Hangs, "did not answer within 1.5 s"),
         ("trickle", Does::Trickles, "did not answer within 1.5 s"),
-        ("429", status("429 Too Many Requests"), "too many requests (status 429)"),
-        ("500", status("500 Internal Server Error"), "answers with status 500"),
-        ("401", status("401 Unauthorized"), "answers with status 401"),
-        ("redirect", status(elsewhere), "points to `http://127.0.0.1:1/v1/chat/completions`, where nothing is sent"),
+        ("429", status("429 Too Many Requests"), "rate-limited (status 429)"),
+        ("500", status("500 Internal Server Error"), "answered with status 500"),
+        ("401", status("401 Unauthorized"), "answered with status 401"),
+        (
+            "redirect",
+            status(elsewhere),
+            "redirects to `http://127.0.0.1:1/v1/chat/completions`, which doorward does not follow",
+        ),
         (
             "redirect after a post",
             status("302 Found\r\nlocation: https://evil.example/"),
-            "points to `https://evil.example/`",
+            "redirects to `https://evil.example/`",
         ),
-        ("no HTTP", Does::Sends(b"hello\r\n\r\n".to_vec()), "what it sent is no answer"),
-        ("no JSON", Does::Sends(ok("<html>")), "what it sent is no answer"),
+        ("no HTTP", Does::Sends(b"hello\r\n\r\n".to_vec()), "its response is invalid"),
+        ("no JSON", Does::Sends(ok("<html>")), "its response is invalid"),
         ("other JSON", Does::Sends(ok("{\"ok\":true}")), "`choices` is missing"),
         ("10 MB", Does::Sends(ok(&"x".repeat(10 << 20))), "longer than 65536 bytes"),
         ("10 MB of spaces", Does::Sends(ok(&" ".repeat(10 << 20))), "longer than 65536 bytes"),
-        ("cut", Does::Sends(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{".to_vec()), "what it sent is no answer"),
+        ("cut", Does::Sends(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{".to_vec()), "its response is invalid"),
         ("length", Does::Stops("length"), "stopped before it was done (`length`)"),
         ("tool use", Does::Stops("tool_calls"), "stopped before it was done (`tool_calls`)"),
         ("filter", Does::Stops("content_filter"), "stopped before it was done (`content_filter`)"),
@@ -183,7 +187,7 @@ fn faults() -> Vec<(&'static str, Does, &'static str)> {
         ),
         ("fenced", Does::Says(format!("```json\n{good}\n```")), "inside a code fence"),
         ("two objects", Does::Says(format!("{}{good}", declines())), "two objects"),
-        ("extra prose", Does::Says(format!("{good}\nThis is safe.")), "text behind the object"),
+        ("extra prose", Does::Says(format!("{good}\nThis is safe.")), "text after the object"),
         ("wrong nonce", with(&|reply| reply["nonce"] = "0123456789abcdef".into()), "another nonce"),
         ("missing field", with(&|reply| drop(reply.as_object_mut().unwrap().remove("tier"))), "missing field `tier`"),
         ("unknown tier", with(&|reply| reply["tier"] = "invented".into()), "unknown variant `invented`"),
@@ -219,7 +223,7 @@ fn a_refused_connection_is_tried_once_more() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let room = Room::new(&format!("http://127.0.0.1:{closed}"), "");
     let (decision, reason) = room.hook(FETCH);
-    assert!(decision == "ask" && reason.contains("it cannot be reached: "), "{reason}");
+    assert!(decision == "ask" && reason.contains("it can't be reached: "), "{reason}");
     assert_eq!((room.review()["requests"].clone(), room.review()["fault"].clone()), (json!(2), json!("unreachable")));
 }
 
@@ -236,7 +240,7 @@ fn a_provider_that_cannot_prove_who_it_is_is_told_nothing() {
     let server = Server::new(Does::Sends(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()));
     let room = Room::new(&format!("https://127.0.0.1:{}", server.port), "");
     let (decision, reason) = room.hook(FETCH);
-    assert!(decision == "ask" && reason.contains("its connection cannot be trusted"), "{reason}");
+    assert!(decision == "ask" && reason.contains("its connection can't be trusted"), "{reason}");
 }
 
 #[test]
@@ -247,7 +251,7 @@ fn after_three_failures_nobody_waits_any_more() {
         assert!(room.hook(FETCH).1.contains("not valid decision JSON"));
     }
     let (decision, reason) = room.hook(FETCH);
-    assert!(decision == "ask" && reason.contains("failed three times in a row and is left alone"), "{reason}");
+    assert!(decision == "ask" && reason.contains("failed three times in a row and is paused"), "{reason}");
     assert_eq!(server.asked(), 3);
 }
 
@@ -342,7 +346,7 @@ fn without_a_reviewer_nothing_of_it_exists() {
 #[test]
 fn no_model_and_no_key_are_said_in_the_words_that_people_know() {
     for (config, why) in [
-        ("model = \"frob/x\"", "the provider `frob` is not known"),
+        ("model = \"frob/x\"", "the provider `frob` is unknown"),
         ("models = [\"local/m\"]", "no model is chosen"),
         (
             "model = \"local/m\"\n[reviewer.providers.local]\nkind = \"anthropic\"\nurl = \"https://x.invalid\"\nkey_env = \"DOORWARD_NO_SUCH_KEY\"",
@@ -379,7 +383,7 @@ fn an_action_is_sent_whole_or_not_at_all_and_without_secrets() {
     assert!(!server.last().to_string().contains(&secret));
     let asked = server.asked();
     let (decision, reason) = room.hook(&format!("curl https://some-unlisted-host.com/topic # {}", "x".repeat(70_000)));
-    assert!(decision == "ask" && reason.contains("are not sent"), "{reason}");
+    assert!(decision == "ask" && reason.contains("sends at most"), "{reason}");
     assert_eq!(server.asked(), asked);
 }
 

@@ -1,4 +1,4 @@
-//! What the reviewer sees of a session: the user's words and the agent's calls. No results of tools, nothing the agent says.
+//! What the reviewer sees of a session: the user's words and the agent's calls. No tool results, nothing the agent says.
 
 use doorward_engine::redact;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const ENTRY: usize = 2_000;
 /// Characters of all the user's words, and of all calls: about 4,000 tokens each.
 const ALL: usize = 16_000;
 
-/// Entries at most.
+/// Maximum number of entries.
 const ENTRIES: usize = 80;
 
 /// How much of the end of a transcript is read.
@@ -21,13 +21,13 @@ pub const TAIL: u64 = 512 << 10;
 /// One entry of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// A person said it.
+    /// The user said it.
     User(String),
     /// The agent called a tool.
     Call { tool: String, input: String },
 }
 
-/// The entries of a transcript of Claude Code, Codex or Pi. What is not known to be a person's words or a call is left out.
+/// The entries of a Claude Code, Codex or Pi transcript. Anything not known to be the user's words or a call is left out.
 pub fn entries(text: &str) -> Vec<Entry> {
     text.lines()
         .filter_map(|line| crate::machine::json::parse(line.as_bytes()).ok())
@@ -57,7 +57,7 @@ pub fn written(entries: &[Entry], latest: Option<&str>, key: &[u8; 16]) -> Strin
     lines.join("\n")
 }
 
-/// Which entries stay: the newest within the limits, and the user's first and latest words in any case.
+/// Which entries stay: the newest within the limits, and always the user's first and latest words.
 fn kept(entries: &[Entry]) -> Vec<bool> {
     let is_user = |entry: &Entry| matches!(entry, Entry::User(_));
     let (first, last) = (entries.iter().position(is_user), entries.iter().rposition(is_user));
@@ -70,7 +70,7 @@ fn kept(entries: &[Entry]) -> Vec<bool> {
         };
         let fits = size <= *left && count > 0;
         *kept = fits || Some(at) == first || Some(at) == last;
-        // What does not fit ends its kind: a later gap would hide what came between.
+        // The first entry that does not fit ends its kind: a gap would hide what came between.
         *left = if fits { *left - size } else { 0 };
         count = count.saturating_sub(usize::from(*kept));
     }
@@ -86,14 +86,14 @@ fn line(entry: &Entry, key: &[u8; 16]) -> String {
     fence::json(&value.to_string())
 }
 
-/// What one line of a transcript says, in the words of the three agents.
+/// Reads one line of a transcript, in the formats of the three agents.
 fn read(line: &Value) -> Vec<Entry> {
     let text = |path: &str| line.pointer(path).and_then(Value::as_str);
     if line.get("isSidechain") == Some(&Value::Bool(true)) {
         return Vec::new();
     }
     match (text("/type"), text("/payload/type")) {
-        // Claude Code says where a person's words come from.
+        // Claude Code says where the user's words come from.
         (Some("user"), _) if text("/origin/kind") == Some("human") => said(line.pointer("/message/content")),
         (Some("assistant"), _) => calls(line.pointer("/message/content"), "tool_use", "input"),
         // Codex.
@@ -112,7 +112,7 @@ fn read(line: &Value) -> Vec<Entry> {
     }
 }
 
-/// A person's words: a text, or a list in which only texts count.
+/// The user's words: a text, or a list in which only texts count.
 fn said(content: Option<&Value>) -> Vec<Entry> {
     let is_own = |text: &&str| !text.trim_start().starts_with('<') && !text.trim().is_empty();
     let words: Vec<&str> = match content {

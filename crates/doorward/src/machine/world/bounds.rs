@@ -1,21 +1,21 @@
-//! How much of the machine one call may look at.
+//! How much of the machine one call may inspect.
 
-/// Files and directories in one walk: as many as a snapshot may hold.
+/// Files and directories in one walk: as many as a snapshot may contain.
 pub const WALK: u64 = 2_000;
 
-/// Files of one walk that cannot be had back: ten times what counts as very many.
+/// Unrecoverable files in one walk: ten times what counts as very many.
 pub const LOST: u64 = 200;
 
 /// Names in one directory.
 pub const NAMES: usize = 4_096;
 
-/// Bytes of an index of git.
+/// Bytes of a git index.
 pub const INDEX: u64 = 64 << 20;
 
 /// Bytes of a configuration or ignore file.
 pub const TEXT: u64 = 1 << 20;
 
-/// Configuration files of git, includes counted.
+/// Git configuration files, including includes.
 pub const CONFIG_FILES: usize = 64;
 
 /// Levels of includes.
@@ -36,8 +36,8 @@ pub const COUNTED: usize = 32;
 /// Work trees of other repositories inside one.
 pub const SUBMODULES: usize = 32;
 
-/// Entries that a search through a tree may look at by name alone.
+/// Entries a tree search may check by name.
 pub const BELOW: usize = 20_000;
 
-/// Tracked files that one command may be counted to take.
+/// Tracked files counted for one command.
 pub const TRACKED: usize = 20_000;

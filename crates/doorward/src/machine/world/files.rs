@@ -1,4 +1,4 @@
-//! Files as the disk has them: looked at without following links, read and counted within bounds.
+//! Files on disk: inspected without following links, read and counted within bounds.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -9,12 +9,12 @@ use doorward_engine::{Content, Kind, Look, Stats, Tally, Tracking};
 
 use super::bounds;
 
-/// What is said of a path at which there is nothing to see.
+/// The answer for a path where nothing exists.
 pub const fn nothing(kind: Kind) -> Look {
     Look { kind, size: 0, executable: false, hard_links: 0, created_this_session: false, changed_since_trust: false }
 }
 
-/// Looks at a path. What changed after `trusted_at` counts as changed since then; `is_own` says what the session created.
+/// Inspects a path. A change after `trusted_at` counts as changed since then; `is_own` says what the session created.
 pub fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Metadata) -> bool) -> Look {
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
@@ -43,15 +43,15 @@ pub fn is_same(one: &str, other: &str) -> bool {
     file(one).is_some_and(|found| file(other) == Some(found))
 }
 
-/// Directories that hold no recipe of the project's own.
+/// Directories that contain none of the project's own recipes.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "vendor", "dist", "build"];
 
-/// The files of a project that changed after a moment, as far as a bounded walk finds them.
+/// The files of a project that changed after a point in time, as far as a bounded walk finds them.
 pub fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
     let mut found = Vec::new();
     let mut waiting = std::collections::VecDeque::from([root.to_owned()]);
     let mut seen = 0u64;
-    // Recipes lie near the root, so the walk goes by levels.
+    // Recipes are near the root, so walk level by level.
     while let Some(directory) = waiting.pop_front() {
         for name in entries(&directory).unwrap_or_default() {
             seen += 1;
@@ -69,7 +69,7 @@ pub fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
     found
 }
 
-/// When anything about the file last changed; nobody can set this time by hand.
+/// When anything about the file last changed; this time can't be set by hand.
 pub fn changed(metadata: &Metadata) -> SystemTime {
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
     let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
@@ -122,7 +122,7 @@ pub fn entries(directory: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Everything below a directory, links not followed, unless there is very much or some of it cannot be read.
+/// Everything below a directory, without following links, unless there is too much or some of it can't be read.
 pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
     let mut found = Vec::new();
     let mut waiting = vec![directory.trim_end_matches('/').to_owned()];
@@ -148,7 +148,7 @@ pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
     Some(found)
 }
 
-/// Counts what lies at and below a path; `tracking` says which files can be had back.
+/// Counts what is at and below a path; `tracking` says which files can be recovered.
 pub fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
     let (mut files, mut bytes, mut unrestorable, mut unrestorable_bytes) = (0u64, 0u64, 0u64, 0u64);
     let mut seen = 0u64;

@@ -1,9 +1,9 @@
-//! Whether the disk takes names that differ only in case for the same: some file systems do, and some directories of others.
+//! Whether the disk ignores case in names: some file systems do, and some directories of others.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The directory that holds `path` ignores case: its name is found in the other case too.
+/// The directory of `path` ignores case: its name is found in the other case too.
 pub fn ignores_case(path: &str) -> bool {
     let identity = |path: &str| {
         let found = Path::new(path).symlink_metadata().ok()?;
@@ -19,7 +19,7 @@ fn is_found_in_other_case(path: &str, identity: impl Fn(&str) -> Option<(u64, u6
     swapped != path && identity(path).is_some_and(|one| identity(&swapped) == Some(one))
 }
 
-/// The path with the case of its last name turned round.
+/// The path with the case of its last name inverted.
 fn swapped(path: &str) -> String {
     let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
     let turned: String = name

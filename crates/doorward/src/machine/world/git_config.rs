@@ -12,13 +12,13 @@ use crate::machine::checked_read;
 pub struct GitConfig {
     pub values: BTreeMap<String, String>,
     pub remotes: BTreeMap<String, String>,
-    /// Keys that files of the repository set, or files that those include.
+    /// Keys set by the repository's files, or by files they include.
     pub local: BTreeSet<String>,
-    /// Keys that only files of the system set.
+    /// Keys set only by system files.
     pub system: BTreeSet<String>,
 }
 
-/// What conditions of includes depend on.
+/// What include conditions depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Around<'a> {
     pub home: &'a str,
@@ -26,10 +26,10 @@ pub struct Around<'a> {
     pub branch: Option<&'a str>,
 }
 
-/// Where the configuration of the system may lie; which one counts depends on how git was built.
+/// Possible paths of the system configuration; which one counts depends on how git was built.
 const SYSTEM: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
-/// Names of which git uses every value, or whose subsections differ only in case; of other names the last value counts.
+/// Names for which git uses every value, or whose subsections differ only in case; for others the last value counts.
 const EVERY: &[&str] = &[
     "helper",
     "insteadof",
@@ -50,7 +50,7 @@ const EVERY: &[&str] = &[
     "remote",
 ];
 
-/// Reads everything that counts in a repository. The error says why the effective configuration is not known.
+/// Reads the effective configuration of a repository. The error says why it is unknown.
 pub fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Result<GitConfig, String> {
     let mut reader = Reader { config: GitConfig::default(), around, files: 0, whose: Whose::System };
     for path in SYSTEM.iter().filter(|_| !crate::machine::paths::is_stage()) {
@@ -71,7 +71,7 @@ pub fn is_true(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1")
 }
 
-/// Who wrote the file that is being read.
+/// Who wrote the current file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
     System,
@@ -94,14 +94,14 @@ impl Reader<'_> {
         }
         match std::fs::metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(_) => return Err(format!("`{}` cannot be looked at", path.display())),
+            Err(_) => return Err(format!("`{}` can't be inspected", path.display())),
             Ok(_) => {}
         }
         let text =
-            checked_read::start_of(path, bounds::TEXT).ok_or_else(|| format!("`{}` cannot be read", path.display()))?;
+            checked_read::start_of(path, bounds::TEXT).ok_or_else(|| format!("`{}` can't be read", path.display()))?;
         let mut section = Section::default();
         let outer = self.whose;
-        // A file of the system that others can write, or that one of them includes, is not the administrator's word.
+        // A system file that others can write, or that such a file includes, does not count as the administrator's.
         if outer == Whose::System && !ownership::belongs_to_system(path) {
             self.whose = Whose::User;
         }
@@ -114,7 +114,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Keeps a value, and who set it.
+    /// Stores a value and who set it.
     fn keep(&mut self, key: String, value: String) {
         match self.whose {
             Whose::System => {
@@ -140,7 +140,7 @@ impl Reader<'_> {
         }
         let known = self.config.values.get(&key.whole());
         if known.is_some_and(|known| *known != value) && EVERY.contains(&key.name.as_str()) {
-            // Its own subsection, so that no later value hides an earlier one.
+            // A separate subsection, so that no later value hides an earlier one.
             let subsection = format!("{}#{}", key.subsection, self.config.values.len());
             let further = Key { section: key.section.clone(), subsection, name: key.name.clone() };
             self.keep(further.whole(), value);
@@ -250,7 +250,7 @@ fn settings(text: &str, section: &mut Section) -> Result<Vec<(Key, String)>, Str
         let value = match after.trim_start().strip_prefix('=') {
             Some(value) => value_of(value, &mut lines)?,
             None if after.trim().is_empty() || after.trim_start().starts_with(['#', ';']) => "true".to_owned(),
-            None => return Err("has a line that is no setting".into()),
+            None => return Err("has a line that is not a setting".into()),
         };
         if name.is_empty() || section.name.is_empty() {
             return Err("has a setting without a name".into());
@@ -290,7 +290,7 @@ fn header(line: &str) -> Result<(Section, &str), String> {
     Err(broken())
 }
 
-/// A value: quotes, escapes, comments, and lines that go on after a backslash.
+/// A value: quotes, escapes, comments, and continuation lines.
 fn value_of(first: &str, lines: &mut std::str::Lines<'_>) -> Result<String, String> {
     let mut value = String::new();
     let mut kept = 0;

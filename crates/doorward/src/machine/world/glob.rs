@@ -2,16 +2,16 @@
 
 use super::bounds;
 
-/// Whether a text fits a pattern.
+/// Whether a text matches a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     Yes,
     No,
-    /// The pattern takes more steps than it is worth, or is of a kind that only git reads right.
+    /// The pattern takes too many steps, or is of a kind that only git reads correctly.
     Unsure,
 }
 
-/// Fits a whole path to a pattern.
+/// Matches a whole path against a pattern.
 pub fn fits(pattern: &str, text: &str) -> Fit {
     if is_odd(pattern.as_bytes()) {
         return Fit::Unsure;
@@ -24,7 +24,7 @@ pub fn fits(pattern: &str, text: &str) -> Fit {
     }
 }
 
-/// Classes by name, with escapes or of longer characters; `**` beside something else than a slash; an escape of nothing.
+/// Named classes, classes with escapes or multibyte characters; `**` next to anything but a slash; a trailing escape.
 fn is_odd(pattern: &[u8]) -> bool {
     let class = pattern.iter().position(|byte| *byte == b'[').and_then(|at| pattern.get(at..)).unwrap_or_default();
     let odd_class = class.windows(2).any(|pair| pair == b"[:" || pair == b"[." || pair == b"[=")

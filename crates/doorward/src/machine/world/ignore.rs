@@ -15,11 +15,11 @@ struct Rule {
     pattern: String,
     negated: bool,
     directories_only: bool,
-    /// The pattern is matched against the whole path below the file's directory, not against the name alone.
+    /// Matched against the whole path below the file's directory, not just the name.
     anchored: bool,
 }
 
-/// One ignore file and the directory that it speaks about, relative to the root, empty or with a slash at the end.
+/// One ignore file and its directory, relative to the root, empty or ending in a slash.
 #[derive(Debug)]
 pub struct Ignores {
     base: String,
@@ -40,7 +40,7 @@ impl Ignores {
         Ignores { base: base.to_owned(), rules: text.lines().filter_map(rule).collect() }
     }
 
-    /// What this file alone says: the last rule that fits counts.
+    /// What this file alone says: the last matching rule counts.
     fn opinion(&self, path: &str, is_directory: bool) -> Option<Ignored> {
         let inner = path.strip_prefix(self.base.as_str())?;
         let name = inner.rsplit('/').next().unwrap_or(inner);
@@ -59,14 +59,14 @@ impl Ignores {
     }
 }
 
-/// The ignore files of a work tree, each read once: a deep tree asks for those near its root again and again.
+/// The ignore files of a work tree, each read once: those near the root are needed again and again.
 #[derive(Debug)]
 pub struct Found {
     root: PathBuf,
     known: RefCell<BTreeMap<String, Option<Rc<Ignores>>>>,
 }
 
-/// There is an ignore file, and what it says is not known.
+/// There is an ignore file that can't be read.
 struct Unreadable;
 
 impl Found {
@@ -74,7 +74,7 @@ impl Found {
         Found { root: PathBuf::from(root), known: RefCell::default() }
     }
 
-    /// What lies in the directory with this prefix.
+    /// The ignore file in the directory with this prefix.
     fn of(&self, prefix: &str) -> Result<Option<Rc<Ignores>>, Unreadable> {
         if let Some(known) = self.known.borrow().get(prefix) {
             return Ok(known.clone());
@@ -115,7 +115,7 @@ pub fn ignored(found: &Found, general: &[Ignores], path: &str, is_directory: boo
             .chain(general.iter().rev())
             .find_map(|file| file.opinion(&prefix, is_directory || !is_last));
         match opinion {
-            // Nothing below an ignored directory can be taken back.
+            // Nothing below an ignored directory can be re-included.
             Some(found @ (Ignored::Yes | Ignored::Unsure)) => return (found, (*component).to_owned()),
             Some(Ignored::No) | None => {}
         }

@@ -8,12 +8,12 @@ use super::objects::Id;
 /// Everything the index says, names in the index's own order.
 #[derive(Debug)]
 pub struct Index {
-    /// The file itself: names of objects are read out of it when they are asked for.
+    /// The file itself: object ids are read from it on demand.
     bytes: Vec<u8>,
     hash: usize,
     names: Vec<u8>,
     entries: Vec<Entry>,
-    /// When the index itself was written; what changed since then may not be seen.
+    /// When the index itself was written; later changes may go unnoticed.
     written: (u64, u32),
 }
 
@@ -21,7 +21,7 @@ pub struct Index {
 struct Entry {
     start: usize,
     end: usize,
-    /// Where the name of its object lies in the file.
+    /// The offset of its object id in the file.
     id_at: usize,
     ctime: (u32, u32),
     mtime: (u32, u32),
@@ -36,7 +36,7 @@ pub enum State {
     Ordinary,
     /// In the middle of a merge.
     Conflicted,
-    /// Git was told not to look at the file, or only that it will come.
+    /// Git was told to ignore changes to the file, or only that it will be added.
     Unwatched,
 }
 
@@ -56,7 +56,7 @@ pub enum Known {
 const DIRECTORY: u32 = 0o040_000;
 
 impl Index {
-    /// Reads an index of version 2, 3 or 4. `None` if it is none, is cut off, or is only a part of the whole.
+    /// Reads an index of version 2, 3 or 4. `None` if it is not one, is truncated, or is only part of the whole.
     pub fn parse(bytes: Vec<u8>, hash: usize, written: SystemTime) -> Option<Index> {
         let mut reader = Reader { bytes: &bytes, at: 0 };
         if reader.take(4)? != b"DIRC" {
@@ -80,7 +80,7 @@ impl Index {
         Some(index)
     }
 
-    /// Mode and object of a tracked path, and whether git looks at the file.
+    /// Mode and object of a tracked path, and whether git watches the file.
     pub fn id_of(&self, path: &str) -> Option<(u32, Id, State)> {
         let entry = self.find(path.as_bytes())?;
         Some((entry.mode, self.id(entry)?, entry.state))
@@ -94,7 +94,7 @@ impl Index {
             .filter_map(|entry| Some((self.name(entry), entry.mode, self.id(entry)?, entry.state == State::Ordinary)))
     }
 
-    /// Looks a path up, relative to the root of the work tree.
+    /// Looks up a path, relative to the root of the work tree.
     pub fn look_up(&self, path: &str, file: &std::fs::Metadata) -> Known {
         let Some(entry) = self.find(path.as_bytes()) else { return self.absent(path) };
         match entry.state {
@@ -107,17 +107,17 @@ impl Index {
             && entry.ctime == (seconds(file.ctime()), seconds(file.ctime_nsec()))
             && u64::from(entry.size) == file.size() & 0xffff_ffff
             && entry.mode & 0o170_000 == file.mode() & 0o170_000;
-        // A file that changed in the same instant in which the index was written could look the same and be different.
+        // A file that changed in the same instant the index was written could look the same and differ.
         let is_racy = (u64::from(entry.mtime.0), entry.mtime.1) >= self.written;
         if same && !is_racy { Known::Same } else { Known::Different }
     }
 
-    /// Some tracked file has this path, whether it is there or not.
+    /// Some tracked file has this path, whether it exists or not.
     pub fn has(&self, path: &str) -> bool {
         self.find(path.as_bytes()).is_some()
     }
 
-    /// Some tracked file lies below this directory.
+    /// Some tracked file is below this directory.
     pub fn has_below(&self, directory: &str) -> bool {
         let start = format!("{directory}/");
         let at = self.entries.partition_point(|entry| self.name(entry) < start.as_bytes());
@@ -190,7 +190,7 @@ impl Index {
     }
 }
 
-/// No extension says that the rest lies in another file.
+/// No extension says that the rest is in another file.
 fn is_whole(reader: &mut Reader<'_>, hash: usize) -> bool {
     while reader.bytes.len().saturating_sub(reader.at) > hash {
         let (Some(signature), Some(length)) = (reader.take(4), reader.number()) else { return false };

@@ -1,4 +1,4 @@
-//! The machine that doorward runs on, asked read-only and within bounds. No program is ever started.
+//! The machine doorward runs on, inspected read-only and within bounds. No program is ever started.
 
 pub mod bounds;
 #[cfg(test)]

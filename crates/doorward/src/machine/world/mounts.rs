@@ -1,12 +1,12 @@
-//! Disks that another machine or program answers for: a question to them may hang, so only those in use anyway are asked.
+//! Network and FUSE mounts: accessing them may hang, so only those in use anyway are accessed.
 
 use std::path::{Path, PathBuf};
 
-/// Kinds of file systems whose answers come from elsewhere.
+/// File system types served by another machine or program.
 const ELSEWHERE: &[&str] =
     &["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "autofs", "glusterfs", "davfs"];
 
-/// The mounts that are not asked.
+/// The mounts that are not accessed.
 pub fn distant(mounts: &str, in_use: &[&str]) -> Vec<PathBuf> {
     let found = mounts.lines().filter_map(mount).filter(|(_, kind)| is_elsewhere(kind)).map(|(point, _)| point);
     found.filter(|point| !in_use.iter().any(|path| Path::new(path).starts_with(point))).collect()
@@ -16,7 +16,7 @@ fn is_elsewhere(kind: &str) -> bool {
     ELSEWHERE.contains(&kind) || kind == "fuse" || kind.starts_with("fuse.")
 }
 
-/// The place and the kind of one line of `/proc/self/mountinfo`.
+/// The mount point and type in one line of `/proc/self/mountinfo`.
 fn mount(line: &str) -> Option<(PathBuf, &str)> {
     let (before, after) = line.split_once(" - ")?;
     let point = before.split(' ').nth(4)?;

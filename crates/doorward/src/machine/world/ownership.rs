@@ -1,16 +1,16 @@
-//! Which files belong to the system: root's, also where a user namespace shows root as nobody.
+//! Which files belong to the system: root's, also where a user namespace shows root as `nobody`.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The file belongs to the system, and nobody else can change it.
+/// The file belongs to the system, and no one else can change it.
 pub fn belongs_to_system(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| is_systems(&found))
 }
 
-/// The same of a file that was looked at already.
+/// The same for known metadata.
 pub fn is_systems(found: &Metadata) -> bool {
     let is_closed = found.is_symlink() || found.mode() & 0o022 == 0;
     is_closed && is_owned_by_root(found.uid())
@@ -22,7 +22,7 @@ fn is_owned_by_root(uid: u32) -> bool {
 
 static NOBODY: OnceLock<Option<u32>> = OnceLock::new();
 
-/// Who root seems to be in this namespace, if it is none of the users that the namespace knows.
+/// The user id root appears as in this namespace, if the namespace does not map it.
 fn root_outside() -> Option<u32> {
     let read = |path: &str| crate::machine::checked_read::text_of_pipe(path, 4096);
     let map = read("/proc/self/uid_map")?;
@@ -31,8 +31,8 @@ fn root_outside() -> Option<u32> {
     (stands_for_others(&map, nobody) && is_free()).then_some(nobody)
 }
 
-/// The map has a user for neither root outside nor this number inside, so that whatever belongs to it is somebody's who
-/// is not in the namespace: no process in it, the agent's included, can own such a file.
+/// The map covers neither root outside nor this number inside, so its files belong to someone outside the namespace: no
+/// process in it, including the agent's, can own such a file.
 fn stands_for_others(map: &str, nobody: u32) -> bool {
     let ranges: Option<Vec<(u64, u64, u64)>> = map
         .lines()

@@ -1,4 +1,4 @@
-//! When a repository went to another commit, or put work aside: git writes both down.
+//! When a repository moved to another commit or stashed work: git logs both.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::path::Path;
 use super::repository::{Repository, project_root};
 use crate::machine::checked_read;
 
-/// Longer logs of git are not read.
+/// Longer git logs are not read.
 const LENGTH: u64 = 16 << 20;
 
-/// The repository around a file was at more than one commit, or work was put aside, between two moments.
+/// The repository around a file changed commits, or work was stashed, between two points in time.
 pub fn commit_changed(path: &str, home: &str, when_ms: RangeInclusive<u64>) -> bool {
     let directory = Path::new(path).parent().and_then(Path::to_str).unwrap_or("/");
     let Some(repository) = project_root(directory).and_then(|root| Repository::at(&root, home)) else { return false };
     let when = when_ms.start() / 1000..=when_ms.end() / 1000;
     let has = |log: &Path, counts: fn(&Step<'_>) -> bool| {
-        // Of a log that is there and cannot be read the worst is thought: that it has what is looked for.
+        // If a log exists but can't be read, assume the worst: that it has what we look for.
         let Some(text) = checked_read::start_of(log, LENGTH) else { return log.exists() };
         text.lines().filter_map(step).any(|step| when.contains(&step.seconds) && counts(&step))
     };

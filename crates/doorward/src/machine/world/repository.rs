@@ -13,7 +13,7 @@ use super::index::{Index, Known, State};
 use super::objects::{HashFormat, Id, Objects, Unread, blob_id, upstream_of};
 use crate::machine::checked_read;
 
-/// Variables that make git look elsewhere than where we look.
+/// Variables that make git look in other places than we do.
 const REDIRECTS: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -36,7 +36,7 @@ const REDIRECTS: &[&str] = &[
     "XDG_CONFIG_HOME",
 ];
 
-/// The root of the work tree around a directory: where `.git` lies, or a `.doorward.toml`.
+/// The root of the work tree around a directory: where `.git` or a `.doorward.toml` is.
 pub fn project_root(directory: &str) -> Option<String> {
     Path::new(directory)
         .ancestors()
@@ -48,11 +48,11 @@ pub fn project_root(directory: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Modes of index entries: a directory that is folded into one entry, and a commit of another repository.
+/// Modes of index entries: a directory collapsed into one entry, and a commit of another repository.
 const SPARSE: u32 = 0o040_000;
 const SUBMODULE: u32 = 0o160_000;
 
-/// A repository; everything beyond its place is read when it is asked for.
+/// A repository; everything but its path is read on demand.
 #[derive(Debug)]
 pub struct Repository {
     root: String,
@@ -68,7 +68,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository whose work tree begins at exactly this directory.
+    /// The repository whose work tree starts at exactly this directory.
     pub fn at(root: &str, home: &str) -> Option<Repository> {
         let bare = || is_git_directory(Path::new(root)).then(|| PathBuf::from(root));
         let git_directory = git_directory(&Path::new(root).join(".git")).or_else(bare)?;
@@ -100,11 +100,11 @@ impl Repository {
         &self.common
     }
 
-    /// The directories of other repositories that git looks into from this one; `None` if not known.
+    /// The directories of nested repositories that git looks into from this one; `None` if unknown.
     pub fn submodules(&self) -> Option<Vec<String>> {
         let mut found = Vec::new();
         for (name, mode, _, _) in self.index()?.entries() {
-            // Part of a sparse index is not written out, and may hold such entries.
+            // Part of a sparse index is collapsed and may contain such entries.
             if mode == SPARSE {
                 return None;
             }
@@ -121,7 +121,7 @@ impl Repository {
         Some(found)
     }
 
-    /// What the engine wants to know about it.
+    /// What the engine needs to know about it.
     pub fn describe(&self) -> Git {
         let describe = || {
             let config = self.config();
@@ -138,12 +138,12 @@ impl Repository {
         self.described.get_or_init(describe).clone()
     }
 
-    /// What git knows about a file, a link or a path where nothing is.
+    /// What git knows about a file, a link or a missing path.
     pub fn tracking(&self, path: &str) -> Tracking {
         let Some(inner) = path.strip_prefix(self.root.as_str()).map(|inner| inner.trim_start_matches('/')) else {
             return Tracking::Outside;
         };
-        // What lies in the repository's own directory is not a work file, whatever its name.
+        // Anything in the repository's own directory is not a work file, whatever its name.
         if inner.is_empty() || inner.split('/').any(|component| component == ".git") {
             return Tracking::Unknown;
         }
@@ -159,7 +159,7 @@ impl Repository {
         }
     }
 
-    /// Every tracked file at or below the path, unless there are very many or the index cannot be read.
+    /// Every tracked file at or below the path, unless there are too many or the index can't be read.
     pub fn tracked_files(&self, below: &str) -> Option<Vec<String>> {
         if !self.has_index() {
             return Some(Vec::new());
@@ -184,7 +184,7 @@ impl Repository {
         Some(found)
     }
 
-    /// The last commit holds the file as the index does, and no filter stands between what is committed and the file.
+    /// The last commit has the file as the index does, and no filter applies between the commit and the file.
     pub fn is_committed(&self, path: &str) -> bool {
         let found = || {
             let inner = path.strip_prefix(self.root.as_str())?.trim_start_matches('/');
@@ -197,7 +197,7 @@ impl Repository {
         found().unwrap_or(false)
     }
 
-    /// An attributes file above the path speaks of filters.
+    /// An attributes file above the path mentions filters.
     fn may_filter(&self, inner: &str) -> bool {
         let speaks = |file: PathBuf| match file.symlink_metadata() {
             Err(_) => false,
@@ -207,7 +207,7 @@ impl Repository {
         above.map(|directory| directory.join(".gitattributes")).chain([self.common.join("info/attributes")]).any(speaks)
     }
 
-    /// Everything in the directory is made again by a build.
+    /// A build recreates everything in the directory.
     pub fn is_rebuilt(&self, directory: &str) -> bool {
         let inner = directory.strip_prefix(self.root.as_str()).map(|inner| inner.trim_start_matches('/'));
         let has_tracked = inner.is_none_or(|inner| self.index().is_none_or(|index| index.has_below(inner)));
@@ -239,7 +239,7 @@ impl Repository {
         })
     }
 
-    /// What it has committed; the error says why that cannot be read.
+    /// Its commits; the error says why they can't be read.
     pub fn objects(&self) -> Result<&Objects, &str> {
         let open = || {
             let config = self.config().as_ref().map_err(Clone::clone)?;
@@ -255,7 +255,7 @@ impl Repository {
             && self.value("core.logallrefupdates").is_none_or(|value| git_config::is_true(value) || value == "always")
     }
 
-    /// Git's name for these bytes, in this repository.
+    /// Git's hash of this content, in this repository.
     pub fn blob_id(&self, bytes: &[u8]) -> Option<Id> {
         let config = self.config().as_ref().ok()?;
         Some(blob_id(HashFormat::configured(&config.values).ok()?, bytes))
@@ -347,12 +347,12 @@ impl Repository {
     }
 }
 
-/// Git takes such a directory for a repository wherever it lies, with or without a work tree.
+/// Git treats such a directory as a repository wherever it is, with or without a work tree.
 fn is_git_directory(path: &Path) -> bool {
     path.join("HEAD").symlink_metadata().is_ok() && path.join("objects").is_dir() && path.join("refs").is_dir()
 }
 
-/// Where the repository's own files lie: `.git`, or wherever the file of that name points.
+/// The repository's own directory: `.git`, or wherever the file of that name points.
 fn git_directory(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.metadata().ok()?.is_dir() {
         return Some(dot_git.to_owned());

@@ -1,4 +1,4 @@
-//! Which files a git command would write: looked up in index and trees, as git itself would take them.
+//! Which files a git command would write: looked up in index and trees, as git itself would.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,28 +9,28 @@ use super::objects::{Changed, Id, Kind, Objects, Unread};
 use super::repository::Repository;
 use crate::machine::checked_read;
 
-/// How many commits are looked at to find where two branches parted.
+/// How many commits are searched for the point where two branches diverged.
 const PARTED: usize = 2_000;
 
-/// How many commits one command may take over, or try out.
+/// How many commits one command may apply or check out.
 const COMMITS: usize = 150;
 
-/// Texts longer than this are not looked at.
+/// Longer files are not read.
 const TEXT: u64 = 256 << 10;
 
-/// How many texts are read for what a later command of the same call may run.
+/// How many files are read for what a later command of the same call may run.
 const TEXTS: usize = 48;
 
 const LINK: u32 = 0o120_000;
 const REPOSITORY: u32 = 0o160_000;
 const DIRECTORY: u32 = 0o040_000;
 
-/// How what enters stands to what was there.
+/// How new content relates to what was there.
 pub trait Standings {
     fn standing(&self, path: &str, id: &Id, source: Option<Id>) -> Standing;
 }
 
-/// One command, and the repository that it works on.
+/// One command, and the repository it works on.
 pub struct Writer<'w> {
     pub repository: &'w Repository,
     pub objects: &'w Objects,
@@ -38,7 +38,7 @@ pub struct Writer<'w> {
     pub write: &'w GitWrite,
 }
 
-/// What was found: the files, and what was there before by git's names.
+/// The result: the files, and their previous content as git hashes.
 pub struct Found {
     pub rewrite: Rewrite,
     pub before: Vec<(String, Id)>,
@@ -92,7 +92,7 @@ impl Writer<'_> {
     }
 
     fn is_meant(&self, path: &str) -> bool {
-        // Git can be told to fold letters, by a flag, a sign in the path or a variable.
+        // Git can be told to ignore case, by a flag, pathspec magic or a variable.
         let path = path.to_lowercase();
         let below = |limit: &String| {
             path.strip_prefix(&limit.to_lowercase()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -100,7 +100,7 @@ impl Writer<'_> {
         self.write.into.is_some() || self.write.paths.is_empty() || self.write.paths.iter().any(below)
     }
 
-    /// What differs, and the commit that it is taken from.
+    /// What differs, and the commit it comes from.
     fn changes(&self) -> Result<(Vec<Changed>, Option<Id>), Unread> {
         let objects = self.objects;
         match &self.write.source {
@@ -109,7 +109,7 @@ impl Writer<'_> {
             GitSource::Tree(name) => {
                 let (head, to) = (self.head()?, self.commit(name)?);
                 let mut changes = objects.diff(head, to)?;
-                // Files that were committed and are not there come back as well.
+                // Missing committed files come back too.
                 if head == Some(to) || !self.write.paths.is_empty() {
                     changes.extend(self.staged()?);
                 }
@@ -143,7 +143,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Where the other side left the current one; the current one itself if that cannot be said.
+    /// Where the other side diverged from the current one; the current one itself if unknown.
     fn parting(&self, other: Id) -> Result<Option<Id>, Unread> {
         let Some(head) = self.head()? else { return Ok(None) };
         match self.objects.merge_base(&head, &other, PARTED) {
@@ -153,7 +153,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A change to a file that was moved here follows it to its new place, which is not looked for.
+    /// A change to a file that was moved here follows it to its new path, which we don't search for.
     fn is_in_place(&self, changes: &[Changed], base: Option<Id>) -> Result<(), Unread> {
         const MOVED: Unread = Unread::Unsupported("where changes to files go that were moved or deleted here");
         let (Some(head), Some(base)) = (self.head()?, base) else { return Ok(()) };
@@ -183,7 +183,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A commit by the name that a command has for it.
+    /// A commit, by the name a command gives it.
     fn commit(&self, name: &str) -> Result<Id, Unread> {
         if name == "BISECT_START" {
             let path = self.repository.git_directory().join(name);
@@ -272,7 +272,7 @@ impl Writer<'_> {
         Ok(all)
     }
 
-    /// What turning a commit round would bring back.
+    /// What reverting a commit would bring back.
     fn undone(&self, name: &str) -> Result<Vec<Changed>, Unread> {
         let changes = self.series(name)?;
         let turned = |change: Changed| Changed { path: change.path, from: change.to, to: change.from };
@@ -308,7 +308,7 @@ impl Writer<'_> {
         let Some(bad) = all.first().copied() else { return Ok(Vec::new()) };
         let good: Vec<Id> = all.iter().skip(1).copied().chain(known).collect();
         let mut changes = Vec::new();
-        // Which of them is the bad one is not always said, so all of them are.
+        // It is not always clear which one is bad, so treat all of them as bad.
         for end in std::iter::once(bad).chain(good.iter().copied()) {
             let others: Vec<Id> = good.iter().copied().chain([bad]).filter(|id| *id != end).collect();
             for commit in self.objects.between(&others, end, COMMITS)? {
@@ -332,7 +332,7 @@ impl Writer<'_> {
         Ok(names)
     }
 
-    /// Entries of the index that something loads by itself: those that are not in the work tree as they are staged.
+    /// Index entries that are not in the work tree as staged, so something may load them.
     fn staged(&self) -> Result<Vec<Changed>, Unread> {
         if !self.repository.has_index() {
             // A work tree that was made without its files has none staged either.
@@ -341,7 +341,7 @@ impl Writer<'_> {
         self.entries(false)
     }
 
-    /// The same, and those that are there and may be left out from now on.
+    /// The same, plus existing ones that may be left out from now on.
     fn left_out(&self) -> Result<Vec<Changed>, Unread> {
         self.entries(true)
     }
@@ -369,20 +369,20 @@ impl Writer<'_> {
     }
 }
 
-/// One of the paths lies below the directory.
+/// One of the paths is below the directory.
 fn is_above(directory: &str, paths: &BTreeSet<&str>) -> bool {
     let start = format!("{directory}/");
     paths.range(start.as_str()..).next().is_some_and(|path| path.starts_with(&start))
 }
 
-/// No reference can be called so, and no other way of naming a commit looks like it.
+/// Not a possible reference name, nor any other way of naming a commit.
 fn is_path(name: &str) -> bool {
     let may_be_revision = name.contains("^{") || name.contains("@{") || (name.starts_with(':') && name.len() > 2);
     let is_odd = name.starts_with('.') || name.ends_with('/') || name.contains(['*', '?', '[', '\\', ' ']);
     (is_odd && !may_be_revision) || matches!(name, ":/" | ":")
 }
 
-/// Files that a later command of the call may run or be told by: their text is worth reading.
+/// Files that a later command of the call may run or load: worth reading.
 fn may_run(path: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "py", "js", "mjs", "cjs", "ts", "mts", "tsx", "jsx", "sh", "bash", "zsh", "mk", "json", "toml", "yml", "yaml",

@@ -20,7 +20,7 @@ pub fn is_ours(pid: u32) -> bool {
 
 fn parent(pid: u32) -> Option<u32> {
     let stat = crate::machine::checked_read::text_of_pipe(&format!("/proc/{pid}/stat"), 4096)?;
-    // The name in parentheses may hold anything, so the fields are counted from its end.
+    // The name in parentheses may contain anything, so count the fields from its end.
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 

@@ -1,32 +1,32 @@
-//! Which programs a directory of the search path holds, so that a long script does not ask for each name everywhere.
+//! Which programs the directories on the search path contain, so that a long script does not look up each name everywhere.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// After so many names in vain a directory is listed, which takes as long as some dozen looks.
+/// After this many misses a directory is listed, which costs as much as a few dozen lookups.
 const PATIENCE: usize = 40;
 
-/// Larger directories are not.
+/// Larger directories are not listed.
 const NAMES: usize = 2_000;
 
-/// Directories that were asked in vain, by their bytes: paths are compared part by part, which takes its time.
+/// Directories with misses, by their bytes: comparing paths component by component is slow.
 #[derive(Debug, Default)]
 pub struct Shelves(RefCell<BTreeMap<OsString, Shelf>>);
 
 #[derive(Debug)]
 enum Shelf {
-    /// How often a name was not there.
+    /// How often a name was missing.
     Missed(usize),
-    /// All names in small letters: the disk may not tell them apart.
+    /// All names in lowercase: the disk may ignore case.
     Listed(BTreeSet<String>),
-    /// It cannot be listed, or holds too much.
+    /// It can't be listed, or has too many entries.
     Unlisted,
 }
 
 impl Shelves {
-    /// The directory may hold a program of this name.
+    /// The directory may contain a program of this name.
     pub fn may_hold(&self, directory: &Path, name: &str) -> bool {
         match self.0.borrow().get(directory.as_os_str()) {
             Some(Shelf::Listed(names)) => !name.is_ascii() || names.contains(&name.to_ascii_lowercase()),
@@ -34,7 +34,7 @@ impl Shelves {
         }
     }
 
-    /// The directory held no program of some name.
+    /// Notes that the directory lacked a name.
     pub fn missed(&self, directory: &Path) {
         let mut shelves = self.0.borrow_mut();
         let Some(shelf) = shelves.get_mut(directory.as_os_str()) else {

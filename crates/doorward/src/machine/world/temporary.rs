@@ -1,8 +1,8 @@
-//! Where temporary files lie, and which of these places belong to the agent alone.
+//! Directories for temporary files, and which of them belong to the agent alone.
 
 use std::os::unix::fs::MetadataExt;
 
-/// Directories for temporary files of everybody.
+/// Shared directories for temporary files.
 pub fn shared() -> Vec<String> {
     let mut found: Vec<String> = ["/tmp", "/var/tmp"].map(str::to_owned).to_vec();
     if cfg!(target_os = "macos") {
@@ -15,24 +15,24 @@ pub fn shared() -> Vec<String> {
     found
 }
 
-/// Where new files are scratch files: what lies in `/var/tmp` is kept, and found by others long after.
+/// Where new files are scratch files: files in `/var/tmp` persist and are found by others long after.
 pub fn fleeting() -> Vec<String> {
     let named = named();
     shared().into_iter().filter(|root| !root.ends_with("/var/tmp") || named.as_ref() == Some(root)).collect()
 }
 
-/// Directories that nobody but this user can look into: `TMPDIR`, if it is one.
+/// Directories only this user can access: `TMPDIR`, if it is one.
 pub fn own(home: &str) -> Vec<String> {
     named().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
 }
 
-/// The path lies in a directory for temporary files, reached through no link and through directories of this user alone.
+/// The path is in a temporary directory, reached without links and only through this user's directories.
 pub fn is_own_below(path: &str, shared: &[String]) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let path = std::path::Path::new(path);
     let Some(root) = shared.iter().map(std::path::Path::new).find(|root| path.starts_with(root)) else { return false };
     let is_root = |found: &std::fs::Metadata| {
-        // Others can put files there, but neither remove nor exchange ours.
+        // Others can add files there, but neither remove nor replace ours.
         found.is_dir() && (found.mode() & 0o1000 != 0 || found.mode() & 0o022 == 0)
     };
     let is_closed = |found: &std::fs::Metadata| found.is_dir() && found.uid() == user && found.mode() & 0o022 == 0;
@@ -56,7 +56,7 @@ fn is_private(path: &str) -> bool {
     })
 }
 
-/// A directory that holds, or is, something that must not be taken for scratch space.
+/// A directory that contains, or is, something that is not scratch space.
 fn is_precious(path: &str, home: &str) -> bool {
     let is_above_home = std::path::Path::new(home).starts_with(path);
     let is_in_temporary =

@@ -1,4 +1,4 @@
-//! Which version of a file git has, as a name that does not depend on where it is kept.
+//! Which version of a file git has, as a content hash.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::machine::checked_read;
 /// Files larger than this are not hashed.
 pub const FILE: u64 = 8 << 20;
 
-/// Git's names for what files of a work tree hold now.
+/// Git's hashes of the current content of files in a work tree.
 pub fn versions(root: &str, home: &str, paths: &[String]) -> Vec<(String, String)> {
     let Some(repository) = Repository::at(root, home) else { return Vec::new() };
     let version = |path: &String| {
@@ -18,7 +18,7 @@ pub fn versions(root: &str, home: &str, paths: &[String]) -> Vec<(String, String
     paths.iter().filter(|path| below(path, root)).filter_map(version).collect()
 }
 
-/// The commit that is checked out in the work tree at `root`.
+/// The commit checked out in the work tree at `root`.
 pub fn head_of(root: &str) -> Option<String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let repository = Repository::at(root, &home)?;
@@ -26,7 +26,7 @@ pub fn head_of(root: &str) -> Option<String> {
     Some(head.to_string())
 }
 
-/// A path is a directory or lies in it.
+/// A path is a directory or is inside it.
 pub fn below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

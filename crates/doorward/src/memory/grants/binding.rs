@@ -1,4 +1,4 @@
-//! What a yes is bound to: the exact call, where it runs, what it would touch, and the rules it was judged by.
+//! What an approval is bound to: the exact call, where it runs, what it would touch, and the rules it was judged by.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::memory::grants::operands::{Depth, Print, prints};
 use crate::policy::load::Loaded;
 use crate::policy::trust::pin;
 
-/// Words of a command that are looked up as files; what lies beyond is known by its effects only.
+/// How many words of a command are looked up as files; beyond that only effects are known.
 const WORDS: usize = 4_096;
 
 /// Larger directories are not listed.
 const NAMES: usize = 500;
 
-/// A call in its surroundings.
+/// A call in its context.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     pub call: &'a ToolCall,
@@ -29,7 +29,7 @@ pub struct Subject<'a> {
     pub home: &'a str,
 }
 
-/// Hashes of everything that must be the same when the yes is used.
+/// Hashes of everything that must be the same when the approval is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bound {
@@ -43,7 +43,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// What a yes to this call is bound to; `None` if nobody knows what exactly would run.
+    /// What an approval of this call is bound to; `None` if it is unknown what exactly would run.
     pub fn of(subject: Subject<'_>) -> Option<Bound> {
         let facts = &subject.considered.facts;
         Some(Bound {
@@ -57,7 +57,7 @@ impl Bound {
     /// What is not the same, in words.
     pub fn difference(&self, now: &Bound) -> Option<String> {
         if self.call != now.call {
-            return Some("the call is another one".to_owned());
+            return Some("it is a different call".to_owned());
         }
         if self.policy != now.policy {
             return Some("rules, configuration, trust or mode have changed".to_owned());
@@ -70,8 +70,8 @@ impl Bound {
     }
 }
 
-/// The name of exactly this call: agent, session, subagent, tool, input and directory. A yes is to what this session, or
-/// this subagent of it, asked for; another one that makes the same call is another story. `None` if nobody knows what exactly would run.
+/// The name of exactly this call: agent, session, subagent, tool, input and directory. An approval covers only the session or
+/// subagent that asked, not another one that makes the same call. `None` if it is unknown what exactly would run.
 pub fn exact_call(call: &ToolCall) -> Option<String> {
     let is_known = !matches!(call.tool, Tool::Malformed { .. });
     if !is_known || call.truncated || call.cancelled {
@@ -80,7 +80,7 @@ pub fn exact_call(call: &ToolCall) -> Option<String> {
     hash(&(&call.agent, &call.session, &call.subagent, &call.tool, &call.cwd, &call.places))
 }
 
-/// The rules that a call was judged by.
+/// The rules a call was judged by.
 pub fn policy(subject: Subject<'_>) -> Option<String> {
     let Loaded { config, trust, problems, .. } = subject.loaded;
     hash(&(env!("CARGO_PKG_VERSION"), &subject.considered.judgement.policy, subject.mode, config, trust, problems))
@@ -90,7 +90,7 @@ fn hash(value: &impl Serialize) -> Option<String> {
     Some(Hash::of(&serde_json::to_vec(value).ok()?).to_string())
 }
 
-/// Every path that the call names or touches.
+/// Every path the call names or touches.
 fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
     let facts = &subject.considered.facts;
     let mut paths = BTreeMap::new();
@@ -132,7 +132,7 @@ const fn depth_of(operation: Operation) -> Depth {
     }
 }
 
-/// Files that words of the call name, whatever the engine made of them.
+/// Files named by words of the call, whatever the engine made of them.
 fn named(subject: Subject<'_>) -> Vec<String> {
     let text = match &subject.call.tool {
         Tool::Bash { command, .. } | Tool::PowerShell { command } => command,
@@ -172,7 +172,7 @@ fn named(subject: Subject<'_>) -> Vec<String> {
     found
 }
 
-/// The names in a directory in small letters and in order, so that not every word of a long command must be looked up.
+/// The names in a directory, lowercase and sorted, so that not every word of a long command has to be looked up.
 struct Here(Option<Vec<String>>);
 
 impl Here {
@@ -180,7 +180,7 @@ impl Here {
         Here(names(directory))
     }
 
-    /// Some file may be meant: a path that begins elsewhere, or a name that is there, however it is spelled.
+    /// The word may mean a file: a path from elsewhere, or an existing name, in whatever case.
     fn may_have(&self, word: &str) -> bool {
         let Here(Some(names)) = self else { return true };
         let first = || word.bytes().take_while(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase());
@@ -189,7 +189,7 @@ impl Here {
     }
 }
 
-/// `None` if they are not known, or too many.
+/// `None` if they are unknown or too many.
 fn names(directory: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(directory).ok()?.take(NAMES + 1);
     let names: Option<Vec<String>> =
@@ -217,7 +217,7 @@ fn edited(tool: &Tool) -> Vec<String> {
     }
 }
 
-/// The path without dots; links stay, and what lies above one is looked at when it is printed.
+/// The path without dots; links stay and are followed when it is fingerprinted.
 fn absolute(word: &str, subject: Subject<'_>) -> PathBuf {
     let joined = match word.strip_prefix("~/") {
         Some(rest) => Path::new(subject.home).join(rest),
@@ -226,7 +226,7 @@ fn absolute(word: &str, subject: Subject<'_>) -> PathBuf {
     joined.components().filter(|part| *part != Component::CurDir).collect()
 }
 
-/// Which commit is checked out: a yes to a push is one to these commits.
+/// Which commit is checked out: approving a push approves these commits.
 fn git_state(facts: &Facts, project: Option<&str>) -> Vec<String> {
     let Some(project) = project.filter(|_| facts.effects.iter().any(|effect| effect.by.starts_with("git"))) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Whether a call that the agent itself asked about was still the same when it ran.
+//! Whether a call the agent itself asked about was still the same when it ran.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::memory::grants::operands::Depth;
 use crate::memory::grants::pending::Pending;
 use crate::memory::grants::store::Desk;
 
-/// Files that the call of a decision names or runs, does not itself change, and that are others than when it was asked
-/// about. The agent ran the call on a person's yes to something else.
+/// Files that a call names or runs, does not change itself, and that changed after the question. The agent ran the call on
+/// an approval of something else.
 pub fn changed_since(desk: &Desk, decision: &str) -> Vec<String> {
     let Some(pending) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
         return Vec::new();
@@ -27,11 +27,11 @@ fn is_run(pending: &Pending, path: &str) -> bool {
 
 fn is_changed_by_it(pending: &Pending, path: &str) -> bool {
     let changes = |operation| matches!(operation, Operation::Write | Operation::Delete | Operation::Mutate);
-    // Which commit is checked out is part of what a yes is bound to, and git moves it.
+    // The checked-out commit is part of what an approval is bound to, and git moves it.
     path.contains("/.git/") || touches(pending, path, changes) || is_kept_by_manager(pending, path)
 }
 
-/// A package manager writes its own manifest and lock file without being told where they lie. What others keep, it does not.
+/// A package manager writes its own manifest and lock file without being told their paths, but not those of other managers.
 fn is_kept_by_manager(pending: &Pending, path: &str) -> bool {
     let Some(name) = Path::new(path).file_name().and_then(|name| name.to_str()) else { return false };
     let keeps = |effect: &Effect| {
@@ -46,7 +46,7 @@ fn is_kept_by_manager(pending: &Pending, path: &str) -> bool {
     pending.effects.iter().filter(installs).any(keeps)
 }
 
-/// Package managers and the files that they keep by themselves.
+/// Package managers and the files they maintain themselves.
 const KEPT: &[(&[&str], &[&str])] = &[
     (
         &["npm", "pnpm", "yarn", "bun", "corepack"],

@@ -1,6 +1,6 @@
-//! The one door through which a person says yes: what waits for an answer, and permissions for one exact call.
+//! The only way to approve: calls waiting for an answer, and permissions for one exact call.
 //!
-//! The hook asks `hook/grant_check.rs` after a call was judged; `desk/grants/answer.rs` takes a person's yes or no.
+//! The hook asks `hook/grant_check.rs` after a call was judged; `desk/grants/answer.rs` takes the user's answer.
 
 pub mod binding;
 pub mod drift;

@@ -1,4 +1,4 @@
-//! Fingerprints of the files that a call names or touches, so that a yes is only good for them as they were.
+//! Fingerprints of the files a call names or touches, so that an approval covers them only as they were.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
-/// Bytes that are hashed for one call; what lies beyond is known by its inode, size and time of change.
+/// How many bytes are hashed for one call; beyond that, inode, size and change time are used.
 const BYTES: u64 = 16 << 20;
 
-/// Entries of directories that are looked at for one call.
+/// How many directory entries are checked for one call.
 const ENTRIES: usize = 2_000;
 
 /// More links than a sensible path has.
@@ -24,11 +24,11 @@ pub enum Depth {
     /// The content of a file, the identity of a directory.
     #[default]
     Itself,
-    /// Everything below a directory as well.
+    /// Everything below a directory too.
     Below,
 }
 
-/// One file as it was.
+/// The fingerprint of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Print {
     #[serde(default)]
@@ -55,7 +55,7 @@ pub fn changed(known: &BTreeMap<String, Print>) -> Vec<String> {
 struct Printer {
     bytes: u64,
     entries: usize,
-    /// Directories and where their links lead.
+    /// Directories and where their links point.
     real: BTreeMap<PathBuf, PathBuf>,
 }
 
@@ -65,7 +65,7 @@ impl Printer {
             Ok(metadata) => metadata,
             Err(error) => return format!("nothing ({})", error.kind()),
         };
-        // Links above the file move it as well as links to it.
+        // A changed link above the file moves it, just like a link to it.
         let real = self.real(path.parent().unwrap_or(path));
         let what = if metadata.is_symlink() {
             self.link(path, depth, links)
@@ -115,7 +115,7 @@ impl Printer {
         }
     }
 
-    /// Every entry below a directory, in order, as far as the budget goes; git's own files change by being looked at.
+    /// Every entry below a directory, in order, as far as the budget allows; git's own files change just by reading them.
     fn below(&mut self, top: &Path) -> Vec<String> {
         let mut lines = Vec::new();
         let mut folders = vec![top.to_owned()];
@@ -143,7 +143,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What the file system says of a file. Nobody but the system sets the time of change.
+/// The metadata of a file. Only the system sets the change time.
 fn stamp(found: &Metadata) -> String {
     format!(
         "{}:{} size {} mode {:o} changed {}.{}",

@@ -1,4 +1,4 @@
-//! A call that waits for a person's answer, as the person gets to see it.
+//! A call waiting for an answer, as the user sees it.
 
 use doorward_engine::{
     Change, ChangeKind, Clearance, Coverage, Effect, Judgement, Opinion, Source, Tool, ToolCall, Verdict, pattern_of,
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::repeat::Shape;
 use crate::memory::grants::binding::{Bound, Subject};
 
-/// So long a call waits for an answer.
+/// How long a call waits for an answer.
 pub const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// A call is shown in full or cannot be approved here.
+/// Longer calls can't be shown in full, so they can't be approved here.
 const LONGEST: usize = 256 << 10;
 
 /// A call that was asked about or denied.
@@ -33,39 +33,39 @@ pub struct Pending {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     pub tool: String,
-    /// The call in words, secrets replaced.
+    /// The call in words, with secrets replaced.
     pub call: String,
-    /// The input of a tool whose name does not say what it does, secrets replaced.
+    /// The input of a tool whose name does not say what it does, with secrets replaced.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub input: String,
-    /// What an edit or a write takes out and puts in, secrets replaced.
+    /// What an edit or write removes and adds, with secrets replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Edited>,
     pub verdict: Option<Verdict>,
     /// What it takes to let it run.
     pub needs: Option<Clearance>,
-    /// The decisive reason as the agent is told it, after "because".
+    /// The decisive reason as in the agent's message, after "because".
     #[serde(skip_serializing_if = "String::is_empty")]
     pub told: String,
     pub reasons: Vec<String>,
     pub effects: Vec<Effect>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_understood: Vec<String>,
-    /// What is typed to confirm a hard or dual override.
+    /// What to type to confirm a hard or dual override.
     pub target: String,
     pub pattern: PatternId,
     pub shape: Option<Shape>,
     pub bound: Bound,
     pub asked_ms: u64,
-    /// How often the agent has made it.
+    /// How often the agent has proposed it.
     pub times: u32,
     /// The agent asks about it in its own prompt.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub in_prompt: bool,
-    /// Until then the call waits for an answer from here.
+    /// Until when the call waits for an answer from here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_until_ms: Option<u64>,
-    /// Its session is over, so that nobody is left to repeat it.
+    /// Its session is over, so no agent is left to retry it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_left: bool,
     pub status: Status,
@@ -78,7 +78,7 @@ impl State for Pending {
     const NAME: &'static str = "pending";
 }
 
-/// What counts of a pending call when the same call comes again; the rest of its file is passed over. Never written.
+/// The part of a pending call that matters when the same call comes again; the rest of its file is skipped. Never written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Before {
@@ -99,7 +99,7 @@ impl Before {
     }
 }
 
-/// What became of it.
+/// Its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -122,7 +122,7 @@ pub struct Edited {
 }
 
 impl Pending {
-    /// The call as a person should see it; `None` if it is too long to be shown in full.
+    /// The call as the user should see it; `None` if it is too long to show in full.
     pub fn new(subject: Subject<'_>, bound: Bound, decision: &str, key: &[u8; 16]) -> Option<Pending> {
         let Subject { call, considered, .. } = subject;
         let (facts, judgement) = (&considered.facts, &considered.judgement);
@@ -172,7 +172,7 @@ fn waits(status: Status, asked_ms: u64, now_ms: u64) -> bool {
     status == Status::Open && now_ms.saturating_sub(asked_ms) <= WAITS_MS
 }
 
-/// The hardest clearance that any objection to the call wants. Confirm-all and limits object as well.
+/// The hardest clearance that any objection to the call needs. Confirm-all and limits object too.
 pub fn needed(judgement: &Judgement) -> Clearance {
     let objections = judgement.opinions.iter().filter(|opinion| opinion.verdict > Verdict::AutoApprove);
     objections.map(|opinion| opinion.cleared_by.unwrap_or(Clearance::Dual)).max().unwrap_or(Clearance::Firm)
@@ -182,7 +182,7 @@ pub fn needed(judgement: &Judgement) -> Clearance {
 fn reasons(judgement: &Judgement) -> Vec<String> {
     let mut objections: Vec<&Opinion> =
         judgement.opinions.iter().filter(|opinion| opinion.verdict > Verdict::AutoApprove).collect();
-    // A limit of the session says nothing about the call, and would hide what does.
+    // A session limit says nothing about the call and would hide what does.
     let rank = |opinion: &&Opinion| (opinion.source != Source::Limit, opinion.cleared_by, opinion.verdict);
     objections.sort_by_key(|opinion| std::cmp::Reverse(rank(opinion)));
     let line = |opinion: &&Opinion| match &opinion.rule {

@@ -1,20 +1,20 @@
-//! What waits, in the order a person should see it: those who wait for the answer first, what is over apart, repeats folded.
+//! The queue in display order: calls waiting for an answer first, finished ones apart, repeats folded.
 
 use super::pending::{Pending, Status};
 
-/// So long an agent's own prompt counts as open; nobody reports that it was closed with a no.
+/// How long an agent's own prompt counts as open; agents don't report that it was closed with a no.
 const PROMPT_MS: u64 = 15 * 60 * 1000;
 
-/// Where a call stands; the order is that of the list.
+/// The state of a call, in display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stand {
-    /// The agent waits for an answer from here, so many seconds more.
+    /// The agent waits for an answer from here, for this many more seconds.
     Waits(u64),
     /// The agent asks in its own prompt.
     Prompt,
-    /// It did not run; a yes lets the agent repeat it.
+    /// It did not run; approving lets the agent retry.
     Refused,
-    /// A person let it run; the agent has not repeated it yet.
+    /// Approved; the agent has not retried yet.
     Approved,
 }
 
@@ -23,7 +23,7 @@ pub enum Stand {
 pub struct Row {
     pub pending: Pending,
     pub stand: Stand,
-    /// The ids of older calls that are the same to whoever reads them.
+    /// The ids of older calls that look identical.
     pub folded: Vec<String>,
     /// How often it was proposed, folded ones included.
     pub times: u32,
@@ -41,7 +41,7 @@ impl Stand {
         }
     }
 
-    /// The agent stands still until somebody answers.
+    /// The agent is blocked until someone answers.
     pub const fn is_living(self) -> bool {
         matches!(self, Stand::Waits(_) | Stand::Prompt)
     }
@@ -56,13 +56,13 @@ impl Stand {
         }
     }
 
-    /// What stands above calls like this.
+    /// The heading for calls like this.
     pub const fn heading(self) -> &'static str {
         match self {
             Stand::Waits(_) => "waiting for your answer",
             Stand::Prompt => "asked in the agent's own prompt: answer there",
-            Stand::Refused => "refused; a yes lets the agent repeat it",
-            Stand::Approved => "approved; runs once when the agent repeats it",
+            Stand::Refused => "refused; approve to let the agent retry",
+            Stand::Approved => "approved; runs once when the agent retries",
         }
     }
 }
@@ -74,12 +74,12 @@ impl Row {
     }
 }
 
-/// The list, from calls of which the latest comes first.
+/// The list, from calls in latest-first order.
 pub fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for pending in calls {
         let stand = Stand::of(&pending, now_ms);
-        // Whoever waits is answered by name: each has a line of its own.
+        // Waiting calls are answered by id, so each gets its own line.
         let is_foldable = !matches!(stand, Stand::Waits(_));
         let like = rows.iter_mut().find(|row| is_foldable && row.stand == stand && is_alike(&row.pending, &pending));
         let times = pending.times.max(1);

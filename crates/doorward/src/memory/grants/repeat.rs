@@ -1,4 +1,4 @@
-//! Grants for a session: one pattern, soft questions only, so many uses, and not for long.
+//! Session grants: one pattern, soft questions only, a limited number of uses, for a limited time.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::pending::{class, needed};
 
-/// So often one is good.
+/// How many uses a grant has.
 pub const USES: u32 = 20;
 
-/// And so long.
+/// How long it is valid.
 pub const LASTS_MS: u64 = 60 * 60 * 1000;
 
-/// What a call must be like to be covered: every effect of a class that was seen, on the same hosts and resources.
+/// What a covered call looks like: every effect of a known class, on the same hosts and resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     pub classes: BTreeSet<String>,
@@ -24,7 +24,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of a call that may be repeated: asked about softly, fully understood, running nothing unseen.
+    /// The shape of a call that may be repeated: a soft question, fully understood, running nothing unseen.
     pub fn of(facts: &Facts, judgement: &Judgement) -> Option<Shape> {
         let is_soft = judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft;
         let is_understood = matches!(facts.coverage.degree, Degree::Full | Degree::Delegated);
@@ -82,7 +82,7 @@ impl Repeat {
         Repeat::name(&self.agent, (&self.session, &self.subagent), &self.pattern)
     }
 
-    /// Its time has run out, whether or not it was used up.
+    /// It has expired, whether or not it was used up.
     pub fn is_over(&self, now_ms: u64) -> bool {
         now_ms.saturating_sub(self.stored_ms) > LASTS_MS
     }

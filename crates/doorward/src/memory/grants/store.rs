@@ -1,4 +1,4 @@
-//! Where pending calls and grants are kept: authenticated files below the state directory.
+//! The store of pending calls and grants: authenticated files below the state directory.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,24 +17,24 @@ use crate::memory::grants::pending::{Before, Pending, Status, WAITS_MS};
 use crate::memory::grants::repeat::Repeat;
 use crate::memory::notices::{Pushed, Told};
 
-/// So long a grant is good.
+/// How long a grant is valid.
 pub const LASTS_MS: u64 = 10 * 60 * 1000;
 
-/// By less than this a clock is set back as a matter of course.
+/// Clocks are routinely set back by less than this.
 const CORRECTED_MS: u64 = 2_000;
 
-/// More pending calls than anybody answers; the oldest are forgotten.
+/// More pending calls than anyone answers; the oldest are dropped.
 const PENDING: usize = 200;
 
-/// Letters of an id: no vowels, so no words; nothing that looks like something else.
+/// Letters of an id: no vowels, so no words; no lookalikes.
 const LETTERS: &[u8; 24] = b"bcdfghjkmnpqrstvwxz34679";
 
-/// A person's yes to one exact call.
+/// The user's approval of one exact call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// Drawn at random; the record calls it so.
+    /// Drawn at random; its name in the record.
     pub grant: String,
-    /// The pending call that it answers.
+    /// The pending call it answers.
     pub pending: String,
     pub bound: Bound,
     /// It clears nothing harder.
@@ -45,12 +45,12 @@ pub struct Grant {
 
 impl Grant {
     pub fn is_current(&self, now_ms: u64) -> bool {
-        // A clock set back ends it too, but not the moment by which clocks are corrected all the time.
+        // Setting the clock back ends it too, but not by the small amounts clocks are routinely corrected.
         now_ms.saturating_add(CORRECTED_MS) >= self.stored_ms && now_ms.saturating_sub(self.stored_ms) <= LASTS_MS
     }
 }
 
-/// Everything that waits for an answer or has one.
+/// All calls that are waiting for an answer or have one.
 #[derive(Debug)]
 pub struct Desk {
     pub grants: Grants,
@@ -63,7 +63,7 @@ pub struct Desk {
 impl Desk {
     pub fn of(places: &Places) -> Result<Desk> {
         let state = places.state();
-        let key = StateKey::load_or_create(&state.join("grants.key")).context("grants cannot be read")?;
+        let key = StateKey::load_or_create(&state.join("grants.key")).context("can't read grants")?;
         Ok(Desk {
             grants: Grants::at(&state.join("grants"), key.clone()),
             states: States::at(&state.join("pending"), key.clone()),
@@ -73,8 +73,8 @@ impl Desk {
         })
     }
 
-    /// Puts a call down to be answered; yields its id, and whether it is a new one. The same call again keeps its id and
-    /// what was typed about it.
+    /// Adds a call to be answered; returns its id, and whether it is new. The same call again keeps its id and what was typed
+    /// about it.
     pub fn put(&self, mut pending: Pending) -> Result<(String, bool)> {
         let seed = self.key.code("pending id", &serde_json::to_vec(&(&pending.bound, &pending.session))?);
         let (mut id, mut is_new) = (String::new(), true);
@@ -106,17 +106,17 @@ impl Desk {
         Ok(self.states.find(id)?)
     }
 
-    /// All calls that can be answered and whose session is not over, the latest first.
+    /// All answerable calls whose session is not over, latest first.
     pub fn open(&self) -> Vec<Pending> {
         self.found(|pending| pending.is_open(self.now_ms) && !pending.is_left)
     }
 
-    /// The same, and those of sessions that are over.
+    /// The same, including those of sessions that are over.
     pub fn open_and_left(&self) -> Vec<Pending> {
         self.found(|pending| pending.is_open(self.now_ms))
     }
 
-    /// Calls that a person has let run and that the agent has not repeated yet.
+    /// Approved calls that the agent has not retried yet.
     pub fn approved(&self) -> Vec<Pending> {
         let is_good = |pending: &Pending| {
             let grant = self.grants.look::<Grant>(&pending.bound.call).ok().flatten();
@@ -132,10 +132,10 @@ impl Desk {
         all
     }
 
-    /// A session is over: what it asked for is no longer listed.
+    /// A session is over: its calls are no longer listed.
     pub fn left(&self, session: &str) {
         for pending in self.found(|pending| pending.session == session && !pending.is_left) {
-            // What stays listed is forgotten after a day.
+            // Anything still listed expires after a day.
             let _ = self.change(&pending.id, |pending| pending.is_left = true);
         }
     }
@@ -149,7 +149,7 @@ impl Desk {
     pub fn answered(&self, decision: &str) {
         for pending in self.states.all::<Pending>() {
             if pending.decision == decision && pending.status == Status::Open {
-                // What stays open is forgotten after a day.
+                // Anything still open expires after a day.
                 let _ = self.change(&pending.id, |pending| pending.status = Status::Answered);
             }
         }
@@ -172,7 +172,7 @@ impl Desk {
         Ok(self.states.replace(name, repeat)?)
     }
 
-    /// Counts one use of a session's grant; `None` if it has none left, or is another one by now.
+    /// Counts one use of a session grant; `None` if it has none left, or was replaced.
     pub fn use_repeat(&self, name: &str, grant: &str) -> Option<Repeat> {
         let now_ms = self.now_ms;
         let used = self.states.update(name, |repeat: &mut Repeat| {
@@ -185,12 +185,12 @@ impl Desk {
         used.ok().flatten()
     }
 
-    /// When a person was last told that something waits.
+    /// When the user was last notified of waiting calls.
     pub fn told(&self) -> Result<Told> {
         Ok(self.states.find("told").or_else(|_| self.forgotten())?.unwrap_or_default())
     }
 
-    /// Changes what is known of notifications; what is damaged begins anew.
+    /// Changes the notification state; damaged state starts over.
     pub fn tell<R>(&self, change: impl FnOnce(&mut Told) -> R) -> Result<R> {
         if self.states.find::<Told>("told").is_err() {
             self.states.forget::<Told>("told");
@@ -198,7 +198,7 @@ impl Desk {
         Ok(self.states.update("told", change)?)
     }
 
-    /// What was told of alerts; what is damaged begins anew, so that an alert is told twice rather than never.
+    /// Which alerts were delivered; damaged state starts over, so that an alert is delivered twice rather than never.
     pub fn pushed(&self) -> Result<Pushed> {
         if self.states.find::<Pushed>("pushed").is_err() {
             self.states.forget::<Pushed>("pushed");
@@ -206,7 +206,7 @@ impl Desk {
         Ok(self.states.find("pushed")?.unwrap_or_default())
     }
 
-    /// Changes what is known of it.
+    /// Changes that state.
     pub fn push<R>(&self, change: impl FnOnce(&mut Pushed) -> R) -> Result<R> {
         Ok(self.states.update("pushed", change)?)
     }
@@ -216,7 +216,7 @@ impl Desk {
         Ok(None)
     }
 
-    /// Overrides of what a rule blocks that this user stored since a moment: when each was.
+    /// When this user overrode rule blocks since a point in time.
     pub fn hard_overrides(&self, since_ms: u64) -> Result<Vec<u64>> {
         let stored = Log::open(&self.log)?.grants_stored(since_ms)?;
         let is_hard = |body: &GrantBody| matches!(body.clears.as_deref(), Some("hard" | "dual"));

@@ -1,4 +1,4 @@
-//! Grants that nobody used: their end is recorded as well, at the next occasion.
+//! Unused grants: their expiry is recorded too, at the next opportunity.
 
 use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, GrantStep};
@@ -9,7 +9,7 @@ use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::user;
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
-/// Takes away what has expired and records that it has. What fails here leaves a grant that does not count anyway.
+/// Removes expired grants and records that. A failure here leaves a grant that is invalid anyway.
 pub fn sweep(places: &Places) {
     if !places.state().join("grants").exists() && !places.state().join("pending").exists() {
         return;
@@ -25,7 +25,7 @@ pub fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
         Ok(None) | Err(_) => false,
     };
     for name in desk.grants.names().into_iter().filter(is_old) {
-        // Of two who sweep at once one gets it.
+        // If two processes sweep at once, only one gets it.
         if let Ok(Some(grant)) = desk.grants.take::<Grant>(&name) {
             let body = GrantBody {
                 step: GrantStep::Expired,

@@ -1,4 +1,4 @@
-//! What calls of a session do beside one another, and what came into the project from elsewhere.
+//! Concurrent calls of a session, and what came into the project from elsewhere.
 
 use anyhow::{Result, anyhow};
 use doorward_engine::LeftRun;
@@ -11,19 +11,19 @@ use crate::memory::in_flight::{Course, UnderWay};
 use crate::policy::trust::Trust;
 
 impl Session {
-    /// What came into a project since it was trusted; `None` if nothing is kept.
+    /// What came into a project since it was trusted; `None` if nothing is stored.
     pub fn arrivals(&self, project: &str) -> Result<Option<Arrivals>> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         Ok(states.find(project)?)
     }
 
-    /// Keeps what a call may bring into a project. Comes before the record, like all that a session notes.
+    /// Stores what a call may bring into a project. This comes before the record, like everything a session notes.
     pub fn note_arrivals(&self, of: (&str, u64), places: &[String], before: &[(String, String)]) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         arrivals::note(states, of, places, before)
     }
 
-    /// Keeps what judged edits left in files of a trusted project, unless they had come from elsewhere before.
+    /// Stores the content that judged edits left in files of a trusted project, unless those came from elsewhere.
     pub fn keep_edits(&self, places: &Places, paths: &[String]) -> Result<()> {
         let Some(project) = paths.first().and_then(|path| project_root(path)) else { return Ok(()) };
         let trust = Trust::load(places).map_err(|problem| anyhow!("{problem}"))?;
@@ -33,24 +33,24 @@ impl Session {
         self.note_arrivals((&project, pinned.at), &[], &versions(&project, places.home(), &own))
     }
 
-    /// Nothing has come into a project yet that a person just trusted.
+    /// Notes that nothing has come into a project that was just trusted.
     pub fn begin_arrivals(&self, project: &str, trusted: u64) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         Ok(states.replace(project, &Arrivals::since(trusted))?)
     }
 
-    /// Lets a call begin beside the others of the session; yields a file in doubt if they come in each other's way.
+    /// Starts a call alongside the others of the session; returns the file in doubt if they conflict.
     pub fn crosses(&self, call: Course) -> Option<String> {
         let states = self.states.as_ref().ok()?;
         let id = &self.id;
         states.update(id, |state: &mut UnderWay| state.begin(call, self.now_ms)).unwrap_or_else(|_| {
-            // Nobody knows what is under way; the next call begins anew.
+            // It is unknown what is in flight; the next call starts over.
             states.forget::<UnderWay>(id);
             Some("a file of this session".to_owned())
         })
     }
 
-    /// The file in doubt if a call began now; unlike `crosses`, nothing is noted.
+    /// The file in doubt if a call started now; unlike `crosses`, this notes nothing.
     pub fn would_cross(&self, call: Course) -> Option<String> {
         match self.states.as_ref().ok()?.find::<UnderWay>(&self.id) {
             Ok(state) => state.unwrap_or_default().begin(call, self.now_ms),
@@ -58,21 +58,21 @@ impl Session {
         }
     }
 
-    /// Takes note of a call that may begin once a person has answered.
+    /// Notes a call that may start once the user has answered.
     pub fn may_begin(&self, call: Course) {
         if let Ok(states) = &self.states {
-            // Should it fail, the next call that looks finds the state damaged and asks.
+            // If this fails, the next call finds the state damaged and asks.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.add(call, self.now_ms));
         }
     }
 
-    /// What may still run that earlier calls left running. A state that cannot be read is dealt with by `crosses`.
+    /// Background processes of earlier calls that may still run. `crosses` handles unreadable state.
     pub fn left(&self) -> Vec<LeftRun> {
         let found = self.states.as_ref().ok().and_then(|states| states.find::<UnderWay>(&self.id).ok().flatten());
         found.map(|state| state.left(self.now_ms)).unwrap_or_default()
     }
 
-    /// Another call of the session may be at work; a state that cannot be read says so.
+    /// Another call of the session may be running; unreadable state counts as yes.
     pub fn is_busy(&self) -> bool {
         match &self.states {
             Ok(states) => match states.find::<UnderWay>(&self.id) {
@@ -83,12 +83,12 @@ impl Session {
         }
     }
 
-    /// A call that a person was asked about will never run; without a name, none that is still asked about.
+    /// A call the user was asked about will never run; without a name, none of the open ones.
     pub fn withdraw(&self, id: Option<&str>) {
         if let Ok(states) = &self.states
             && matches!(states.find::<UnderWay>(&self.id), Ok(Some(_)))
         {
-            // A call that stays under way only asks more, for a while.
+            // A call that stays in flight only causes more questions, for a while.
             let _ = states.update(&self.id, |state: &mut UnderWay| match id {
                 Some(id) => state.withdraw(id),
                 None => state.withdraw_asked(),
@@ -96,11 +96,11 @@ impl Session {
         }
     }
 
-    /// Takes note of the end of a call; yields the files that it was to change, as far as they are watched.
+    /// Notes the end of a call; returns the watched files it was to change.
     pub fn ended(&self, id: &str) -> Vec<String> {
         match &self.states {
             Ok(states) if matches!(states.find::<UnderWay>(&self.id), Ok(Some(_))) => {
-                // A call that stays under way only asks more, for a while.
+                // A call that stays in flight only causes more questions, for a while.
                 states.update(&self.id, |state: &mut UnderWay| state.end(id)).unwrap_or_default()
             }
             Ok(_) | Err(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! The bytes of one file, from one place to another: shared where the file system can, with its holes.
+//! Copies the content of one file: as a reflink where the file system can, and with its holes.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -19,7 +19,7 @@ pub fn copy(from: &mut File, to: &mut File, stat: &Stat) -> io::Result<()> {
     io::copy(from, to).map(|_copied| ())
 }
 
-/// The file takes less room than its length says.
+/// The file takes less space than its length says.
 pub fn is_sparse(stat: &Stat) -> bool {
     i128::from(stat.st_blocks) * 512 < i128::from(stat.st_size)
 }
@@ -34,7 +34,7 @@ fn shares(_from: &File, _to: &File) -> bool {
     false
 }
 
-/// Copies what lies between the holes.
+/// Copies the data between the holes.
 fn copy_parts(from: &mut File, to: &mut File, size: u64) -> io::Result<()> {
     let mut at = 0;
     while at < size {

@@ -1,4 +1,4 @@
-//! Files reached without following a single link, so that no path can be made to lead elsewhere meanwhile.
+//! Opens files without following any link, so that no path can be redirected in the meantime.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-/// Larger attributes are no attributes of a file that somebody wrote by hand.
+/// No ordinary file has larger attributes.
 const ATTRIBUTES: usize = 64 << 10;
 
-/// So many open directories are kept: enough for a tree, and far from what a process may have open.
+/// How many directories are kept open: enough for a tree, and far below the process limit.
 const KEPT: usize = 64;
 
-/// The directories on the way to the one that was visited last: trees are walked directory by directory, and a deep one
-/// must not be entered from its root again for each of them.
+/// The directories on the path to the last visited one: trees are walked directory by directory, and a deep one must not be
+/// reopened from its root each time.
 #[derive(Debug, Default)]
 pub struct Doors {
-    /// The directory that was visited last.
+    /// The last visited directory.
     last: PathBuf,
-    /// Directories on the way to it, outermost first: how many bytes of `last` name each, and the directory itself.
+    /// Directories on the path to it, outermost first: the length of each one's path in `last`, and the directory itself.
     way: VecDeque<(usize, OwnedFd)>,
     /// How many directories were opened.
     #[cfg(test)]
@@ -31,7 +31,7 @@ pub struct Doors {
 }
 
 impl Doors {
-    /// The directory that holds a path, and the name of the path in it.
+    /// The directory that contains a path, and its name there.
     pub fn parent<'a>(&mut self, path: &'a Path) -> io::Result<(&OwnedFd, &'a OsStr)> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -39,7 +39,7 @@ impl Doors {
         Ok((self.directory(parent)?, name))
     }
 
-    /// A directory, opened component by component from the nearest one that is still open.
+    /// A directory, opened component by component from the nearest one that is open.
     pub fn directory(&mut self, path: &Path) -> io::Result<&OwnedFd> {
         let bytes = path.as_os_str().as_bytes();
         let common = shared(self.last.as_os_str().as_bytes(), bytes);
@@ -52,7 +52,7 @@ impl Doors {
         self.way.back().map(|(_, opened)| opened).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
-    /// Opens what is not open yet of the way to a directory.
+    /// Opens the rest of the path to a directory.
     fn enter(&mut self, path: &Path) -> io::Result<()> {
         let bytes = path.as_os_str().as_bytes();
         if self.way.is_empty() {
@@ -83,16 +83,16 @@ impl Doors {
         Ok(())
     }
 
-    /// Looks at a path itself.
+    /// The metadata of the path itself.
     pub fn look(&mut self, path: &Path) -> io::Result<Stat> {
         let (parent, name) = self.parent(path)?;
         Ok(fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Opens a file to be read, without leaving a trace in its access time where that is possible.
+    /// Opens a file for reading, without changing its access time if possible.
     pub fn open(&mut self, path: &Path) -> io::Result<File> {
         let (parent, name) = self.parent(path)?;
-        // Opening alone makes some devices act, so what it is must be known before.
+        // Merely opening some devices has effects, so check the type first.
         if !is_plain(&fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?) {
             return Err(io::Error::other(format!(
                 "`{}` is a link, a device or a pipe, not a plain file",
@@ -108,7 +108,7 @@ impl Doors {
         Ok(File::from(fs::openat(parent, name, flags, Mode::empty())?))
     }
 
-    /// Where a link leads, as written in it.
+    /// The target of a link, as written.
     pub fn link(&mut self, path: &Path) -> io::Result<PathBuf> {
         use std::os::unix::ffi::OsStringExt;
         let (parent, name) = self.parent(path)?;
@@ -116,7 +116,7 @@ impl Doors {
         Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
     }
 
-    /// Whatever was opened may have been moved or replaced by now.
+    /// Forgets open directories, which may have been moved or replaced by now.
     pub fn forget(&mut self) {
         self.way.clear();
     }
@@ -130,15 +130,15 @@ fn step(above: &OwnedFd, name: &[u8], path: &Path) -> io::Result<OwnedFd> {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
     match fs::openat(above, name, DIRECTORY, Mode::empty()) {
-        // Linux says so of a link, too.
+        // Linux reports this for a link too.
         Err(Errno::NOTDIR | Errno::LOOP) => {
-            Err(io::Error::other(format!("`{}` is or leads through a link", path.display())))
+            Err(io::Error::other(format!("`{}` is a link or goes through one", path.display())))
         }
         other => Ok(other?),
     }
 }
 
-/// How many bytes two paths share, up to the end of a whole component of both.
+/// How many bytes two paths share, up to the end of a component in both.
 fn shared(one: &[u8], other: &[u8]) -> usize {
     let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let ends = |path: &[u8]| path.get(same).is_none_or(|byte| *byte == b'/');

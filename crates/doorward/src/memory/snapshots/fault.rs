@@ -1,8 +1,8 @@
-//! Lets tests end a copy at each of its steps, as a full disk or a power cut would. Builds for users have no such door.
+//! Lets tests fail a copy at each step, as a full disk or a power cut would. Release builds don't have this.
 
 use std::io;
 
-/// Comes before every step that changes the disk.
+/// Called before every step that changes the disk.
 #[cfg(debug_assertions)]
 pub fn step() -> io::Result<()> {
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! What a snapshot says about itself: the paths it holds, and everything about them besides their bytes.
+//! The description of a snapshot: its paths, and everything about them besides their content.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,16 +15,16 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct Manifest {
     pub id: String,
-    /// The decision about the call that it was made for.
+    /// The decision about the call it was taken for.
     pub decision: CallId,
     pub session: SessionId,
     pub project: Option<String>,
-    /// The call in words, secrets replaced.
+    /// The call in words, with secrets replaced.
     pub call: String,
     pub taken_ms: u64,
-    /// Files that the call changes too, but git has them.
+    /// How many files the call also changes, but git has them.
     pub left_to_git: u64,
-    /// The snapshot that was taken back when this one was made.
+    /// The snapshot that was restored when this one was taken.
     pub undoes: Option<String>,
     pub entries: Vec<Entry>,
 }
@@ -45,7 +45,7 @@ pub enum What {
         /// The hash of its bytes.
         hash: Hash,
         size: u64,
-        /// Where its bytes begin in the pack of the snapshot; without it they are an object of their own.
+        /// Where its content starts in the snapshot's pack; without it, the content is a separate object.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<u64>,
         #[serde(flatten)]
@@ -64,7 +64,7 @@ pub enum What {
     Absent,
 }
 
-/// Whatever the system keeps about a file besides its bytes.
+/// A file's metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     pub mode: u32,
@@ -102,13 +102,13 @@ impl Manifest {
         self.entries.iter().map(size).fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 
-    /// What the record keeps of it.
+    /// What the record says about it.
     pub fn taken(&self) -> SnapshotTaken {
         let (files, bytes) = self.size();
         SnapshotTaken { id: self.id.clone(), files, bytes }
     }
 
-    /// The objects that it needs besides its pack.
+    /// The objects it needs besides its pack.
     pub fn objects(&self) -> impl Iterator<Item = Hash> + '_ {
         self.entries.iter().filter_map(|entry| match &entry.what {
             What::File { hash, at: None, .. } => Some(*hash),
@@ -117,14 +117,14 @@ impl Manifest {
     }
 }
 
-/// How paths looked when the call had run.
+/// How paths looked after the call ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct After {
     /// One for each entry of the manifest, in its order.
     pub stamps: Vec<Option<Stamp>>,
 }
 
-/// By what a later change of a file is noticed.
+/// What reveals a later change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     pub mode: u32,
@@ -133,7 +133,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// How a path looks now; `None` if nothing is there. What cannot be looked at looks like nothing else.
+    /// How a path looks now; `None` if it does not exist. An unreadable path equals nothing else.
     pub fn now(path: &Path) -> Option<Stamp> {
         match rustix::fs::lstat(path) {
             Ok(stat) => Some(Stamp::of(&stat)),
@@ -143,7 +143,7 @@ impl Stamp {
     }
 
     pub fn of(stat: &Stat) -> Stamp {
-        // The size and time of a directory say what lies in it, not what it is.
+        // A directory's size and time reflect its content, not its identity.
         let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         let (size, modified) = if is_directory { (0, (0, 0)) } else { (stat.st_size, modified(stat)) };
         Stamp { mode: stat.st_mode, size, modified }
@@ -154,7 +154,7 @@ fn modified(stat: &Stat) -> (i64, i64) {
     (stat.st_mtime, stat.st_mtime_nsec as i64)
 }
 
-/// A path, or what a link says: bytes, written as text with `%XX` for whatever is not UTF-8, and for `%`.
+/// A path or link target: bytes, written as text with `%XX` for anything that is not UTF-8, and for `%`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Name(pub PathBuf);

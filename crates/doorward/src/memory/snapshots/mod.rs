@@ -1,6 +1,6 @@
-//! Makes what a call loses undoable: copies made before it runs, `doorward undo`, and `doorward snapshots`.
+//! Makes calls undoable: snapshots taken before they run, for `doorward undo` and `doorward snapshots`.
 //!
-//! `before.rs` stands in the hook; `plan.rs` says what has to be copied, `take.rs` copies it, `undo.rs` brings it back.
+//! `before.rs` is called by the hook; `plan.rs` decides what to copy, `take.rs` copies it, `undo.rs` restores it.
 
 mod before;
 mod copy;

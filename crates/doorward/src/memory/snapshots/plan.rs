@@ -1,4 +1,4 @@
-//! Which files a call would change that nothing else brings back.
+//! Which files a call would change that nothing else can restore.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -13,23 +13,23 @@ use super::doors::Doors;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::snapshot_limits::Limits;
 
-/// So many paths are looked at for each file that may be copied.
+/// How many paths are checked per file that may be copied.
 const LOOKS: u64 = 10;
 
-/// What is to be copied.
+/// What to copy.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub items: Vec<Item>,
     pub files: u64,
     pub bytes: u64,
-    /// Files that git brings back.
+    /// How many files git can restore.
     pub left_to_git: u64,
-    /// What is not copied although git's command may come by.
+    /// What is not copied although the git command may touch it.
     left: Vec<PathBuf>,
     looked: u64,
 }
 
-/// One path to be copied, as it looks now.
+/// One path to copy, as it looks now.
 #[derive(Debug)]
 pub struct Item {
     pub path: PathBuf,
@@ -40,22 +40,22 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     path: PathBuf,
-    /// What git has counts as lost, too: the command may take back what was only staged.
+    /// Count files git has as lost too: the command may discard staged changes.
     whole: bool,
-    /// It is changed in place, under all its names.
+    /// It is changed in place, under all its hard links.
     writes: bool,
-    /// The program may go through links that lie below.
+    /// The program may follow links below it.
     follows: bool,
     /// One of git's own path patterns, or the root of a work tree.
     by_git: bool,
 }
 
-/// The paths that a call loses.
+/// The paths a call would lose.
 pub fn lost(facts: &Facts) -> Vec<Wanted> {
     facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::lost(effect)?, effect))).collect()
 }
 
-/// The paths that a call edits in place.
+/// The paths a call edits in place.
 pub fn edited(facts: &Facts) -> Vec<Wanted> {
     facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::edited(effect)?, effect))).collect()
 }
@@ -71,7 +71,7 @@ fn wanted(path: &str, effect: &Effect) -> Wanted {
     }
 }
 
-/// A place that must not be copied from, and who knows what git says about a file.
+/// A directory that must not be copied, and the source of git's knowledge about files.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
     pub store: &'a Path,
@@ -80,7 +80,7 @@ pub struct Ground<'a> {
 }
 
 impl Plan {
-    /// Everything at and below the paths that has to be copied, or why it cannot be.
+    /// Everything at and below the paths that has to be copied, or why that is not possible.
     pub fn of(wanted: &[Wanted], ground: Ground<'_>) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let mut doors = Doors::default();
@@ -95,21 +95,21 @@ impl Plan {
     fn add(&mut self, wanted: &Wanted, ground: Ground<'_>, doors: &mut Doors) -> Result<(), String> {
         let shown = wanted.path.display();
         if wanted.by_git && is_pattern(&wanted.path) {
-            return Err(format!("`{shown}` may be a pattern of git's own"));
+            return Err(format!("`{shown}` may be a git path pattern"));
         }
         if ground.store.starts_with(&wanted.path) || wanted.path.starts_with(ground.store) {
-            return Err(format!("`{shown}` holds the copies themselves"));
+            return Err(format!("`{shown}` contains the snapshots themselves"));
         }
         let first = self.items.len();
         let mut waiting = vec![(wanted.path.clone(), wanted.whole)];
         while let Some((path, whole)) = waiting.pop() {
             let stat = match doors.look(&path) {
                 Ok(stat) => stat,
-                Err(error) => return Err(format!("`{}` cannot be looked at: {error}", path.display())),
+                Err(error) => return Err(format!("`{}` can't be inspected: {error}", path.display())),
             };
             self.looked += 1;
             if self.looked > ground.limits.files.saturating_mul(LOOKS) {
-                return Err(format!("more than {} paths would have to be looked at", self.looked - 1));
+                return Err(format!("more than {} paths would have to be checked", self.looked - 1));
             }
             if kind(&stat) == FileType::Directory {
                 let below = Below { wanted, whole };
@@ -124,7 +124,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Git takes files; a directory goes only when nothing is left in it.
+    /// Git deletes files; a directory goes only when it is empty.
     fn keep_needed_directories(&mut self, first: usize) {
         let above = |files: &mut dyn Iterator<Item = &PathBuf>| -> BTreeSet<PathBuf> {
             files.flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect()
@@ -140,7 +140,7 @@ impl Plan {
         });
     }
 
-    /// Takes a directory in; yields what lies in it.
+    /// Adds a directory; returns its entries.
     fn directory(
         &mut self,
         path: PathBuf,
@@ -155,9 +155,9 @@ impl Plan {
         }
         let most = usize::try_from(ground.limits.files.saturating_mul(LOOKS)).unwrap_or(usize::MAX);
         let names =
-            names(&path, most, doors).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+            names(&path, most, doors).map_err(|error| format!("`{}` can't be read: {error}", path.display()))?;
         let is_repository = names.iter().any(|name| name == ".git");
-        // What goes together with its repository is not brought back by it.
+        // A repository that is deleted itself can't restore its files.
         let whole = below.whole || (is_repository && !below.wanted.by_git);
         let is_kept = |name: &std::ffi::OsString| below.wanted.by_git && is_top && name == ".git";
         let inner = names.into_iter().filter(|name| !is_kept(name)).map(|name| (path.join(name), whole)).collect();
@@ -192,10 +192,10 @@ impl Plan {
             return Ok(());
         }
         if below.wanted.follows && kind(&stat) == FileType::Symlink && path != below.wanted.path {
-            return Err(format!("`{shown}` is a link, and what lies behind it may be changed, too"));
+            return Err(format!("`{shown}` is a link, and its target may change too"));
         }
         if below.wanted.writes && kind(&stat) == FileType::RegularFile && stat.st_nlink > 1 {
-            return Err(format!("`{shown}` has other names, and a change shows under all of them"));
+            return Err(format!("`{shown}` has other hard links, and a change shows up under all of them"));
         }
         let user = rustix::process::geteuid();
         if stat.st_uid != user.as_raw() && !user.is_root() {
@@ -215,7 +215,7 @@ impl Plan {
     }
 }
 
-/// Where in the tree of a wanted path something lies.
+/// Where something is in the tree of a path.
 #[derive(Clone, Copy, Debug)]
 struct Below<'a> {
     wanted: &'a Wanted,
@@ -226,18 +226,18 @@ pub fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Git knows the file, and says this of it. A name that is not text is known to nobody.
+/// What git says about the file, if it knows it. Names that are not UTF-8 are unknown.
 fn is(path: &Path, ground: Ground<'_>, what: Tracking) -> bool {
     path.to_str().is_some_and(|path| ground.world.file_tracking(path) == what)
 }
 
-/// Git reads these as patterns and magic words.
+/// Git reads these as patterns and pathspec magic.
 fn is_pattern(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     bytes.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\')) || bytes.windows(2).any(|pair| pair == b"/:")
 }
 
-/// The names in a directory that is reached without a link, unless there are very many.
+/// The names in a directory reached without a link, unless there are too many.
 fn names(path: &Path, most: usize, doors: &mut Doors) -> std::io::Result<Vec<std::ffi::OsString>> {
     let directory = Dir::read_from(doors.directory(path)?)?;
     let mut names = Vec::new();
@@ -254,7 +254,7 @@ fn names(path: &Path, most: usize, doors: &mut Doors) -> std::io::Result<Vec<std
     Ok(names)
 }
 
-/// The path looks as it did when the plan was made.
+/// The path still looks as it did when the plan was made.
 pub fn is_same(then: &Stat, now: Result<Stat, std::io::Error>) -> bool {
     let Ok(now) = now else { return false };
     let seen = |stat: &Stat| {
@@ -266,7 +266,7 @@ pub fn is_same(then: &Stat, now: Result<Stat, std::io::Error>) -> bool {
     seen(then) == seen(&now)
 }
 
-/// Nothing is there.
+/// The path does not exist.
 pub fn is_absent(error: &std::io::Error) -> bool {
     [Errno::NOENT, Errno::NOTDIR].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }

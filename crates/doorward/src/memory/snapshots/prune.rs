@@ -1,4 +1,4 @@
-//! Removes copies that nobody needs any more, and never one that somebody may.
+//! Removes snapshots that are no longer needed, and never one that might be.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ pub struct Pruned {
     pub snapshots: Vec<String>,
     pub objects: u64,
     pub bytes: u64,
-    /// Snapshots that cannot be read: as long as there is one, no object is removed, since it may need it.
+    /// Unreadable snapshots: as long as there is one, no object is removed, since it may need it.
     pub unreadable: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ pub enum Run {
     Real,
 }
 
-/// Removes what is older or larger than the limits allow.
+/// Removes what exceeds the limits.
 pub fn prune(store: &Store, limits: Limits, needed: &BTreeSet<SessionId>, now_ms: u64, run: Run) -> Result<Pruned> {
     let _lock = store.lock(Hold::Alone)?;
     let (all, unreadable) = store.all()?;
@@ -47,7 +47,7 @@ pub fn prune(store: &Store, limits: Limits, needed: &BTreeSet<SessionId>, now_ms
         }
     }
     if run == Run::Real {
-        // INVARIANT: a manifest goes before its objects do.
+        // INVARIANT: a manifest is removed before its objects.
         pruned.snapshots.iter().try_for_each(|id| store.drop_manifest(id))?;
         sync(store)?;
         for path in store.lost_packs()? {
@@ -88,10 +88,10 @@ fn sync(store: &Store) -> Result<()> {
     Ok(std::fs::File::open(directory)?.sync_all()?)
 }
 
-/// The names of the snapshots that may go: too old, or the oldest of too many bytes. Whatever belongs to a session that was
-/// active in the last day, or that waits for a person's answer, stays.
+/// The snapshots that may go: too old, or the oldest of too many bytes. Those of sessions that were active in the last day
+/// or are waiting for an answer stay.
 fn outdated(all: &[Manifest], limits: Limits, needed: &BTreeSet<SessionId>, now_ms: u64) -> BTreeSet<String> {
-    // A clock that was set back makes nothing old.
+    // Setting the clock back makes nothing old.
     let age = |manifest: &Manifest| now_ms.saturating_sub(manifest.taken_ms);
     let recent: BTreeSet<&str> =
         all.iter().filter(|manifest| age(manifest) < DAY_MS).map(|manifest| manifest.session.as_str()).collect();
@@ -133,7 +133,7 @@ fn count(manifest: &Manifest, users: &mut HashMap<Hash, (u64, u64)>, mut change:
     }
 }
 
-/// Sessions with a call that waits for a person, or that a person has let run.
+/// Sessions with a call that is waiting for an answer or approved.
 pub fn needed(places: &Places) -> BTreeSet<SessionId> {
     match Desk::of(places) {
         Ok(desk) => desk.open().into_iter().map(|pending| pending.session).collect(),

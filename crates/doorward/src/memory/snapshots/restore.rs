@@ -1,4 +1,4 @@
-//! Brings back what a snapshot holds: first what that would change, then the change itself.
+//! Restores a snapshot: first the plan of changes, then the changes themselves.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,24 +15,24 @@ use super::manifest::{About, After, Entry, Manifest, Stamp, What};
 use super::plan::{is_absent, kind};
 use super::store::{Kept, Store};
 
-/// What would become of one path.
+/// What would happen to one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is as it was.
+    /// Unchanged.
     Same,
-    /// It is gone, and comes back.
+    /// It is gone and comes back.
     Returns,
-    /// It is as the call left it, and becomes what it was.
+    /// It is as the call left it and gets its old content back.
     Changes,
-    /// It was not there, and goes again.
+    /// It did not exist and is removed again.
     Goes,
-    /// It changed after the call, or nobody knows whether it did; it is left alone unless that is wanted.
+    /// It changed after the call, or may have; it is left alone unless `--overwrite` is given.
     Newer,
-    /// Something else stands in its place.
+    /// Something else is in its place.
     Blocked,
 }
 
-/// A path with what would become of it.
+/// A path and what would happen to it.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub entry: Entry,
@@ -50,7 +50,7 @@ pub fn preview(manifests: &[(Manifest, Option<After>)]) -> Vec<Step> {
     merged.into_values().map(|known| step(known, &mut doors)).collect()
 }
 
-/// The oldest state of a path, the snapshot that has it, and how the newest call left it: `None` if nobody knows.
+/// The oldest state of a path, its snapshot, and how the newest call left it: `None` if unknown.
 struct Known {
     entry: Entry,
     from: String,
@@ -117,7 +117,7 @@ fn fate_of(entry: &Entry, stat: &Stat, is_as_left: bool, doors: &mut Doors) -> F
     }
 }
 
-/// The path has the bytes, the mode and the time that the snapshot has.
+/// The path has the content, mode and time of the snapshot.
 fn is_same(entry: &Entry, stat: &Stat, doors: &mut Doors) -> bool {
     let path = entry.path.0.as_path();
     let looks_same =
@@ -136,19 +136,19 @@ fn is_same(entry: &Entry, stat: &Stat, doors: &mut Doors) -> bool {
     }
 }
 
-/// Does what the steps say. Yields what could not be brought back completely.
+/// Carries out the steps. Returns what could not be restored completely.
 pub fn restore(store: &Store, steps: &[&Step]) -> Result<Vec<String>> {
     let mut work = Work { store, doors: Doors::default(), short: Vec::new() };
     let directory = |step: &&&Step| matches!(step.entry.what, What::Directory { .. });
-    // Paths are in order, so a directory comes before what lies in it.
+    // Paths are sorted, so a directory comes before its entries.
     for step in steps.iter().filter(directory) {
         work.make_directory(step)?;
     }
     let goes = |step: &&&Step| matches!(step.entry.what, What::Absent);
     let comes = steps.iter().filter(|step| !directory(step) && !goes(step));
-    // What lies in a directory goes before it.
+    // Entries are removed before their directory.
     for step in comes.chain(steps.iter().rev().filter(goes)) {
-        let shown = || format!("`{}` cannot be brought back", step.entry.path.0.display());
+        let shown = || format!("can't restore `{}`", step.entry.path.0.display());
         work.one(step).with_context(shown)?;
     }
     for step in steps.iter().rev().filter(directory) {
@@ -184,7 +184,7 @@ impl Work<'_> {
         }
         self.make_parents(path)?;
         let (parent, name) = self.doors.parent(path)?;
-        fs::mkdirat(parent, name, Mode::RWXU).with_context(|| format!("`{}` cannot be made", path.display()))
+        fs::mkdirat(parent, name, Mode::RWXU).with_context(|| format!("can't create `{}`", path.display()))
     }
 
     fn finish_directory(&mut self, step: &Step) -> Result<()> {
@@ -221,7 +221,7 @@ impl Work<'_> {
         let (parent, name) = self.doors.parent(path)?;
         fs::symlinkat(to, parent, &half)?;
         let owner = (fs::Uid::from_raw(about.uid), fs::Gid::from_raw(about.gid));
-        // Only the administrator may give a link away.
+        // Only root may change the owner of a link.
         let _ = fs::chownat(parent, &half, Some(owner.0), Some(owner.1), AtFlags::SYMLINK_NOFOLLOW);
         let done = fs::utimensat(parent, &half, &times(about), AtFlags::SYMLINK_NOFOLLOW)
             .and_then(|()| fs::renameat(parent, &half, parent, name));
@@ -240,7 +240,7 @@ impl Work<'_> {
                 self.short.push(format!("`{}` is not empty and stays", path.display()));
                 Ok(())
             }
-            // What takes its place is another directory.
+            // Another directory takes its place.
             other => {
                 self.doors.forget();
                 Ok(other?)
@@ -248,7 +248,7 @@ impl Work<'_> {
         }
     }
 
-    /// Directories that went with what was in them and are in no snapshot.
+    /// Directories that were deleted with their content and are in no snapshot.
     fn make_parents(&mut self, path: &Path) -> Result<()> {
         let Some(parent) = path.parent() else { return Err(anyhow!("it has no directory")) };
         match self.doors.look(parent) {
@@ -261,13 +261,13 @@ impl Work<'_> {
         Ok(fs::mkdirat(above, name, Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH)?)
     }
 
-    /// Gives a file or directory everything that it had besides its bytes.
+    /// Restores the metadata of a file or directory.
     fn dress(&mut self, file: &impl std::os::fd::AsFd, about: &About, path: &Path) -> Result<()> {
         let now = fs::fstat(file)?;
         if (now.st_uid, now.st_gid) != (about.uid, about.gid) {
             let owner = (fs::Uid::from_raw(about.uid), fs::Gid::from_raw(about.gid));
             if fs::fchown(file, Some(owner.0), Some(owner.1)).is_err() {
-                self.short.push(format!("`{}` belongs to another user or group than before", path.display()));
+                self.short.push(format!("`{}` could not get its old owner or group back", path.display()));
             }
         }
         for (name, value) in &about.attributes {

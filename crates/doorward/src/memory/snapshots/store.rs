@@ -1,4 +1,4 @@
-//! Where copies are kept: objects named by their content, and sealed manifests that say what they are.
+//! The snapshot store: objects named by their content, and authenticated manifests that describe them.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,11 +14,11 @@ use rustix::io::Errno;
 use super::manifest::{After, Manifest};
 use crate::machine::paths::Places;
 
-/// A lock is waited for that long: so long a call may take, and no longer.
+/// How long to wait for a lock: no longer than a call may take.
 const TRIES: u32 = 2_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The copies of one user.
+/// The snapshots of one user.
 #[derive(Debug)]
 pub struct Store {
     root: PathBuf,
@@ -29,27 +29,27 @@ pub struct Store {
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "it is held, not used")] File);
 
-/// The bytes of one file.
+/// The content of one file.
 #[derive(Debug)]
 pub enum Kept {
-    /// Those of a large one, from the beginning of this file.
+    /// A large file's content, from the start of this file.
     File(File),
     Bytes(Vec<u8>),
 }
 
-/// Who may hold the lock besides.
+/// Whether others may hold the lock too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     Shared,
     Alone,
 }
 
-/// Where the copies of a user lie.
+/// The directory of a user's snapshots.
 pub fn root(places: &Places) -> PathBuf {
     places.state().join("snapshots")
 }
 
-/// A copy was begun for the decision, perhaps; most calls have none, and for them nothing is opened.
+/// Whether a snapshot may have been started for the decision; most calls have none, and nothing is opened for them.
 pub fn may_have(places: &Places, decision: &str) -> bool {
     let made = root(places).join("made");
     names_of(decision).next().is_some_and(|name| {
@@ -58,7 +58,7 @@ pub fn may_have(places: &Places, decision: &str) -> bool {
 }
 
 impl Store {
-    /// The store of a user, made if there is none.
+    /// The store of a user, created if there is none.
     pub fn of(places: &Places) -> Result<Store> {
         let root = root(places);
         for directory in [root.clone(), root.join("objects"), root.join("made"), root.join("half")] {
@@ -72,7 +72,7 @@ impl Store {
         let root = root(places);
         match root.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            // Whoever made it may have been cut off before it was complete.
+            // Its creation may have been interrupted.
             Ok(_) | Err(_) => Store::of(places).map(Some),
         }
     }
@@ -81,7 +81,7 @@ impl Store {
         for directory in [&root, &root.join("objects"), &root.join("made"), &root.join("half")] {
             let found = directory.symlink_metadata().with_context(|| cannot(directory))?;
             if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
-                bail!("`{}` is not a directory for you alone", directory.display());
+                bail!("`{}` is not a directory that only you can access", directory.display());
             }
         }
         let key = StateKey::load_or_create(&places.state().join("snapshots.key"))?;
@@ -109,12 +109,12 @@ impl Store {
         self.root.join("objects")
     }
 
-    /// Where the small files of a snapshot lie, one behind the other.
+    /// The pack with a snapshot's small files, one after another.
     pub fn pack(&self, name: &str) -> PathBuf {
         self.root.join("made").join(format!("{name}.pack"))
     }
 
-    /// The bytes of a file in a snapshot, once they were found to be what they were.
+    /// The verified content of a file in a snapshot.
     pub fn open(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<Kept> {
         let Some(at) = at else {
             let mut file = File::open(self.object(hash)).context("its copy is gone")?;
@@ -132,12 +132,12 @@ impl Store {
         Ok(Kept::Bytes(bytes))
     }
 
-    /// Where copies lie until they are whole.
+    /// The directory of unfinished copies.
     pub fn half(&self) -> PathBuf {
         self.root.join("half")
     }
 
-    /// A name for the snapshot of a decision that no other snapshot has or gets, reserved by an empty pack.
+    /// A unique name for the snapshot of a decision, reserved by an empty pack.
     pub fn reserve(&self, decision: &str) -> Result<String> {
         for name in names_of(decision).filter(|name| !self.is_kept(name)) {
             let path = self.pack(&name);
@@ -147,10 +147,10 @@ impl Store {
                 Err(error) => return Err(error).with_context(|| cannot(&path)),
             }
         }
-        Err(anyhow!("there are too many copies for one call"))
+        Err(anyhow!("there are too many snapshots for one call"))
     }
 
-    /// Takes back what a snapshot has that could not be finished; what stays is found by the next pruning.
+    /// Removes an unfinished snapshot; the next pruning finds any leftovers.
     pub fn give_back(&self, name: &str) {
         let _ = std::fs::remove_file(self.manifest_file(name));
         // INVARIANT: no manifest is without its pack.
@@ -186,12 +186,12 @@ impl Store {
         Ok(self.sealed.keep(&format!("{name}.after"), after)?)
     }
 
-    /// How things looked when the call had run, if that is known.
+    /// How things looked after the call ran, if known.
     pub fn after(&self, name: &str) -> Option<After> {
         self.sealed.find(&format!("{name}.after")).ok().flatten()
     }
 
-    /// Takes a manifest away; its objects stay until nobody names them.
+    /// Removes a manifest; its objects stay until no manifest refers to them.
     pub fn drop_manifest(&self, name: &str) -> Result<()> {
         let path = self.manifest_file(name);
         std::fs::remove_file(&path).with_context(|| cannot(&path))?;
@@ -200,7 +200,7 @@ impl Store {
         Ok(())
     }
 
-    /// All snapshots, the newest first, and the names of those that cannot be read.
+    /// All snapshots, newest first, and the names of unreadable ones.
     pub fn all(&self) -> Result<(Vec<Manifest>, Vec<String>)> {
         let (mut read, mut unreadable) = (Vec::new(), Vec::new());
         for entry in std::fs::read_dir(self.root.join("made"))? {
@@ -217,7 +217,7 @@ impl Store {
         Ok((read, unreadable))
     }
 
-    /// The bytes of everything that is kept.
+    /// The total size of the store.
     pub fn weigh(&self) -> Result<u64> {
         let entries = std::fs::read_dir(self.objects())?.chain(std::fs::read_dir(self.root.join("made"))?);
         let sizes = entries.map(|entry| entry?.metadata().map(|found| found.len()));
@@ -237,13 +237,13 @@ impl Store {
         Ok(lost)
     }
 
-    /// Fails unless so many bytes may be added.
+    /// Fails unless this many bytes may be added.
     pub fn has_room(&self, bytes: u64, limit: u64) -> Result<()> {
         let weight = remembered(&mut self.weight_file()?).map_or_else(|| self.weigh(), Ok)?;
         fits(weight, bytes, limit)
     }
 
-    /// So many bytes were added.
+    /// Notes that this many bytes were added.
     pub fn add_weight(&self, bytes: u64) -> Result<()> {
         let mut file = self.weight_file()?;
         match remembered(&mut file) {
@@ -252,7 +252,7 @@ impl Store {
         }
     }
 
-    /// Weighs anew.
+    /// Recomputes the total size.
     pub fn set_weight(&self) -> Result<u64> {
         let mut file = self.weight_file()?;
         let weight = self.weigh()?;
@@ -268,7 +268,7 @@ impl Store {
     }
 }
 
-/// Whether so many bytes more may be kept, for whoever only looks: nothing is made and nothing is weighed.
+/// Whether this many more bytes would fit, read-only: nothing is created or recomputed.
 pub fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
     let kept = std::fs::read_to_string(root(places).join("weight")).ok();
     let weight: u64 = kept.and_then(|text| text.trim().parse().ok()).unwrap_or_default();
@@ -277,7 +277,10 @@ pub fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
 
 fn fits(weight: u64, bytes: u64, limit: u64) -> Result<()> {
     if weight.saturating_add(bytes) > limit {
-        bail!("the copies would take more than {} MB; `doorward snapshots prune` makes room", limit / 1_000_000);
+        bail!(
+            "the snapshots would take more than {} MB; run `doorward snapshots prune` to make room",
+            limit / 1_000_000
+        );
     }
     Ok(())
 }
@@ -291,7 +294,7 @@ fn locked(file: &File, operation: FlockOperation, path: &Path) -> Result<()> {
             Err(error) => return Err(error).with_context(|| cannot(path)),
         }
     }
-    Err(anyhow!("another process has been using the copies for too long"))
+    Err(anyhow!("another process has been using the snapshots for too long"))
 }
 
 fn remembered(file: &mut File) -> Option<u64> {
@@ -306,7 +309,7 @@ fn write_number(file: &mut File, number: u64) -> Result<()> {
     Ok(write!(file, "{number}")?)
 }
 
-/// The names that the snapshots of a decision may have, in the order they are given.
+/// The possible names for snapshots of a decision, in order of use.
 fn names_of(decision: &str) -> impl Iterator<Item = String> {
     let hash = Hash::of(decision.as_bytes()).to_string();
     let short = hash.get(..12).unwrap_or_default().to_owned();
@@ -326,5 +329,5 @@ fn open_own(path: &Path) -> std::io::Result<File> {
 }
 
 fn cannot(path: &Path) -> String {
-    format!("`{}` cannot be used", path.display())
+    format!("can't use `{}`", path.display())
 }

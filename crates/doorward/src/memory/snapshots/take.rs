@@ -1,4 +1,4 @@
-//! Makes a snapshot: every byte is durable before the manifest is, and the manifest before anybody relies on it.
+//! Takes a snapshot: every byte is durable before the manifest is, and the manifest before anything relies on it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,19 +19,19 @@ use super::plan::{Item, Plan, is_same, kind};
 use super::store::{Hold, Store};
 use crate::policy::snapshot_limits::Limits;
 
-/// Files that are open at the same time: written together, they become durable together.
+/// How many files are open at the same time: written together, they become durable together.
 const TOGETHER: usize = 128;
 
-/// Smaller files are put one behind the other into one pack: each file of its own would have to be made durable by itself.
+/// Smaller files go into one pack: separate files would each need their own sync.
 const SMALL: i64 = 256 << 10;
 
-/// Longer nobody waits for a call.
+/// The longest anyone waits for a call.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// No clock of a file system is coarser.
+/// No file system clock is coarser.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Copies what the plan says and keeps the manifest, which gets its name here and whose entries are added to those it has.
+/// Copies what the plan says and stores the manifest, which gets its name here and the new entries added.
 pub fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
     let _lock = store.lock(Hold::Shared)?;
     step()?;
@@ -52,7 +52,7 @@ fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits)
     let began = Instant::now();
     for item in &plan.items {
         if began.elapsed() > PATIENCE {
-            bail!("copying takes more than {} seconds", PATIENCE.as_secs());
+            bail!("copying takes longer than {} seconds", PATIENCE.as_secs());
         }
         manifest.entries.push(copier.entry(item)?);
         if copier.written.len() >= TOGETHER {
@@ -63,7 +63,7 @@ fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits)
     copier.name_pack(&manifest.id)?;
     copier.doors.forget();
     if let Some(item) = plan.items.iter().find(|item| !is_same(&item.stat, copier.doors.look(&item.path))) {
-        bail!("`{}` changed while it was copied", item.path.display());
+        bail!("`{}` changed while it was being copied", item.path.display());
     }
     store.add_weight(copier.added)?;
     step()?;
@@ -72,8 +72,8 @@ fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits)
     Ok(manifest)
 }
 
-/// The clock of a file system stands still for some milliseconds: two changes in that time look like one, so a file that
-/// was changed just now is left alone for that long.
+/// File system clocks advance in steps of some milliseconds: two changes within one step look like one, so wait that long
+/// after a recent change.
 fn wait_for_the_clock(plan: &Plan) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let changed = |stat: &Stat| {
@@ -89,10 +89,10 @@ fn wait_for_the_clock(plan: &Plan) {
 struct Copier<'a> {
     store: &'a Store,
     doors: Doors,
-    /// Whole, but not yet durable, and under a name nobody looks for.
+    /// Complete, but not yet durable, and under a temporary name.
     written: Vec<(File, PathBuf, Hash)>,
     has_large: bool,
-    /// Small files, whole but not yet durable.
+    /// Small files, complete but not yet durable.
     pack: Option<Pack>,
     added: u64,
     name: String,
@@ -103,7 +103,7 @@ struct Pack {
     file: BufWriter<File>,
     path: PathBuf,
     length: u64,
-    /// Where each content begins.
+    /// Where each content starts.
     known: HashMap<Hash, u64>,
 }
 
@@ -143,7 +143,7 @@ impl Copier<'_> {
     }
 
     fn file(&mut self, item: &Item) -> Result<What> {
-        let shown = || format!("`{}` cannot be copied", item.path.display());
+        let shown = || format!("can't copy `{}`", item.path.display());
         let mut file = self.doors.open(&item.path).with_context(shown)?;
         let stat = rustix::fs::fstat(&file)?;
         if !is_same(&item.stat, Ok(stat)) {
@@ -163,7 +163,7 @@ impl Copier<'_> {
         let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size)?);
         file.take(SMALL.unsigned_abs() + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 != u64::try_from(stat.st_size)? {
-            bail!("its length changed while it was copied");
+            bail!("its length changed while it was being copied");
         }
         if self.pack.is_none() {
             let (file, path) = self.half()?;
@@ -188,7 +188,7 @@ impl Copier<'_> {
     fn name_pack(&mut self, id: &str) -> Result<()> {
         if self.has_large {
             step()?;
-            File::open(self.store.objects())?.sync_all().context("the copies cannot be made durable")?;
+            File::open(self.store.objects())?.sync_all().context("can't make the snapshots durable")?;
         }
         let Some(pack) = &mut self.pack else { return Ok(()) };
         step()?;
@@ -205,11 +205,11 @@ impl Copier<'_> {
         step()?;
         copy::copy(file, &mut half, stat)?;
         half.seek(SeekFrom::Start(0))?;
-        // What counts is what was written, not what was read.
+        // Hash what was written, not what was read.
         let hash = Hash::of_reader(&mut half)?;
         let size = half.metadata()?.len();
         if size != u64::try_from(stat.st_size)? {
-            return Err(anyhow!("its length changed while it was copied"));
+            return Err(anyhow!("its length changed while it was being copied"));
         }
         if self.has(&hash, size) {
             std::fs::remove_file(&path)?;
@@ -220,7 +220,7 @@ impl Copier<'_> {
         Ok(hash)
     }
 
-    /// The object is there, or will be once what was written gets its name.
+    /// The object exists, or will once the written data gets its name.
     fn has(&self, hash: &Hash, size: u64) -> bool {
         self.written.iter().any(|(_, _, known)| known == hash)
             || self.store.object(hash).symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == size)
@@ -234,7 +234,7 @@ impl Copier<'_> {
         Ok((file, path))
     }
 
-    /// Makes what was written durable and gives it its name.
+    /// Makes the written data durable and gives it its name.
     fn settle(&mut self) -> Result<()> {
         self.has_large |= !self.written.is_empty();
         for (file, _, _) in &self.written {
@@ -250,7 +250,7 @@ impl Copier<'_> {
 }
 
 impl Drop for Copier<'_> {
-    /// What was not finished is of no use to anybody.
+    /// Unfinished copies are useless.
     fn drop(&mut self) {
         let packed = self.pack.iter().map(|pack| &pack.path);
         for path in self.written.iter().map(|(_, path, _)| path).chain(packed) {

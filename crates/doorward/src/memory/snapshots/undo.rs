@@ -1,4 +1,4 @@
-//! Takes calls back, in such a way that the taking back can be taken back itself.
+//! Undoes calls, in a way that can itself be undone.
 
 use anyhow::{Context, Result, bail};
 
@@ -10,23 +10,23 @@ use super::take;
 use crate::machine::clock::now_ms;
 use crate::policy::snapshot_limits::Limits;
 
-/// What an undo is about.
+/// What to undo, and how.
 #[derive(Debug)]
 pub struct Undo<'a> {
     pub store: &'a Store,
     pub manifests: Vec<(Manifest, Option<After>)>,
     pub limits: Limits,
-    /// What changed after the call is overwritten, too.
+    /// Also overwrite what changed after the call.
     pub overwrite: bool,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Undone {
-    /// The snapshot that takes this back.
+    /// The snapshot that undoes this.
     pub id: String,
     pub paths: usize,
-    /// What is not completely as it was.
+    /// What could not be restored completely.
     pub short: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Undo<'a> {
     pub fn of(store: &'a Store, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
         let mut manifests = Vec::new();
         for id in ids {
-            let Some(manifest) = store.find(id)? else { bail!("there is no snapshot `{id}`") };
+            let Some(manifest) = store.find(id)? else { bail!("no snapshot `{id}`") };
             manifests.push((manifest, store.after(id)));
         }
         Ok(Undo { store, manifests, limits, overwrite: false })
@@ -54,9 +54,9 @@ impl<'a> Undo<'a> {
         steps.iter().filter(is_wanted).collect()
     }
 
-    /// Copies what will be overwritten, then brings back what was there.
+    /// Copies what will be overwritten, then restores what was there.
     pub fn run(&self, steps: &[&Step]) -> Result<Undone> {
-        let Some((first, _)) = self.manifests.first() else { bail!("there is nothing to take back") };
+        let Some((first, _)) = self.manifests.first() else { bail!("there is nothing to undo") };
         let mut plan = Plan::default();
         let mut absent = Vec::new();
         for step in steps {
@@ -82,7 +82,7 @@ impl<'a> Undo<'a> {
             left_to_git: 0,
         };
         let manifest = take::take(self.store, &plan, manifest, self.limits)?;
-        let again = || format!("not everything was brought back; `doorward undo {}` goes on", first.id);
+        let again = || format!("not everything was restored; `doorward undo {}` continues", first.id);
         let short = restore::restore(self.store, steps).with_context(again)?;
         self.store.keep_after(&manifest.id, &seen(&manifest))?;
         Ok(Undone { id: manifest.id, paths: steps.len(), short })
@@ -94,7 +94,7 @@ pub fn seen(manifest: &Manifest) -> After {
     After { stamps: manifest.entries.iter().map(|entry| Stamp::now(&entry.path.0)).collect() }
 }
 
-/// The snapshots that an undo has taken back already.
+/// The snapshots that were already undone.
 pub fn taken_back(all: &[Manifest]) -> Vec<String> {
     let undone = all.iter().filter_map(|manifest| manifest.undoes.as_deref());
     undone.flat_map(|ids| ids.split(' ').map(str::to_owned)).collect()

@@ -1,4 +1,4 @@
-//! Which paths `doorward undo` can bring back, for those who only want to say so.
+//! Which paths `doorward undo` can restore, for display.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::store::Store;
 use super::undo::taken_back;
 use crate::machine::paths::Places;
 
-/// The paths that were copied in a session and have not been brought back yet; none if nobody can tell.
+/// The paths snapshotted in a session and not restored yet; none if unknown.
 pub fn undoable(places: &Places, session: &str) -> Vec<PathBuf> {
     let Ok(Some(store)) = Store::existing(places) else { return Vec::new() };
     let Ok((all, _damaged)) = store.all() else { return Vec::new() };

@@ -1,13 +1,13 @@
-//! Sharper sentences for calls that a rule's own sentence describes badly: a rule covers many programs.
+//! Sharper sentences for calls that a rule's own sentence fits badly: a rule covers many programs.
 
 use doorward_engine::{Effect, Mark, Operation};
 
-/// What is said instead of the rule's sentence, and of its way on.
+/// Replaces a rule's sentence and its way out.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     rule: &'static str,
     fits: fn(&Effect) -> bool,
-    /// A verb and its objects, as after "this".
+    /// A verb and its objects, to follow "this".
     pub what: &'static str,
     pub instead: &'static str,
 }
@@ -38,7 +38,7 @@ pub fn browses(effect: &Effect) -> bool {
     browsers.contains(&program(effect))
 }
 
-/// Stands between a recipe and the command in it.
+/// The separator between a recipe and the command in it.
 const IN_RECIPE: &str = " › ";
 
 /// The command that causes the effect, wherever it was called from.
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
         rule: "remote",
         fits: |effect| logs_in(effect) && effect.marks.has(Mark::Interactive),
         what: "logs in to another machine",
-        instead: "let a person log in",
+        instead: "ask the user to log in",
     },
     Case {
         rule: "persistence",
@@ -94,32 +94,32 @@ const CASES: &[Case] = &[
             let removes = ["disable", "mask", "unload", "bootout", "remove"];
             effect.operation == Operation::Delete || has_word(effect, &removes)
         },
-        what: "keeps something from starting by itself",
-        instead: "let a person change what starts by itself",
+        what: "keeps something from starting automatically",
+        instead: "ask the user to change what starts automatically",
     },
     Case {
         rule: "persistence",
         fits: |effect| effect.marks.has(Mark::Destroys) || program(effect) == "atrm",
         what: "deletes scheduled jobs",
-        instead: "let a person change the schedule",
+        instead: "ask the user to change the schedule",
     },
     Case {
         rule: "persistence",
         fits: |effect| effect.marks.has(Mark::Interactive),
         what: "opens the scheduled jobs for editing",
-        instead: "let a person change the schedule",
+        instead: "ask the user to change the schedule",
     },
     Case { rule: "unseen-change", fits: unpacks, what: UNPACKS, instead: UNPACK_APART },
     Case {
         rule: "unseen-change",
         fits: |effect| ["tar", "bsdtar", "gtar", "zip", "7z", "7za"].contains(&program(effect)),
-        what: "writes an archive and may replace one of that name",
+        what: "writes an archive and may replace one with that name",
         instead: "",
     },
     Case {
         rule: "unseen-change",
         fits: |effect| is_git(effect, &["checkout", "restore", "switch"]),
-        what: "replaces files with the version that git has",
+        what: "replaces files with git's version",
         instead: "look at `git diff` first",
     },
     Case {
@@ -131,80 +131,80 @@ const CASES: &[Case] = &[
     Case {
         rule: "unseen-change",
         fits: copies,
-        what: "may replace a file with content that is not shown",
-        instead: "choose a name that is not taken",
+        what: "may overwrite a file with content doorward can't see",
+        instead: "choose a new file name",
     },
     Case {
         rule: "data-to-unlisted-host",
         fits: |effect| effect.marks.has(Mark::Listens),
         what: "opens a port that other machines can connect to",
-        instead: "let a person open the port",
+        instead: "ask the user to open the port",
     },
     Case {
         rule: "external-write",
         fits: |effect| effect.marks.has(Mark::Listens),
         what: "opens a way into this machine from the internet",
-        instead: "let a person open the tunnel",
+        instead: "ask the user to open the tunnel",
     },
     Case {
         rule: "external-write",
         fits: |effect| effect.marks.has(Mark::SecretInContent),
         what: "stores a secret on another service",
-        instead: "let a person store the secret",
+        instead: "ask the user to store the secret",
     },
     Case {
         rule: "external-write",
         fits: |effect| effect.marks.has(Mark::ExternalMessage),
         what: "sends something to other people in your name",
-        instead: "draft it and let a person send it",
+        instead: "draft it and ask the user to send it",
     },
     Case {
         rule: "install-chosen",
         fits: |effect| effect.marks.has(Mark::RemoteCode),
-        what: "downloads a package and runs it at once",
+        what: "downloads a package and runs it right away",
         instead: "add the tool to the project",
     },
     Case {
         rule: "install-chosen",
         fits: in_container,
         what: "downloads a container image that the agent chose",
-        instead: "let a person choose the image",
+        instead: "ask the user to choose the image",
     },
     Case {
         rule: "cloud-destroys",
         fits: |effect| effect.marks.has(Mark::Database),
-        what: "deletes data or tables of a database",
-        instead: "show the statement and let a person run it",
+        what: "deletes data or tables in a database",
+        instead: "show the statement and ask the user to run it",
     },
     Case {
         rule: "cloud-destroys",
         fits: |effect| is_git(effect, &["push"]),
         what: "deletes a branch or tag on a remote",
-        instead: "let a person delete it",
+        instead: "ask the user to delete it",
     },
     Case {
         rule: "discard-work",
         fits: |effect| is_git(effect, &["clean"]),
-        what: "deletes files that git does not keep",
+        what: "deletes files that are not in git",
         instead: "list them first with `git clean -n`",
     },
     Case {
         rule: "discard-work",
         fits: |effect| is_git(effect, &["stash"]),
-        what: "throws away stashed work",
+        what: "discards stashed work",
         instead: "keep the stash",
     },
     Case {
         rule: "history-rewrite",
         fits: |effect| is_git(effect, &["branch"]),
-        what: "moves or deletes a branch whose commits may be nowhere else",
-        instead: "use `git branch -d`, which keeps what is not merged",
+        what: "moves or deletes a branch whose commits may exist nowhere else",
+        instead: "use `git branch -d`, which keeps unmerged branches",
     },
     Case {
         rule: "git-config",
         fits: |effect| is_git(effect, &["remote"]),
         what: "changes where git fetches from and pushes to",
-        instead: "name the address in the one command that needs it",
+        instead: "give the address only in the command that needs it",
     },
     Case {
         rule: "raw-device",
@@ -213,12 +213,12 @@ const CASES: &[Case] = &[
             program(effect).starts_with("mkfs") || formats.contains(&program(effect))
         },
         what: "formats or repartitions a disk",
-        instead: "let a person do it",
+        instead: "ask the user to do it",
     },
     Case {
         rule: "unlisted-host",
         fits: browses,
-        what: "opens a page in the browser whose host is not on the list",
+        what: "opens a page in the browser from a host that is not on the list",
         instead: "",
     },
 ];

@@ -1,21 +1,21 @@
-//! What was not understood about a call, in a sentence.
+//! What doorward did not understand about a call, in a sentence.
 
 use doorward_engine::Facts;
 
 use super::UNTRUSTED;
 
-/// Calls that are not described, although everybody knows what they do.
+/// Calls no program file describes, although everyone knows what they do.
 const KNOWN: &[(&str, &str)] = &[
-    ("so many operands of `code`", "this opens an editor, which runs tasks and extensions of its own"),
+    ("so many operands of `code`", "this opens an editor, which runs its own tasks and extensions"),
     ("so many operands of `mount`", "this attaches a disk or directory to this machine"),
-    ("the flag `-c` of `history`", "this clears the history of the shell"),
+    ("the flag `-c` of `history`", "this clears the shell history"),
 ];
 
-/// What was not understood, in the order in which it was met: the first is what the rest follows from.
+/// What was not understood; the first gap is the one the others follow from.
 pub fn of_coverage(facts: &Facts) -> String {
     let Some(first) = facts.coverage.because.first() else { return "it does not understand this call".to_owned() };
     if first.contains(UNTRUSTED) {
-        return "nobody has trusted this project yet".to_owned();
+        return "the project isn't trusted yet".to_owned();
     }
     if let Some((_, sentence)) = KNOWN.iter().find(|(doubt, _)| doubt == first) {
         return (*sentence).to_owned();
@@ -23,16 +23,16 @@ pub fn of_coverage(facts: &Facts) -> String {
     rephrased(first).unwrap_or_else(|| introduced(first))
 }
 
-/// What a rule says of hidden text is a guess: that it is hidden is the reason.
+/// A rule can only guess about hidden text: that it is hidden is the reason.
 pub fn is_first(facts: &Facts) -> bool {
     facts.coverage.because.first().is_some_and(|first| first.starts_with(SQL))
 }
 
-/// A way on where something is hidden.
+/// A way out if something is hidden.
 pub fn way(facts: &Facts) -> Option<&'static str> {
     let first = facts.coverage.because.first()?;
     let ways = [
-        (RUNS_DATA, "write out the command that is to run"),
+        (RUNS_DATA, "write out the command to run"),
         (MAY_BE_FLAG, "write out the arguments"),
         (WHICH_PATH, "write out the path"),
         (WHICH_HOST, "write out the address"),
@@ -52,13 +52,13 @@ const NOT_KNOWN: &str = " that is not known";
 const PATCH: &str = "a patch whose text doorward cannot see, applied by ";
 const SQL: &str = "SQL given to ";
 
-/// Stands for text that only the shell will know.
+/// Marks text that only the shell will know.
 const HIDDEN: char = '…';
 
-/// Doubts that are not made of a noun.
+/// Doubts that are not a plain noun.
 fn rephrased(doubt: &str) -> Option<String> {
     if let Some(rest) = doubt.strip_prefix("a fault of doorward's own") {
-        return Some(format!("of a fault of its own{rest}"));
+        return Some(format!("of an internal error{rest}"));
     }
     if let Some((program, _)) = doubt.split_once(RUNS_DATA) {
         return Some(format!("it cannot see what {program} would run"));
@@ -100,7 +100,7 @@ fn rephrased(doubt: &str) -> Option<String> {
     None
 }
 
-/// Doubts that are a noun, a question or a whole clause, each after the words that it needs.
+/// Doubts that are a noun, a question or a whole clause, each after the words it needs.
 fn introduced(doubt: &str) -> String {
     let asks = ["which ", "what ", "where ", "who ", "how ", "whether "];
     let names = ["the program ", "the command ", "the subcommand ", "the tool ", "the variable "];
@@ -112,7 +112,7 @@ fn introduced(doubt: &str) -> String {
     } else if is_clause(doubt) {
         doubt.to_owned()
     } else {
-        format!("it cannot look into {doubt}")
+        format!("it cannot see inside {doubt}")
     }
 }
 

@@ -1,31 +1,32 @@
-//! All that an agent is told about one call, within what its prompt shows: what matters least is left out, nothing is cut off.
+//! The whole message to an agent about one call, fitted to what its prompt shows: the least important parts are left out,
+//! nothing is cut off.
 
 use super::sentence;
 use super::shorten::shortened;
 
-/// Characters of a question in an agent's prompt.
+/// Maximum characters of a question in an agent's prompt.
 pub const PROMPT: usize = 200;
 
-/// Characters of a refusal. Claude Code cuts it at 200 as well, but after words of its own: `PreToolUse:Bash hook error: `.
+/// Maximum characters of a refusal. Claude Code cuts it at 200 too, but after its own prefix: `PreToolUse:Bash hook error: `.
 pub const REFUSAL: usize = 172;
 
-/// Fewer characters say nothing.
+/// Fewer characters would say nothing.
 const LEAST: usize = 60;
 
-/// What a person is told about one call: first what always has its place, then what finds room.
+/// The parts of a message about one call: first what is always included, then what fits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Speech {
-    /// What to type, where a refusal begins with it.
+    /// What to type, if a refusal starts with that.
     pub first: Option<String>,
     pub reason: String,
-    /// Has its place behind the reason.
+    /// Always included, after the reason.
     pub needed: Option<String>,
-    /// Has its place if there is room, the most important first.
+    /// Included if there is room, most important first.
     pub wanted: Vec<String>,
 }
 
 impl Speech {
-    /// The whole of it in sentences, with at most so many characters.
+    /// The whole message in sentences, with at most `room` characters.
     pub fn fitted(self, room: usize) -> String {
         let first = self.first.map(sentence);
         let longest = room.saturating_sub(LEAST + 1 + room_of(first.as_deref()));
@@ -35,7 +36,7 @@ impl Speech {
         let mut said: Vec<String> = [first, Some(reason), needed].into_iter().flatten().collect();
         let mut left = room.saturating_sub(said.iter().map(|text| room_of(Some(text))).sum::<usize>());
         for text in self.wanted.into_iter().map(sentence) {
-            // The space before it was counted with the text that came before.
+            // The space before it is counted with the preceding text.
             if text.chars().count() <= left {
                 left = left.saturating_sub(room_of(Some(&text)));
                 said.push(text);
@@ -45,7 +46,7 @@ impl Speech {
     }
 }
 
-/// Characters of a text and of the space that follows it.
+/// Characters of a text plus the space after it.
 fn room_of(text: Option<&str>) -> usize {
     text.map_or(0, |text| text.chars().count() + 1)
 }

@@ -1,16 +1,16 @@
-//! What a limit of the session says about a call, in a sentence.
+//! What a session limit says about a call, in a sentence.
 
 use doorward_engine::{Opinion, Source};
 
 /// The way out after many denials.
-pub const RESET: &str = "`doorward reset` starts the count again";
+pub const RESET: &str = "`doorward reset` resets the count";
 
-/// The breaker: so many calls before this one were denied that a person should look.
+/// The breaker: so many earlier calls were denied that doorward pauses for the user.
 pub fn counts_denials(opinion: &Opinion) -> bool {
     opinion.source == Source::Limit && opinion.because.contains(" denied")
 }
 
-/// What follows "because": without the names of settings, which `--explain` shows.
+/// What follows "because", without the names of settings, which `--explain` shows.
 pub fn told(because: &str) -> String {
     let plain = because.rsplit_once(" (`").map_or(because, |(plain, _)| plain);
     match plain.split_once("; ") {

@@ -1,4 +1,4 @@
-//! A judgement in the words that a person is told: the decisive reason in one sentence, and one way on.
+//! A judgement as a message: the decisive reason in one sentence, and one way out.
 
 mod cases;
 mod doubts;
@@ -18,31 +18,31 @@ use doorward_engine::{
     Effect, Facts, Judgement, Mark, Operation, Opinion, Reversibility, Scope, Source, Target, Verdict, described,
 };
 
-/// Characters of what doorward itself says of a call, so that the words before it fit as well.
+/// Maximum characters of the reason, so that the words before it fit too.
 const REASON: usize = 165;
 
-/// Characters of a path, host or name in the sentence.
+/// Maximum characters of a path, host or name in the sentence.
 const NAME: usize = 60;
 
-/// How the risk model begins where it is not sure enough.
+/// How the risk model's text starts when it is not confident enough.
 const UNSURE: &str = "only ";
 
-/// What is said of a project that is not trusted, where it is the reason for a doubt.
+/// How the engine's text describes an untrusted project.
 const UNTRUSTED: &str = "nobody has trusted";
 
-/// The way out where trust in the project is all that is missing.
-const TRUST: &str = "If you trust this project, run `doorward trust`";
+/// The way out if only trust in the project is missing.
+const TRUST: &str = "If you trust it, run `doorward trust`";
 
-/// What a person is told.
+/// The parts of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Telling {
     /// What follows "because": no capital, no full stop.
     pub reason: String,
-    /// One thing to do instead, or to do about it; a sentence without its full stop.
+    /// One alternative or remedy; a sentence without its full stop.
     pub way: Option<String>,
 }
 
-/// The decisive reason of a judgement, and a way on.
+/// The decisive reason of a judgement, and a way out.
 pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
     let Some(opinion) = judgement.reasons().min_by_key(|opinion| rank(opinion, facts)) else {
         return Telling::default();
@@ -53,7 +53,7 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Source::Coverage => shortened(&doubts::of_coverage(facts), REASON),
         Source::Matrix => shortened(&of_effect(opinion, facts), REASON),
         Source::Score => of_score(&opinion.because, facts),
-        // How it is counted matters to the record alone, and the fault that follows needs the room.
+        // How it is counted matters only to the record, and the fault that follows needs the room.
         Source::Review => opinion.because.replacen(", which is no denial:", ":", 1),
         Source::Limit => limits::told(&opinion.because),
         Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Nothing => {
@@ -62,7 +62,7 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
     };
     let instead = way_of(opinion, facts).filter(|instead| !instead.is_empty());
     let way = match instead {
-        // What a rule asks about, it asks about in a trusted project as well.
+        // A rule asks in a trusted project too, so trust would not help.
         _ if opinion.source != Source::Rule && wants_trust(facts) && judgement.verdict == Verdict::Confirm => {
             Some(TRUST.to_owned())
         }
@@ -72,7 +72,7 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
     Telling { reason, way }
 }
 
-/// The call runs something of a project that nobody has trusted: to trust it is the way out.
+/// The call runs something of an untrusted project: trusting it is the way out.
 pub fn wants_trust(facts: &Facts) -> bool {
     let runs_it = |effect: &Effect| effect.marks.has(Mark::UntrustedProject);
     let is_why = |because: &String| because.contains(UNTRUSTED);
@@ -92,10 +92,10 @@ impl Telling {
     }
 }
 
-/// What people want to hear first: what somebody said about this call, then what it does, then what doorward makes of it.
+/// The order of reasons: first what someone said about this call, then what it does, then what doorward thinks of it.
 fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
     match opinion.source {
-        // Without layer 2 nobody weighs anything: that is a fault to be mended, and not about this call.
+        // Without layer 2 nothing is weighed: that is a fault to fix, not something about this call.
         Source::Score if !opinion.because.starts_with(UNSURE) => 2,
         Source::Cancelled => 0,
         Source::Review => 1,
@@ -117,13 +117,13 @@ fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
     }
 }
 
-/// Where a call goes matters less to a person than what it does there.
+/// Where a call goes matters less than what it does there.
 fn is_about_address(opinion: &Opinion) -> bool {
     let rules = ["address-literal", "odd-address", "odd-port", "plaintext", "rare-domain", "unlisted-host"];
     opinion.rule.as_deref().is_some_and(|rule| rules.contains(&rule))
 }
 
-/// What one can do instead.
+/// What to do instead.
 fn way_of<'o>(opinion: &'o Opinion, facts: &Facts) -> Option<&'o str> {
     match (opinion.source, case(opinion, facts)) {
         (Source::Coverage, _) => doubts::way(facts),
@@ -133,7 +133,7 @@ fn way_of<'o>(opinion: &'o Opinion, facts: &Facts) -> Option<&'o str> {
     }
 }
 
-/// The effects that a rule may have spoken of: it names the target and where it stands.
+/// The effects a rule may be about: it names the target and its position.
 fn subjects<'f>(opinion: &Opinion, facts: &'f Facts) -> impl Iterator<Item = &'f Effect> {
     let target = opinion.because.split_once(": ").map(|(_, target)| target.to_owned());
     let part = opinion.part;
@@ -143,7 +143,7 @@ fn subjects<'f>(opinion: &Opinion, facts: &'f Facts) -> impl Iterator<Item = &'f
     })
 }
 
-/// A sharper sentence than the rule's own, where there is one for what the call does.
+/// A sharper sentence than the rule's own, if there is one for what the call does.
 fn case(opinion: &Opinion, facts: &Facts) -> Option<&'static Case> {
     let rule = opinion.rule.as_deref()?;
     subjects(opinion, facts).find_map(|effect| cases::case_of(rule, effect))
@@ -163,12 +163,12 @@ fn of_rule(opinion: &Opinion, facts: &Facts) -> String {
     }
 }
 
-/// A rule that cannot say what is acted on.
+/// A rule that can't say what the call acts on.
 fn names_nothing(opinion: &Opinion) -> bool {
     opinion.because.split_once(": ").is_some_and(|(_, target)| target.starts_with(Target::Unknown.shown()))
 }
 
-/// The sentence has the name in it already: "changes a database (database)".
+/// The sentence already contains the name: "changes a database (database)".
 fn is_said(what: &str, name: &str) -> bool {
     name.len() > 3 && format!(" {what} ").contains(&format!(" {name} "))
 }
@@ -181,7 +181,7 @@ fn host_of<'f>(effect: &Effect, facts: &'f Facts) -> Option<&'f str> {
     })
 }
 
-/// The target of a rule's sentence and what stands behind it, a limit or the recipe, without brackets of their own.
+/// The target of a rule's sentence and what follows it, a limit or the recipe, without brackets of their own.
 fn flattened(target: &str, facts: &Facts) -> String {
     let target = without_settings(target);
     let target = target.as_str();
@@ -202,7 +202,7 @@ fn without_settings(target: &str) -> String {
     }
 }
 
-/// The effect that the matrix speaks of, in a sentence.
+/// The effect that the matrix is about, in a sentence.
 fn of_effect(opinion: &Opinion, facts: &Facts) -> String {
     match weighed(opinion, facts) {
         Some(effect) if cases::unpacks(effect) => format!("this {UNPACKS}"),
@@ -217,7 +217,7 @@ fn weighed<'f>(opinion: &Opinion, facts: &'f Facts) -> Option<&'f Effect> {
 
 fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
     let target = match &effect.target {
-        Target::Unknown => "something that it cannot name".to_owned(),
+        Target::Unknown => "something it cannot name".to_owned(),
         Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) => {
             named(effect.target.shown(), facts)
         }
@@ -227,7 +227,7 @@ fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
         Operation::Write => "writes",
         Operation::Delete => "deletes",
         Operation::Mutate => "changes",
-        Operation::Network => "reaches out to",
+        Operation::Network => "contacts",
         Operation::Execute => "runs",
     };
     let is_command = matches!(effect.target, Target::Program(_) | Target::Resource(_));
@@ -250,7 +250,7 @@ fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
     format!("{what}{place}{loss}")
 }
 
-/// The risk model speaks in shares of one; people think in percent.
+/// The risk model's text uses fractions; people think in percent.
 fn of_score(because: &str, facts: &Facts) -> String {
     if let Some(told) = because.starts_with(UNSURE).then(|| remarkable(facts)).flatten() {
         return told;
@@ -259,18 +259,18 @@ fn of_score(because: &str, facts: &Facts) -> String {
     let words: Vec<&str> = because.split(' ').collect();
     let shares: Vec<f64> = words.iter().filter_map(|word| number(word)).collect();
     match shares.as_slice() {
-        // "95 % sure, and 100 % is needed" reads like a fault.
+        // "95 % sure (it approves at 100 %)" reads like a bug.
         [_, wanted, ..] if because.starts_with(UNSURE) && *wanted >= 99.5 => {
             "it cannot be sure enough that this is safe".to_owned()
         }
         [sure, wanted, ..] if because.starts_with(UNSURE) => {
-            format!("it is only {sure:.0} % sure that this is safe, and {wanted:.0} % is needed")
+            format!("it is only {sure:.0} % sure that this is safe (it approves at {wanted:.0} %)")
         }
         _ => because.to_owned(),
     }
 }
 
-/// What a person would name as odd about a call that only the risk model is unsure of.
+/// What stands out about a call that only the risk model is unsure of.
 fn remarkable(facts: &Facts) -> Option<String> {
     let marked = |mark: Mark| facts.effects.iter().find(|effect| effect.marks.has(mark));
     if marked(Mark::Listens).is_some() {
@@ -278,11 +278,11 @@ fn remarkable(facts: &Facts) -> Option<String> {
     }
     marked(Mark::Interactive).map(|effect| match cases::browses(effect) {
         true => format!("`{}` opens something in another program", cases::program(effect)),
-        false => format!("`{}` waits for a person at a terminal", cases::program(effect)),
+        false => format!("`{}` waits for input at a terminal", cases::program(effect)),
     })
 }
 
-/// A path as one would write it here: from the project, or from the home directory; long ones without their middle.
+/// A path as you would write it here: relative to the project or the home directory; long ones without their middle.
 fn named(target: &str, facts: &Facts) -> String {
     let below = |root: &str| target.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
     let project = facts.project.as_deref().filter(|root| !root.is_empty());
@@ -296,10 +296,10 @@ fn named(target: &str, facts: &Facts) -> String {
     short_name(&short, NAME)
 }
 
-/// Begins with a capital letter and ends with a full stop.
+/// Adds a capital letter at the start and a full stop at the end.
 pub fn sentence(text: String) -> String {
     let mut letters = text.chars();
-    // The name of the program stays as it is written.
+    // The program's own name stays lowercase.
     let start = match letters.next() {
         Some(first) if !text.starts_with("doorward") => first.to_uppercase().collect::<String>() + letters.as_str(),
         Some(_) | None => text,

@@ -1,11 +1,11 @@
-//! What is wrong with a configuration, and what to do about it, in two sentences that fit together.
+//! What is wrong with a configuration, and what to do about it, in two sentences that fit the prompt.
 
 use super::shorten::shortened;
 use super::{REASON, Telling};
 
-/// The problem names a file, and behind a semicolon what to do; that always has its room.
+/// The problem names a file and, after a semicolon, the remedy, which always gets its room.
 pub fn of_problem(problem: &str, home: Option<&str>) -> Telling {
-    // The file as one would write it here is shorter.
+    // Abbreviate the home directory.
     let short = home.filter(|home| home.len() > 1).map(|home| problem.replace(&format!("{home}/"), "~/"));
     let plain = without_excerpt(short.as_deref().unwrap_or(problem));
     match plain.rsplit_once("; ") {
@@ -17,7 +17,7 @@ pub fn of_problem(problem: &str, home: Option<&str>) -> Telling {
     }
 }
 
-/// An error of the TOML parser without the lines that it quotes: one line of a prompt cannot point at a column.
+/// A TOML parser error without the quoted lines: one line of a prompt can't point at a column.
 fn without_excerpt(problem: &str) -> String {
     let Some((before, error)) = problem.split_once("TOML parse error at ") else { return problem.to_owned() };
     let line = error.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -36,10 +36,10 @@ mod tests {
         let error =
             "TOML parse error at line 1, column 8\n  |\n1 | mode = = auto\n  |        ^\nextra `=`, expected nothing\n";
         let problem =
-            |error: &str| format!("`/home/me/c.toml` is not a configuration: {}; mend or remove it", error.trim_end());
+            |error: &str| format!("`/home/me/c.toml` is not a configuration: {}; fix or remove it", error.trim_end());
         let told = of_problem(&problem(error), Some("/home/me"));
         assert_eq!(told.reason, "`~/c.toml` is not a configuration: line 1, column 8: extra `=`, expected nothing");
-        assert_eq!(told.way.as_deref(), Some("mend or remove it"));
+        assert_eq!(told.way.as_deref(), Some("fix or remove it"));
         let told = of_problem(&problem(&"no ".repeat(200)), Some("/home/me"));
         assert!(told.reason.chars().count() <= REASON && told.way.is_some(), "{told:?}");
     }

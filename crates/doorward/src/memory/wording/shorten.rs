@@ -1,15 +1,15 @@
-//! Long sentences made to fit: names give way first, then details in brackets; neither a word nor a number is cut in its middle.
+//! Shortens long sentences: first names, then details in brackets; words and numbers are never cut in the middle.
 
-/// What stands for what was left out.
+/// Marks what was left out.
 const GAP: char = '…';
 
 /// A run of letters up to this length is a word and stays whole; a longer one is a hash, a key or noise.
 const WORD: usize = 20;
 
-/// So many characters of a name come before its last part: a backtick or bracket, a gap and a word.
+/// How many characters of a name come before its last part: a backtick or bracket, a gap and a word.
 const SOME: usize = 6;
 
-/// The text with at most so many characters.
+/// The text, shortened to at most `most` characters.
 ///
 /// "…8 files" where 28 were meant is worse than no number, so a cut never falls inside one.
 pub fn shortened(text: &str, room: usize) -> String {
@@ -23,13 +23,13 @@ pub fn shortened(text: &str, room: usize) -> String {
     text
 }
 
-/// A path, address or command without its middle, where it is longer than this.
+/// A path, address or command without its middle, if it is longer than this.
 pub fn short_name(name: &str, room: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= room {
         return name.to_owned();
     }
-    // The last part of a path says most, so that it is kept whole where it leaves room for anything else.
+    // The last part of a path says the most, so keep it whole if it leaves room for anything else.
     let last = letters.iter().rev().position(|letter| *letter == '/').map_or(0, |length| length + 1);
     let half = room.saturating_sub(room / 2 + 1);
     let tail = if last + SOME <= room { last.max(half) } else { half };
@@ -38,26 +38,26 @@ pub fn short_name(name: &str, room: usize) -> String {
     let end = (letters.len() - tail..=letters.len()).find(|at| may_cut(&letters, *at, Side::Behind));
     let start: String = letters.iter().take(start).collect();
     let end: String = letters.iter().skip(end.unwrap_or(letters.len())).collect();
-    // A name that was shortened before has a gap already, and the dot of a hidden file says nothing alone.
+    // An already shortened name has a gap, and the dot of a hidden file says nothing alone.
     let start = start.trim_end_matches(GAP);
     let start = if start.ends_with("/.") { start.trim_end_matches('.') } else { start };
     format!("{start}{GAP}{}", end.trim_start_matches(GAP))
 }
 
-/// So many characters are too many.
+/// Whether the text is too long.
 fn excess(text: &str, room: usize) -> Option<usize> {
     text.chars().count().checked_sub(room).filter(|excess| *excess > 0)
 }
 
-/// What is kept of a name at a cut.
+/// What remains of a name at a cut.
 #[derive(Clone, Copy)]
 enum Side {
     Before,
     Behind,
 }
 
-/// A name may be cut here: between its parts, so that `long…` is never half of `longest`, and inside a part only if that is
-/// too long for a word.
+/// A name may be cut here: between its parts, so that `long…` is never half of `longest`, and inside a part only if it is too
+/// long to be a word.
 fn may_cut(letters: &[char], at: usize, kept: Side) -> bool {
     let (before, after) = letters.split_at(at.min(letters.len()));
     let is_part = |letter: &&char| letter.is_alphanumeric();
@@ -69,7 +69,7 @@ fn may_cut(letters: &[char], at: usize, kept: Side) -> bool {
     !splits_number(before, after) && (beside == 0 || left + right > WORD)
 }
 
-/// A number goes on behind this place: `28`, but also `3.5`, `1,200` and `10:30`.
+/// A number continues after this position: `28`, but also `3.5`, `1,200` and `10:30`.
 fn splits_number(before: &[char], after: &[char]) -> bool {
     let is_digit = |letter: Option<&char>| letter.is_some_and(char::is_ascii_digit);
     let is_joint = |letter: Option<&char>| letter.is_some_and(|letter| ['.', ',', ':'].contains(letter));
@@ -80,7 +80,7 @@ fn splits_number(before: &[char], after: &[char]) -> bool {
     (is_digit(last) && is_digit(next)) || joins_left || joins_right
 }
 
-/// The first clause decides; a sentence or clause behind it goes first.
+/// The first clause matters most; later sentences or clauses are dropped first.
 fn without_last_clause(text: &str) -> Option<String> {
     let begins = |at: usize| text.get(at + 2..).is_some_and(|rest| rest.starts_with(char::is_uppercase));
     let is_end = |at: usize| is_outside_names(text, at) && !is_in_brackets(text, at);
@@ -90,7 +90,7 @@ fn without_last_clause(text: &str) -> Option<String> {
     sentence.max(clause).and_then(|end| text.get(..end)).map(|kept| format!("{kept}{stop}"))
 }
 
-/// The longest word without its middle, if it is one that may be cut.
+/// The longest word without its middle, if it may be cut.
 fn with_shorter_name(text: &str, excess: usize) -> Option<String> {
     let words: Vec<&str> = text.split(' ').collect();
     let length = |word: &str| word.chars().count();
@@ -103,7 +103,7 @@ fn with_shorter_name(text: &str, excess: usize) -> Option<String> {
     })
 }
 
-/// The text without the last detail that stands in brackets behind a comma, or without the brackets.
+/// The text without the last detail after a comma in brackets, or without the brackets.
 fn without_detail(text: &str) -> Option<String> {
     let last = |sign: &str| text.rmatch_indices(sign).map(|(at, _)| at).find(|at| is_outside_names(text, *at));
     let (open, close) = (last(" (")?, last(")")?);
@@ -115,22 +115,22 @@ fn without_detail(text: &str) -> Option<String> {
     })
 }
 
-/// This place is not between two backticks.
+/// This position is not between two backticks.
 fn is_outside_names(text: &str, at: usize) -> bool {
     text.get(..at).is_some_and(|before| before.matches('`').count() % 2 == 0)
 }
 
-/// A bracket was opened before this place and is not closed.
+/// A bracket is open at this position.
 fn is_in_brackets(text: &str, at: usize) -> bool {
     text.get(..at).is_some_and(|before| before.matches('(').count() > before.matches(')').count())
 }
 
-/// As many whole words as fit, where nothing else could give way.
+/// As many whole words as fit, if nothing else could be dropped.
 fn without_end(text: &str, room: usize) -> String {
     let (mut kept, mut count) = (String::new(), 0);
     for word in text.split_inclusive(' ') {
         count += word.chars().count();
-        // The gap, a closing backtick and the full stop take three, the space at the end gives one back.
+        // The gap, a closing backtick and the full stop take three characters, the final space gives one back.
         if count + 2 > room {
             break;
         }

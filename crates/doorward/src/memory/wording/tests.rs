@@ -173,7 +173,7 @@ fn what_was_told_wrongly_once_is_told_right() {
         ("ssh prod", "logs in to another machine (prod)", "bare address"),
         ("ssh build.example.com uptime", "runs a command on another machine (build.example.com)", "fetches"),
         ("code .", "opens an editor", "operands"),
-        ("history -c", "clears the history", "flag"),
+        ("history -c", "clears the shell history", "flag"),
         ("mount /dev/sdb1 /mnt", "attaches a disk", "arguments"),
         (":(){ :|:& };:", "starts processes without end", "unknown"),
         ("nc -l 4444", "opens a port", "sends data"),
@@ -184,7 +184,7 @@ fn what_was_told_wrongly_once_is_told_right() {
         ("curl \"$URL\"", "cannot tell which host is meant", "not on the list"),
         ("python3 -m http.server", "opens a port", "%"),
         ("xargs rm < list.txt", "cannot tell what arguments `rm` would get", "may be a flag"),
-        ("git clean -fdx", "git does not keep", "stash"),
+        ("git clean -fdx", "are not in git", "stash"),
         ("mkfs.ext4 /dev/sda1", "formats", "ordinary file"),
         ("rm -rf /", "blocks this because it deletes the root", "because this"),
     ];
@@ -216,7 +216,7 @@ fn the_breaker_never_hides_what_is_wrong_with_the_call() {
     }
     // Where nothing is wrong with the call itself, the breaker is the reason, and doubts that follow from it are not.
     for call in ["ls", "make test", "touch x", "git commit -m x"] {
-        let expected = "doorward asks because 5 calls were denied in a row. `doorward reset` starts the count again.";
+        let expected = "doorward asks because 5 calls were denied in a row. `doorward reset` resets the count.";
         assert_eq!(told_after_denials(call), expected, "{call}");
     }
 }
@@ -257,8 +257,7 @@ fn long_names_leave_room_for_the_reason() {
 #[test]
 fn nothing_that_is_added_makes_a_text_longer_than_the_prompt_shows() {
     let way = way_to_yes("w9mgwt");
-    let hint =
-        "You let 12 of 14 such calls run in 30 days: `doorward rules accept 1a2b3c4d` in a terminal stops asking";
+    let hint = "You approved 12 of 14 such calls in 30 days: run `doorward rules accept 1a2b3c4d` to stop asking";
     let why = "a person's yes to this call does not count: the file `src/a.rs` has changed since then";
     let undone =
         format!("it could not be made undoable: `/home/me/{}` is a device, socket or pipe", "deep/".repeat(60));

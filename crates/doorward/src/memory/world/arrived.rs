@@ -1,4 +1,4 @@
-//! What came into the project since it was trusted, and what is still as it was: told by git's names for the bytes.
+//! What came into the project since it was trusted, and what is unchanged: decided by git's content hashes.
 
 use std::path::Path;
 
@@ -14,27 +14,27 @@ use crate::memory::arrivals::Arrivals;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::trust::PinnedProject;
 
-/// How many commits are looked at to find what the project was trusted with.
+/// How many commits are searched for the state the project was trusted in.
 const PARTED: usize = 2_000;
 
-/// How many commits one rebase may write again.
+/// How many commits one rebase may rewrite.
 const COMMITS: usize = 300;
 
 /// Branches that others build on, whatever the remote says.
 const USUAL_DEFAULTS: &[&str] = &["main", "master", "trunk", "develop"];
 
-/// What is known of arrivals.
+/// What is known about arrivals.
 #[derive(Debug)]
 pub enum Arrived {
     Kept(Arrivals),
-    /// Nobody kept any: there is no session, or the project was trusted before this was done.
+    /// None were stored: there is no session, or the project was trusted by an older version.
     Untold,
-    /// It was kept and is gone, or was changed by somebody else: whatever changed may have come from anywhere.
+    /// The stored state is gone or was tampered with: any change may have come from anywhere.
     Lost,
 }
 
 impl DiskWorld {
-    /// When and how a person trusted this project.
+    /// When and how the user trusted this project.
     fn pinned(&self) -> Option<&PinnedProject> {
         self.project.as_deref().filter(|_| self.is_trusted).and_then(|project| self.trust.projects.get(project))
     }
@@ -60,7 +60,7 @@ impl DiskWorld {
         self.repository(project).filter(|repository| repository.root() == project)
     }
 
-    /// Git's name for what a file holds.
+    /// Git's hash of a file's content.
     fn bytes_at(&self, path: &str) -> Option<Id> {
         let repository = self.own_repository()?;
         let inner = path.strip_prefix(repository.root())?.trim_start_matches('/');
@@ -74,7 +74,7 @@ impl DiskWorld {
         repository.blob_id(&bytes)
     }
 
-    /// The file has the bytes that the project was trusted with.
+    /// The file has the content the project was trusted with.
     pub(super) fn is_as_trusted(&self, path: &str) -> bool {
         self.pinned().is_some_and(|pinned| pinned.head.is_some())
             && self.bytes_at(path).is_some_and(|id| self.is_trusted_id(path, &id))
@@ -97,7 +97,7 @@ impl DiskWorld {
         }
     }
 
-    /// The commit `source` has the file as it was when it left the history that the project was trusted with.
+    /// The commit `source` has the file as it was when it left the trusted history.
     fn is_older(&self, path: &str, id: &Id, source: Id) -> bool {
         let known = || {
             let repository = self.own_repository()?;
@@ -127,7 +127,7 @@ impl DiskWorld {
         found.rewrite
     }
 
-    /// The commits of a branch since that one are on no branch of a remote, it is not the default one, and the reflog is on.
+    /// The branch's commits since then are on no remote branch, it is not the default branch, and the reflog is on.
     pub(super) fn is_rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {
         let known = || {
             let repository = self.repository(directory)?;
@@ -150,7 +150,7 @@ impl DiskWorld {
         known().unwrap_or(false)
     }
 
-    /// A rebase of a branch that nobody builds on has begun in the repository around a directory.
+    /// A rebase of a private branch is in progress in the repository around a directory.
     pub(super) fn rebases(&self, directory: &str) -> bool {
         let Some(repository) = self.repository(directory) else { return false };
         let begun = ["rebase-merge", "rebase-apply"]
@@ -161,14 +161,14 @@ impl DiskWorld {
         name.is_some_and(|name| !USUAL_DEFAULTS.contains(&name) && default.as_deref() != Some(name))
     }
 
-    /// What files of the project hold that the call may replace, by git's names.
+    /// The content of project files that the call may replace, as git hashes.
     pub fn replaced(&self) -> Vec<(String, String)> {
         self.replaced.take()
     }
 
-    /// The project that arrivals are kept for, and since when.
+    /// The project whose arrivals are tracked, and since when.
     pub fn arrivals_of(&self) -> Option<(&str, u64)> {
-        // A project that only the configuration trusts has no such moment.
+        // A project trusted only by the configuration has no such time.
         let at = self.pinned().map_or(0, |pinned| pinned.at);
         self.project.as_deref().filter(|_| self.is_trusted).map(|project| (project, at))
     }
@@ -187,7 +187,7 @@ impl DiskWorld {
         (!is_known).then_some(Arrival::Brought(place))
     }
 
-    /// A repository below the project's own, unless it is a submodule at the commit that the project names.
+    /// A nested repository, unless it is a submodule at the commit the project names.
     fn nested(&self, path: &str, project: &str) -> Option<String> {
         let directory = match std::fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => path,

@@ -1,4 +1,4 @@
-//! How many files of a project import a file: a bounded look at the first lines of the sources that git tracks.
+//! How many files of a project import a file: a bounded scan of the first lines of tracked sources.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use doorward_engine::imports::{EVERYWHERE, HEAD, Imported, WIDELY};
 use crate::machine::world::bounds;
 use crate::memory::world::disk::DiskWorld;
 
-/// What files begin with, read once for a call that changes several.
+/// The first lines of files, read once for a call that changes several.
 #[derive(Debug, Default)]
 pub struct Sources {
     heads: RefCell<BTreeMap<String, Option<Rc<str>>>>,
@@ -19,8 +19,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The dependents of a file; `None` if the project has no index, or more sources than may be read and few dependents so far.
-    /// Where the look ends early, the count is what was found until then.
+    /// The dependents of a file; `None` if the project has no index, or too many sources to read and few dependents so far. If
+    /// the scan ends early, the count is what was found until then.
     pub fn count(&self, path: &str, world: &DiskWorld) -> Option<u32> {
         self.counted.set(self.counted.get() + 1);
         if self.counted.get() > bounds::COUNTED {
@@ -41,7 +41,7 @@ impl Sources {
             }
             let head = self.head(root, other);
             count += u32::from(head.is_some_and(|head| wanted.is_imported_by(other, &head)));
-            // More of them weigh no more, and looking on would only cost time.
+            // More of them would not matter, and scanning on would only cost time.
             if count >= EVERYWHERE * 2 {
                 break;
             }
@@ -59,7 +59,7 @@ impl Sources {
     }
 }
 
-/// The file, with the name of its package if code uses that instead of a path.
+/// The file, with its package name if code uses that instead of a path.
 fn wanted(root: &str, below: &str) -> Option<Imported> {
     let file = Imported::at(below)?;
     if !file.is_root_of_package() {
@@ -73,7 +73,7 @@ fn wanted(root: &str, below: &str) -> Option<Imported> {
     Some(file.of_package(line.trim().trim_matches(['"', '\''])))
 }
 
-/// The first bytes of a regular file as text; links are not followed, and nothing here can hang.
+/// The first bytes of a regular file as text; doesn't follow links and can't hang.
 fn read(path: &Path) -> Option<Rc<str>> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! The real machine behind the engine's questions.
+//! The real machine behind the engine's `World` questions.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -42,7 +42,7 @@ pub struct DiskWorld {
     directories: Vec<String>,
     pub(super) trust: Trust,
     inventory: Inventory,
-    /// When the user listed the directories of tool chains.
+    /// When the user listed the toolchain directories.
     /// When the user last decided about this project.
     trusted_at: Option<SystemTime>,
     key: OnceCell<[u8; 16]>,
@@ -54,35 +54,35 @@ pub struct DiskWorld {
     system: SystemDirectories,
     by_hash_alone: bool,
     ignores_case: OnceCell<bool>,
-    /// What changed since the project was trusted, once somebody asked.
+    /// What changed since the project was trusted, computed on demand.
     changed: OnceCell<Vec<String>>,
-    /// Mounts that may hang and that nobody works on.
+    /// Mounts that may hang and that are not in use here.
     distant: OnceCell<Vec<PathBuf>>,
     pub(super) session: Option<Rc<Session>>,
-    /// What a person accepted out of history.
+    /// The accepted offers.
     history: FromHistory,
     /// What came into the project since it was trusted.
     pub(super) arrivals: OnceCell<Arrived>,
-    /// What files hold that the call may replace.
+    /// The content of files that the call may replace.
     pub(super) replaced: RefCell<Vec<(String, String)>>,
-    /// Where commits left the history that the project was trusted with.
+    /// Where commits left the trusted history.
     pub(super) parted: RefCell<BTreeMap<Id, Option<Id>>>,
     shell: Shell,
-    /// What the sources of the project begin with, once somebody changes one.
+    /// The first lines of the project's sources, read on demand.
     sources: Sources,
 }
 
 impl DiskWorld {
-    /// The same machine with program files of the user's own.
+    /// The same machine with the user's own program files.
     #[must_use]
     pub fn with_programs(mut self, own: &'static [u8]) -> DiskWorld {
         self.own_programs = own;
         self
     }
 
-    /// Redacts with this key instead of the installation's own, which would be made if there is none.
+    /// Redacts with this key instead of the installation's own, which would be created if missing.
     pub fn with_key(self, key: [u8; 16]) -> DiskWorld {
-        // A world that has redacted something already keeps its key.
+        // A world that has already redacted something keeps its key.
         let _ = self.key.set(key);
         self
     }
@@ -92,7 +92,7 @@ impl DiskWorld {
         let home = places.home().to_owned();
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
-        // Not when the file was last written: whoever touches it would otherwise renew what it trusts.
+        // Not the file's modification time: touching the file would renew its trust.
         let accepted = loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
         DiskWorld {
             cwd: cwd.to_owned(),
@@ -112,7 +112,7 @@ impl DiskWorld {
             programs: RefCell::default(),
             looks: RefCell::default(),
             system: SystemDirectories::default(),
-            // A configuration that is strict only because it is broken has nobody who made a list.
+            // A configuration that is strict only because it is broken has no list.
             by_hash_alone: config.strict && loaded.problems.is_empty(),
             ignores_case: OnceCell::new(),
             changed: OnceCell::new(),
@@ -129,13 +129,13 @@ impl DiskWorld {
         }
     }
 
-    /// The machine as an agent uses it that hands its commands to this shell.
+    /// The machine for an agent that runs its commands in this shell.
     #[must_use]
     pub fn with_shell(self, shell: Shell) -> DiskWorld {
         DiskWorld { shell, ..self }
     }
 
-    /// The machine once the project at hand is trusted as it is now.
+    /// The machine as if the current project were trusted as it is now.
     #[must_use]
     pub fn once_trusted(self) -> DiskWorld {
         DiskWorld { is_trusted: true, trusted_at: Some(std::time::SystemTime::now()), ..self }
@@ -147,16 +147,16 @@ impl DiskWorld {
         DiskWorld { session: Some(session), ..self }
     }
 
-    /// Whoever answers for the path may never answer, so nobody is asked.
+    /// The path's file system may never answer, so don't ask it.
     fn is_distant(&self, path: &str) -> bool {
-        // Most paths lie in the project, which the text alone tells; and without its devices no machine runs.
+        // Most paths are in the project, as the text alone shows; and a machine can't run without its devices.
         if self.project.as_deref().is_some_and(|project| lies_in(path, project)) || matches!(path, "/dev" | "/dev/null")
         {
             return false;
         }
         let path = Path::new(path);
         let is_near = |near: &str| path.starts_with(near);
-        // Whatever holds a directory in use is in use itself.
+        // A mount that contains a directory in use is in use itself.
         let is_above = |used: &str| Path::new(used).starts_with(path);
         if self.project.as_deref().is_some_and(is_near)
             || ["/usr", "/bin", "/etc"].into_iter().any(is_near)
@@ -174,7 +174,7 @@ impl DiskWorld {
         distant.iter().any(|mount| path.starts_with(mount))
     }
 
-    /// The repository that a directory lies in, found once per directory and mostly from what its parent said.
+    /// The repository around a directory, found once per directory and mostly from its parent's answer.
     pub(super) fn repository(&self, directory: &str) -> Option<Rc<Repository>> {
         let mut unknown = Vec::new();
         let mut found = None;
@@ -200,13 +200,13 @@ impl DiskWorld {
         found
     }
 
-    /// A recipe whose bytes are those that were trusted.
+    /// A recipe with the trusted content.
     fn is_pinned(&self, path: &str) -> bool {
         let Some(project) = &self.project else { return false };
         self.trust.projects.get(project).is_some_and(|pinned| pinned.is_same(project, path))
     }
 
-    /// What git knows about a path, taken as a file: nothing below it is looked at.
+    /// What git knows about a path, taken as a file: nothing below it is checked.
     pub fn file_tracking(&self, path: &str) -> Tracking {
         let parent = path.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
         match self.repository(parent) {
@@ -215,13 +215,13 @@ impl DiskWorld {
         }
     }
 
-    /// Everything in the directory is made again by a build.
+    /// A build recreates everything in the directory.
     pub fn is_rebuilt(&self, directory: &str) -> bool {
         let parent = Path::new(directory).parent().and_then(Path::to_str);
         parent.and_then(|parent| self.repository(parent)).is_some_and(|repository| repository.is_rebuilt(directory))
     }
 
-    /// A directory is as good as the worst in it.
+    /// A directory is only as safe as the worst entry in it.
     fn directory_tracking(&self, path: &str) -> Tracking {
         match self.file_tracking(path) {
             found @ (Tracking::Outside | Tracking::Rebuildable | Tracking::Ignored) => return found,
@@ -468,7 +468,7 @@ impl Memory for DiskWorld {
     }
 
     fn accepted_history(&self, pattern: &str) -> Option<AcceptedHistory> {
-        // Only a pattern that a person accepted has a past that counts; live counts by themselves change nothing.
+        // Only an accepted pattern's history counts; live counts alone change nothing.
         let item = self.history.weighs(pattern, self.project.as_deref(), now_ms())?;
         from_history::weighed(item, self.session.as_ref()?.month(pattern)?)
     }

@@ -1,4 +1,4 @@
-//! The machine as one call of a session sees it: the disk and git, what a person trusts, and what the session has done so far.
+//! The machine as one call of a session sees it: disk and git, what the user trusts, and what the session has done so far.
 
 #[cfg(test)]
 mod against_oracles;

@@ -16,7 +16,7 @@ use crate::machine::world::shelves::Shelves;
 use crate::policy::trust::PinnedFile;
 use crate::policy::trust::inventory::{Inventory, TOOL_CHAINS};
 
-/// Directories whose programs belong to the system, if nobody but the system can change them.
+/// Directories whose programs belong to the system, if only the system can change them.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/sbin",
@@ -40,24 +40,24 @@ const SYSTEM: &[&str] = &[
 const SHARED_TOOL_CHAINS: &[&str] =
     &["/opt/homebrew", "/home/linuxbrew/.linuxbrew", "/usr/local/Cellar", "/opt/local", "/nix", "/gnu/store", "/snap"];
 
-/// What decides about a program.
+/// What decides whether a program is trusted.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub cwd: &'a str,
     pub project: Option<&'a str>,
     pub home: Option<&'a str>,
-    /// Directories of tool chains that the user named.
+    /// Toolchain directories the user named.
     pub directories: &'a [String],
-    /// Programs that a person trusted, by their real path.
+    /// Programs the user trusted, by real path.
     pub binaries: &'a BTreeMap<String, PinnedFile>,
     pub system: &'a SystemDirectories,
-    /// The list of the programs in tool chains.
+    /// The list of toolchain programs.
     pub inventory: &'a Inventory,
-    /// Programs count by their hash alone, wherever they lie: the strict profile.
+    /// Programs count only by hash, wherever they are: the strict profile.
     pub by_hash_alone: bool,
 }
 
-/// Which directories belong to the system, and what those of the search path hold, asked once each.
+/// Which directories belong to the system, and what those on the search path contain, looked up once each.
 #[derive(Debug, Default)]
 pub struct SystemDirectories {
     known: RefCell<BTreeMap<OsString, bool>>,
@@ -65,7 +65,7 @@ pub struct SystemDirectories {
 }
 
 impl SystemDirectories {
-    /// Reached without any link, a directory of the system, and nobody else can change it.
+    /// A system directory, reached without any link, that only the system can change.
     fn include(&self, directory: &Path) -> bool {
         if let Some(known) = self.known.borrow().get(directory.as_os_str()) {
             return *known;
@@ -78,7 +78,7 @@ impl SystemDirectories {
     }
 }
 
-/// Finds and judges a program: a name is searched for in `path`, a path is taken as it is.
+/// Finds and classifies a program: a name is searched for in `path`, a path is taken as it is.
 pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
     if name.contains('/') {
         return if is_program(Path::new(name)) { judged(Path::new(name), known) } else { Identity::Missing };
@@ -101,7 +101,7 @@ pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
         }
         let candidate = directory.join(name);
         match candidate.symlink_metadata() {
-            // The common case: no link anywhere, so that one look is enough.
+            // The common case: no link anywhere, so one lookup is enough.
             Ok(found) if is_executable(&found) && is_plainly_system(&candidate, &found, known) => {
                 return Identity::Trusted(candidate.to_string_lossy().into_owned());
             }
@@ -120,7 +120,7 @@ fn is_executable(found: &Metadata) -> bool {
     found.is_file() && found.mode() & 0o111 != 0
 }
 
-/// What `judged` finds out about a regular file of the system, without asking again and again.
+/// What `judged` finds out about a regular system file, with fewer lookups.
 fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
     !known.by_hash_alone
         && is_plain(path)
@@ -136,7 +136,7 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
     let pinned = real.to_str().and_then(|real| known.binaries.get(real));
     let in_project = known.project.is_some_and(|project| project != "/" && lies_in(project));
-    // A build makes its own output again and again; a person who pinned it meant the program, not its bytes.
+    // A build keeps recreating its output; whoever pinned it meant the program, not its content.
     if in_project && !known.by_hash_alone && (pinned.is_none() || is_built(path)) {
         return Identity::Project(shown());
     }
@@ -144,7 +144,7 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
         return match pinned.is_same(&real) {
             true if in_project && !known.by_hash_alone => Identity::Project(shown()),
             true => Identity::Trusted(shown()),
-            // A person may have listed the tool chain again since.
+            // The toolchain may have been listed again since.
             false if known.inventory.knows(path, &real) => Identity::Trusted(shown()),
             false if is_managed(path, &real, known) => Identity::Changed(shown()),
             false => Identity::Exchanged(shown()),
@@ -160,11 +160,11 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
     if !is_named && !known.home.is_some_and(|home| is_tool_chain(path, &real, home)) {
         return Identity::Unlisted(shown());
     }
-    // Where nobody has made a list, nothing is on it: a list that was lost must not trust everything.
+    // Without a list nothing is listed: a lost list must not trust everything.
     if known.inventory.knows(path, &real) { Identity::Trusted(shown()) } else { Identity::Changed(shown()) }
 }
 
-/// A package manager keeps the file: its updates change bytes, and must not lock a person out.
+/// A package manager maintains the file: its updates change the content and must not lock the user out.
 fn is_managed(path: &Path, real: &Path, known: &Known<'_>) -> bool {
     let home = known.home.map(Path::new);
     let in_home = |real: &Path| {
@@ -173,17 +173,17 @@ fn is_managed(path: &Path, real: &Path, known: &Known<'_>) -> bool {
     let lies = SYSTEM.iter().chain(SHARED_TOOL_CHAINS).any(|directory| real.starts_with(directory))
         || in_home(real)
         || known.directories.iter().any(|directory| real.starts_with(directory));
-    // Where everybody may write, no package manager vouches for anything.
+    // If everyone can write there, no package manager vouches for anything.
     let is_guarded = |path: &Path| path.metadata().is_ok_and(|found| found.mode() & 0o002 == 0);
     is_plain(path) && lies && is_guarded(real) && real.parent().is_some_and(is_guarded)
 }
 
-/// The file lies in a directory that builds fill.
+/// The file is in a build output directory.
 fn is_built(path: &Path) -> bool {
     path.components().any(|part| REBUILDABLE.iter().any(|name| part.as_os_str() == *name))
 }
 
-/// The program lies in a tool chain's directory of the user's own, and nobody else can change it.
+/// The program is in one of the user's toolchain directories, and only the user can change it.
 fn is_tool_chain(path: &Path, real: &Path, home: &str) -> bool {
     let home = Path::new(home);
     let lies = |path: &Path| TOOL_CHAINS.iter().any(|directory| path.starts_with(home.join(directory)));
@@ -200,7 +200,7 @@ fn is_plain(path: &Path) -> bool {
     path.components().all(|component| matches!(component, Component::RootDir | Component::Normal(_)))
 }
 
-/// The file lies in a directory of the system, and neither it nor its directory can be changed by others.
+/// The file is in a system directory, and neither it nor its directory can be changed by others.
 fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|directory| path.starts_with(directory))
         && belongs_to_system(path)

@@ -8,16 +8,16 @@ use super::{Format, RuleFile, Rules, UNCLOSED, beginning_with, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
-/// What an administrator decides for the whole machine.
+/// The administrator's settings for the whole machine.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
-    // The agent reads the settings of the directory that it was started in, and not those of the repository around it.
+    // The agent reads the settings of the directory it was started in, not those of the repository around it.
     let started = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|started| started.is_absolute());
     files_from(home, project, started.as_deref())
 }
 
-/// Both places count: whatever stands there only tightens.
+/// Both places count: they can only tighten.
 fn files_from(home: &str, project: Option<&str>, started: Option<&Path>) -> Vec<RuleFile> {
     let file = |name, path| RuleFile::new(name, path, Format::Claude);
     let user = directory_of(Agent::Claude, home).join("settings.json");
@@ -35,10 +35,10 @@ pub fn parse(text: &str) -> Result<Rules, String> {
     if text.trim().is_empty() {
         return Ok(Rules::default());
     }
-    // Most settings have no rules: there is no need to take them apart on the way to an answer. What is cut off may have had some.
+    // Most settings have no rules, so don't parse them on the way to an answer. Truncated ones may have had some.
     if !text.contains("permissions") && !text.contains("\\u") {
         let whole = serde_json::from_str::<serde::de::IgnoredAny>(text);
-        return whole.map(|_| Rules::default()).map_err(|error| format!("it is not JSON: {error}"));
+        return whole.map(|_| Rules::default()).map_err(|error| format!("not valid JSON: {error}"));
     }
     let settings = crate::machine::json::parse(text.as_bytes())?;
     if !settings.is_object() {
@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<Rules, String> {
 }
 
 fn list<'v>(permissions: &'v Value, name: &str) -> Result<Vec<&'v str>, String> {
-    let wrong = || format!("`permissions.{name}` is not a list of texts");
+    let wrong = || format!("`permissions.{name}` is not a list of strings");
     match permissions.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items.iter().map(|item| item.as_str().ok_or_else(wrong)).collect(),
@@ -71,7 +71,7 @@ fn list<'v>(permissions: &'v Value, name: &str) -> Result<Vec<&'v str>, String> 
     }
 }
 
-/// A tool, and what stands in brackets behind it.
+/// A tool, and what follows it in brackets.
 fn split(rule: &str) -> Option<(&str, Option<&str>)> {
     let rule = rule.trim();
     match rule.split_once('(') {
@@ -89,7 +89,7 @@ fn denied_host(rule: &str) -> Option<String> {
     (tool == "WebFetch" && !host.is_empty() && !host.contains('*')).then(|| host.to_ascii_lowercase())
 }
 
-/// Adds a rule that denies or asks: in doubt wider than it was written.
+/// Adds a rule that denies or asks: if in doubt, wider than written.
 fn strict(rule: &str, list: &mut Vec<String>, left: &mut Vec<(String, String)>) {
     let mut leave = |why: &str| left.push((rule.to_owned(), why.to_owned()));
     let Some((tool, argument)) = split(rule) else { return leave(UNCLOSED) };
@@ -113,7 +113,7 @@ fn strict(rule: &str, list: &mut Vec<String>, left: &mut Vec<(String, String)>) 
     }
 }
 
-/// What the name of a tool stands for.
+/// What a tool name stands for.
 enum Named {
     Ours(&'static [&'static str]),
     /// A pattern for tools of a server.
@@ -121,7 +121,7 @@ enum Named {
     Other(String),
 }
 
-/// Rules about reading count for searching as well, and rules about editing for every way to change a file.
+/// Rules about reading apply to searching too, and rules about editing to every way of changing a file.
 fn tools(name: &str) -> Named {
     Named::Ours(match name {
         "Bash" | "Monitor" => &["bash"],
@@ -158,12 +158,12 @@ fn commands(argument: &str) -> Vec<String> {
     }
 }
 
-/// A path as `.gitignore` has it, in all the ways in which ours are compared: whole, below the home, below the project.
+/// A path in `.gitignore` syntax, in all the forms we compare: absolute, below the home, below the project.
 fn paths(argument: &str) -> Vec<String> {
     let (whole, relative) = match argument {
         rooted if rooted.starts_with("//") => (rooted.get(1..), None),
         home if home.starts_with("~/") => (Some(home), None),
-        // From the project's root; whoever writes `/etc/shadow` means the machine's.
+        // From the project's root; `/etc/shadow` most likely means the machine's.
         rooted if rooted.starts_with('/') => (Some(rooted), rooted.get(1..)),
         relative => (None, Some(relative.trim_start_matches("./"))),
     };
@@ -183,7 +183,7 @@ fn paths(argument: &str) -> Vec<String> {
     found
 }
 
-/// A rule that allows: exactly as narrow as it was written, or not at all.
+/// An allow rule: exactly as narrow as written, or not at all.
 fn lax(rule: &str) -> Result<Vec<String>, &'static str> {
     let (tool, argument) = split(rule).ok_or("its bracket does not close")?;
     match (tools(tool), argument) {
@@ -205,7 +205,7 @@ fn lax(rule: &str) -> Result<Vec<String>, &'static str> {
     }
 }
 
-/// A path from the root or the home that has no wildcard but everything below it: elsewhere `*` does not cross folders.
+/// A path from the root or the home whose only wildcard is everything below it: elsewhere `*` does not cross folders.
 fn exact_path(path: &str) -> Option<String> {
     let path = path.strip_prefix('/').filter(|rest| rest.starts_with('/')).or(path.strip_prefix("~/").map(|_| path))?;
     let (folder, below) = path.strip_suffix("/**").map_or((path, ""), |folder| (folder, "/*"));

@@ -6,7 +6,7 @@ use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
-/// More spellings of one rule than anybody means.
+/// More spellings of one rule than anyone intends.
 const SPELLINGS: usize = 256;
 
 pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
@@ -35,14 +35,14 @@ pub fn parse(text: &str) -> Result<Rules, String> {
         let decision = match find("decision") {
             None => "allow",
             Some(Literal::Text(decision)) => decision.as_str(),
-            Some(Literal::List(_) | Literal::Other) => return Err("a `decision` is not a text".into()),
+            Some(Literal::List(_) | Literal::Other) => return Err("a `decision` is not a string".into()),
         };
         let ours: Vec<String> = spellings.iter().flat_map(|words| beginning_with(words)).collect();
         match decision {
             "forbidden" => rules.deny.extend(ours),
             "prompt" => rules.ask.extend(ours),
             "allow" => rules.allow.push(offered(&spellings.join(", "), Ok(ours))),
-            other => return Err(format!("`{other}` is no decision")),
+            other => return Err(format!("`{other}` is not a decision")),
         }
     }
     Ok(rules)
@@ -90,7 +90,7 @@ impl Literal {
     }
 }
 
-/// Reads calls with named arguments, which is all that a rules file holds. Anything else is an error.
+/// Reads calls with named arguments, which is all a rules file contains. Anything else is an error.
 struct Reader {
     signs: Vec<char>,
     at: usize,
@@ -101,7 +101,7 @@ impl Reader {
         self.signs.get(self.at).copied()
     }
 
-    /// Goes on behind blanks and comments.
+    /// Skips whitespace and comments.
     fn skip(&mut self) {
         while let Some(sign) = self.peek() {
             if sign == '#' {
@@ -193,20 +193,20 @@ impl Reader {
             match sign {
                 sign if sign == quote => return Ok(text),
                 '\\' => {
-                    let escaped = self.peek().ok_or("a text does not end")?;
+                    let escaped = self.peek().ok_or("a string does not end")?;
                     self.at += 1;
                     text.push(match escaped {
                         'n' => '\n',
                         't' => '\t',
                         plain @ ('\\' | '"' | '\'') => plain,
-                        other => return Err(format!("`\\{other}` in a text is not understood")),
+                        other => return Err(format!("unknown escape `\\{other}` in a string")),
                     });
                 }
-                '\n' => return Err("a text does not end on its line".into()),
+                '\n' => return Err("a string does not end on its line".into()),
                 other => text.push(other),
             }
         }
-        Err("a text does not end".into())
+        Err("a string does not end".into())
     }
 }
 

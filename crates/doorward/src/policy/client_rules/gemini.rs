@@ -9,7 +9,7 @@ use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
-/// What an administrator decides for the whole machine.
+/// The administrator's settings for the whole machine.
 const MANAGED: &str = "/etc/gemini-cli/settings.json";
 
 pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
@@ -32,7 +32,7 @@ pub fn settings(text: &str) -> Result<Rules, String> {
     if !has_rules || text.trim().is_empty() {
         return Ok(Rules::default());
     }
-    // Gemini CLI takes comments.
+    // Gemini CLI accepts comments.
     let settings =
         crate::machine::json::parse(text.as_bytes()).or_else(|_| crate::machine::json::parse(bare(text).as_bytes()))?;
     if !settings.is_object() {
@@ -55,7 +55,7 @@ pub fn settings(text: &str) -> Result<Rules, String> {
 }
 
 fn list<'v>(settings: &'v Value, place: &str) -> Result<Vec<&'v str>, String> {
-    let wrong = || format!("`{}` is not a list of texts", place.trim_start_matches('/').replace('/', "."));
+    let wrong = || format!("`{}` is not a list of strings", place.trim_start_matches('/').replace('/', "."));
     match settings.pointer(place) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items.iter().map(|item| item.as_str().ok_or_else(wrong)).collect(),
@@ -77,7 +77,7 @@ fn ours(rule: &str) -> Option<Vec<String>> {
     })
 }
 
-/// Our name for a tool, which goes by the name that the model calls and by that of its class.
+/// Our name for a tool, which Gemini CLI knows by the name the model calls and by its class name.
 fn tool(name: &str) -> Option<String> {
     let ours = match name {
         "run_shell_command" | "ShellTool" => "bash",
@@ -106,7 +106,7 @@ fn bare(text: &str) -> String {
                 is_escaped = sign == '\\' && !is_escaped;
                 is_end
             };
-            // The first quote counts as escaped, so that the search goes on behind it.
+            // Treat the first quote as escaped, so that the search continues after it.
             rest.find(is_end).map_or(rest.len(), |end| end + 1)
         } else if rest.starts_with("//") {
             rest = rest.get(rest.find('\n').unwrap_or(rest.len())..).unwrap_or_default();
@@ -138,7 +138,7 @@ struct PolicyRule {
     decision: String,
     #[serde(default)]
     priority: f64,
-    /// Conditions that our patterns cannot state.
+    /// Conditions that our patterns can't express.
     #[serde(flatten)]
     others: std::collections::BTreeMap<String, toml::Value>,
 }
@@ -164,7 +164,7 @@ impl PolicyRule {
         self.tool_name.as_ref().map(OneOrMore::all).unwrap_or_default()
     }
 
-    /// Our patterns; `None` if the rule has a condition that they cannot state.
+    /// Our patterns; `None` if the rule has a condition they can't express.
     fn ours(&self) -> Option<Vec<String>> {
         const HARMLESS: &[&str] = &["denyMessage", "allowRedirection", "name", "description"];
         if self.others.keys().any(|key| !HARMLESS.contains(&key.as_str())) {
@@ -176,7 +176,7 @@ impl PolicyRule {
         self.tools().iter().map(|name| if name == "*" { Some("*".to_owned()) } else { tool(name) }).collect()
     }
 
-    /// What it is about, for a person.
+    /// What it is about, in words.
     fn shown(&self) -> String {
         let prefixes = self.command_prefix.as_ref().map(OneOrMore::all).unwrap_or_default();
         format!("{} {}", self.tools().join(", "), prefixes.join(", ")).trim().to_owned()
@@ -187,7 +187,7 @@ pub fn policy(text: &str) -> Result<Rules, String> {
     let policies: Policies = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
     let mut rules = Rules::default();
     for rule in &policies.rule {
-        // An exception that counts before the rule, which patterns of ours cannot have.
+        // An exception that takes precedence over the rule, which our patterns can't express.
         let is_exception = |other: &PolicyRule| {
             other.decision == "allow"
                 && other.priority > rule.priority
@@ -198,15 +198,15 @@ pub fn policy(text: &str) -> Result<Rules, String> {
             "ask_user" => &mut rules.ask,
             "allow" => {
                 let ours = rule.ours().filter(|_| !rule.others.contains_key("modes"));
-                rules.allow.push(offered(&rule.shown(), ours.ok_or("it has a condition that doorward cannot state")));
+                rules.allow.push(offered(&rule.shown(), ours.ok_or("it has a condition that doorward can't express")));
                 continue;
             }
-            other => return Err(format!("`{other}` is no decision")),
+            other => return Err(format!("`{other}` is not a decision")),
         };
         match rule.ours() {
             Some(patterns) if !policies.rule.iter().any(is_exception) => list.extend(patterns),
             Some(_) => rules.left.push((rule.shown(), "another rule makes exceptions from it".to_owned())),
-            None => rules.left.push((rule.shown(), "it has a condition that doorward cannot state".to_owned())),
+            None => rules.left.push((rule.shown(), "it has a condition that doorward can't express".to_owned())),
         }
     }
     Ok(rules)

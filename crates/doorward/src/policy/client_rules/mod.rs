@@ -1,7 +1,7 @@
 //! The permission rules in agents' own settings: what they deny or ask about tightens ours, what they allow is only offered.
 //!
-//! A rule is said in the words of `permissions` in doorward's own configuration. Deny and ask rules may come out wider than
-//! they were written, allow rules never: what cannot be said exactly is left out, with the reason.
+//! Rules are translated to `permissions` patterns of doorward's own configuration. Deny and ask rules may come out wider than
+//! written, allow rules never: what can't be translated exactly is left out, with the reason.
 
 mod claude;
 mod codex;
@@ -16,23 +16,23 @@ use crate::machine::agent::Agent;
 use crate::machine::checked_read;
 use crate::policy::config::{Config, Note};
 
-/// Longer settings are not read, and what is not read asks.
+/// Longer settings are not read, and unread settings ask.
 const LIMIT: u64 = 1 << 20;
 
-/// Why a rule without its end is left to the agent, which does not heed it either.
+/// Why an unclosed rule is left to the agent, which ignores it too.
 const UNCLOSED: &str = "its bracket does not close";
 
-/// More files of rules than anybody keeps in one folder.
+/// More rule files than anyone keeps in one folder.
 const FILES: usize = 64;
 
-/// One file of an agent's that holds rules.
+/// One of an agent's rule files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
     /// The name among the sources of the configuration.
     pub name: &'static str,
     pub path: PathBuf,
     format: Format,
-    /// A repository can bring the file along.
+    /// The file can come with a repository.
     is_projects: bool,
 }
 
@@ -44,7 +44,7 @@ enum Format {
     GeminiPolicy,
 }
 
-/// What one file says, in our words.
+/// What one file says, as our patterns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     pub deny: Vec<String>,
@@ -52,19 +52,19 @@ pub struct Rules {
     /// Hosts that may not be contacted.
     pub denied_hosts: Vec<String>,
     pub allow: Vec<Offer>,
-    /// Rules that only the agent itself can heed, and why.
+    /// Rules that only the agent itself can enforce, and why.
     pub left: Vec<(String, String)>,
 }
 
-/// A rule of an agent's that allows something.
+/// An agent's allow rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub theirs: String,
-    /// The same in our words, never wider; the reason where that cannot be said.
+    /// The same as our patterns, never wider; or the reason why that is not possible.
     pub ours: Result<Vec<String>, String>,
 }
 
-/// The files in which an agent keeps rules: the administrator's, the user's, the project's. Only those that are there.
+/// The existing rule files of an agent: the administrator's, the user's, the project's.
 pub fn files(agent: &str, home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let mut found = match Agent::named(agent) {
         Some(Agent::Claude) => claude::files(home, project),
@@ -77,7 +77,7 @@ pub fn files(agent: &str, home: &str, project: Option<&str>) -> Vec<RuleFile> {
     found
 }
 
-/// An allow rule in a file that a repository can bring along touches the call: the agent might run it without asking anybody.
+/// An allow rule from a repository's file applies to the call: the agent might run it without asking.
 pub fn project_allows(agent: &str, home: &str, project: Option<&str>, facts: &Facts) -> bool {
     files(agent, home, project).iter().filter(|file| file.is_projects).any(|file| {
         let text = file.read().ok().flatten();
@@ -93,11 +93,11 @@ pub fn project_allows(agent: &str, home: &str, project: Option<&str>, facts: &Fa
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub text: String,
-    /// The whole file cannot be read, and it is the one that holds the user's hooks too.
+    /// The whole file can't be read, and it also contains the user's hooks.
     pub is_of_settings: bool,
 }
 
-/// What is wrong with the rules of these agents, one sentence each, for whoever looks at how doorward stands.
+/// What is wrong with the rules of these agents, one sentence each, for `status` and `doctor`.
 pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<Fault> {
     let mut found = Vec::new();
     for file in agents.flat_map(|agent| files(agent, home, project)) {
@@ -105,14 +105,14 @@ pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Op
         match file.read().and_then(|text| text.map(|text| file.parse(&text)).transpose()) {
             Err(problem) => found.push(Fault {
                 text: format!(
-                    "the rules of {name} in `{path}` cannot be read, so every call of that agent asks: {problem}"
+                    "the rules of {name} in `{path}` can't be read, so doorward asks about every call of that agent: {problem}"
                 ),
                 is_of_settings: !file.is_projects && file.path.ends_with("settings.json"),
             }),
             Ok(rules) => {
                 let unclosed = rules.iter().flat_map(|rules| &rules.left).filter(|(_, why)| why == UNCLOSED);
                 found.extend(unclosed.map(|(rule, _)| Fault {
-                    text: format!("`{rule}` in `{path}` ({name}) has no closing bracket, so nobody heeds it"),
+                    text: format!("`{rule}` in `{path}` ({name}) has no closing bracket, so it has no effect"),
                     is_of_settings: false,
                 }));
             }
@@ -121,7 +121,7 @@ pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Op
     found
 }
 
-/// The allow rules that the user wrote, for `setup` to offer.
+/// The user's allow rules, for `setup` to offer.
 pub fn offers(agent: &str, home: &str) -> Vec<Offer> {
     let files = files(agent, home, None).into_iter().filter(|file| !file.is_projects);
     let mut found: Vec<Offer> = Vec::new();
@@ -145,13 +145,13 @@ impl RuleFile {
         RuleFile { is_projects: true, ..self }
     }
 
-    /// The text; whoever wrote it, it can only tighten, so that links and owners do not matter.
+    /// The text; it can only tighten, so links and owners do not matter.
     pub fn read(&self) -> Result<Option<String>, String> {
         if is_absent(&self.path) {
             return Ok(None);
         }
         let text = checked_read::start_of(&self.path, LIMIT);
-        text.map(Some).ok_or_else(|| format!("`{}` cannot be read, so its rules are not known", self.path.display()))
+        text.map(Some).ok_or_else(|| format!("`{}` can't be read, so its rules are unknown", self.path.display()))
     }
 
     pub fn parse(&self, text: &str) -> Result<Rules, String> {
@@ -163,27 +163,27 @@ impl RuleFile {
         }
     }
 
-    /// What the file tightens, and what a person should know about it.
+    /// What the file tightens, and notes for the user.
     pub fn tightening(&self, text: &str) -> Result<(Config, Vec<Note>), String> {
         let rules = self.parse(text)?;
         let mut config = Config::default();
         config.permissions.deny = rules.deny;
         config.permissions.ask = rules.ask;
         config.hosts.denied = rules.denied_hosts;
-        // A pattern of ours that cannot be read is an error here too.
+        // An unreadable pattern of ours is an error here too.
         config.policy(doorward_engine::Mode::ConfirmAll)?;
         let left = rules.left.into_iter().map(|(rule, why)| Note::new(rule, format!("is left to the agent: {why}")));
         Ok((config, left.collect()))
     }
 }
 
-/// Nothing is there under this name; a name that cannot be looked up is not absent.
+/// Nothing exists under this name; a name that can't be looked up is not absent.
 fn is_absent(path: &Path) -> bool {
     let kind = std::fs::metadata(path).err().map(|error| error.kind());
     matches!(kind, Some(ErrorKind::NotFound | ErrorKind::NotADirectory))
 }
 
-/// The files of a folder that end like this, in order. A folder with too many of them is read as one that cannot be.
+/// The files of a folder with this extension, in order. A folder with too many counts as unreadable.
 fn listed(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_meant = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
@@ -196,12 +196,12 @@ fn listed(folder: &Path, ending: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// A command, and the same with more words behind it.
+/// A command, and the same with more words after it.
 fn beginning_with(words: &str) -> [String; 2] {
     [format!("bash({words})"), format!("bash({words} *)")]
 }
 
-/// An offer in patterns of ours; one that allows too much is none.
+/// An offer as our patterns; one that allows too much is dropped.
 fn offered(theirs: &str, ours: Result<Vec<String>, &str>) -> Offer {
     let narrow = |texts: Vec<String>| {
         for text in &texts {

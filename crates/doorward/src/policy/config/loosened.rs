@@ -1,8 +1,8 @@
-//! Which keys of a file were held back because they are laxer than what a person accepted.
+//! Which keys of a file have no effect because they are laxer than what the user accepted.
 
 use super::{Config, stages};
 
-/// The keys in which `counts`, which is `said` held against what was accepted, differs from `said`.
+/// The keys in which `counts` (`said`, limited to what was accepted) differs from `said`.
 pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
     let lacks = |wanted: &[String], there: &[String]| wanted.iter().any(|entry| !there.contains(entry));
     let hosts = |config: &Config| {
@@ -34,7 +34,7 @@ pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
 }
 
 impl Config {
-    /// The numbers that would be in force.
+    /// The numbers that would apply.
     fn numbers(&self) -> doorward_engine::Thresholds {
         self.thresholds.over(doorward_engine::Thresholds::default())
     }

@@ -1,4 +1,4 @@
-//! What the user configured: modes per agent, permission patterns, hosts, paths and thresholds.
+//! The user's configuration: modes per agent, permission patterns, hosts, paths and thresholds.
 
 mod loosened;
 mod notes;
@@ -27,15 +27,14 @@ pub use stages::Stages;
 
 use crate::policy::snapshot_limits::Snapshots;
 
-/// The content of `config.toml`; `check --jsonl` takes the same shape as `config`.
+/// The content of `config.toml`; `check --jsonl` takes the same format as `config`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Unlisted hosts and unknown servers block, every external read asks.
+    /// Block unlisted hosts and unknown servers, and ask about every external read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// Seconds that a call waits for a person's answer where its agent cannot ask; unless set, 45 while `doorward review` is open
-    /// and none otherwise.
+    /// Seconds a call waits for your answer if its agent can't ask; default: 45 while `doorward review` is open, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_seconds: Option<u32>,
     /// One table per agent.
@@ -58,18 +57,18 @@ pub struct Config {
     pub profile: Profile,
 }
 
-/// How a person is told that a call waits or an alert went off: of calls on the desktop unless that is switched off, and as is
-/// set here. A repository cannot set it.
+/// How you are notified that a call is waiting or an alert fired. Calls show on the desktop unless that is switched off. A
+/// repository can't set this.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {
-    /// On the desktop, with `notify-send` or `osascript`. Unless set: where there is a desktop, and the agent cannot ask by itself.
+    /// Notify on the desktop, with `notify-send` or `osascript`. Default: if there is a desktop and the agent can't ask itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desktop: Option<bool>,
-    /// A program by its absolute path, and its arguments; it reads JSON on standard input.
+    /// A program by absolute path, with arguments; it reads JSON on standard input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// An address that JSON is posted to, with `curl`.
+    /// A URL to post JSON to, with `curl`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<String>,
 }
@@ -79,42 +78,42 @@ impl Notify {
         self.desktop.is_some() || !self.command.is_empty() || self.webhook.is_some()
     }
 
-    /// Somebody is told, even of what the agent asks about by itself.
+    /// A notifier is configured, even for calls the agent asks about itself.
     pub fn is_wanted(&self) -> bool {
         self.desktop == Some(true) || !self.command.is_empty() || self.webhook.is_some()
     }
 
     fn check(&self) -> Result<(), String> {
         if self.command.first().is_some_and(|program| !program.starts_with('/')) {
-            return Err("`notify.command` begins with the absolute path of a program".to_owned());
+            return Err("`notify.command` must start with the absolute path of a program".to_owned());
         }
         let is_address = |address: &String| address.starts_with("https://") || address.starts_with("http://");
         if !self.webhook.iter().all(is_address) {
-            return Err("`notify.webhook` begins with `https://` or `http://`".to_owned());
+            return Err("`notify.webhook` must start with `https://` or `http://`".to_owned());
         }
         Ok(())
     }
 }
 
-/// Programs outside the system's own directories.
+/// Programs outside the system directories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Programs {
-    /// Directories of tool chains whose programs are trusted as they were when this file was written.
+    /// Toolchain directories whose programs are trusted as they were when this file was written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<String>,
 }
 
-/// Whose recipes may run: test, build, lint and scripts of these projects.
+/// Projects whose recipes may run: test, build, lint and scripts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Projects {
-    /// Roots of projects, absolute.
+    /// Project roots, absolute.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trusted: Vec<String>,
 }
 
-/// What is decided for one agent.
+/// The settings for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agent {
@@ -122,10 +121,10 @@ pub struct Agent {
     #[schemars(with = "Option<ModeName>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// `doorward rollout` says how far the agent is trusted, instead of the mode.
+    /// `doorward rollout` decides how far the agent is trusted, instead of the mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub staged: bool,
-    /// Who answers questions where the agent's own mode would let nobody ask; `doorward setup` asks for it.
+    /// Who answers questions if the agent's own mode has no prompt; `doorward setup` asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<Questions>,
 }
@@ -141,25 +140,25 @@ impl Questions {
     }
 }
 
-/// Who answers a question of doorward's.
+/// Who answers doorward's questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Questions {
-    /// The agent asks in its own prompt; setup has set its mode so that it can.
+    /// The agent asks in its own prompt; setup sets its mode so that it can.
     Client,
-    /// The call is refused at once and waits in `doorward pending`.
+    /// The call is refused right away and waits in `doorward pending`.
     Queue,
-    /// Soft questions are left to the agent's own classifier, where its mode has one; all others wait in the queue.
+    /// The agent's own classifier answers soft questions, if its mode has one; all others wait in the queue.
     Classifier,
 }
 
 impl Agent {
-    /// A mode of the user's choice.
+    /// A mode the user chose.
     pub fn fixed(mode: Mode) -> Agent {
         Agent { mode: Some(mode), ..Agent::default() }
     }
 
-    /// Rolled out in stages; whatever goes wrong with these trusts it with nothing.
+    /// Rolled out in stages; if anything goes wrong with those, it is trusted with nothing.
     pub fn rolled_out() -> Agent {
         Agent { mode: Some(Mode::ConfirmAll), staged: true, ..Agent::default() }
     }
@@ -190,13 +189,13 @@ enum StageName {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Patterns {
-    /// A call that matches is blocked.
+    /// Block calls that match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
-    /// A call that matches is confirmed.
+    /// Ask about calls that match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<String>,
-    /// Clears a soft confirm if every command or file of the call matches.
+    /// Clear soft questions about calls in which every command or file matches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
 }
@@ -205,10 +204,10 @@ pub struct Patterns {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hosts {
-    /// May be fetched from and sent to; without `$defaults` the built-in list does not count.
+    /// Hosts that may be fetched from and sent to; without `$defaults` this replaces the built-in list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
-    /// Never contacted.
+    /// Hosts that are never contacted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
 }
@@ -217,18 +216,18 @@ pub struct Hosts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paths {
-    /// A change there is never settled by layer 1 or an allow pattern.
+    /// Paths where no change is approved by layer 1 or an allow pattern.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protected: Vec<String>,
-    /// Neither read nor written.
+    /// Paths that may be neither read nor written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
 }
 
-/// So long a call waits for a person unless the user set another time.
+/// How long a call waits for an answer by default.
 pub const WAIT_SECONDS: u32 = 45;
 
-/// Stands for the built-in entries of a list at this place.
+/// Stands for the built-in entries of a list.
 pub const DEFAULTS: &str = "$defaults";
 
 impl Config {
@@ -243,12 +242,12 @@ impl Config {
         Ok(config)
     }
 
-    /// The mode that the user chose for an agent.
+    /// The mode the user chose for an agent.
     pub fn mode(&self, agent: &str) -> Mode {
         self.agents.get(agent).and_then(|agent| agent.mode).unwrap_or(Mode::ConfirmAll)
     }
 
-    /// Who answers questions of an agent, if a person chose.
+    /// Who answers an agent's questions, if the user chose.
     pub fn questions(&self, agent: &str) -> Option<Questions> {
         self.agents.get(agent).and_then(|agent| agent.questions)
     }
@@ -282,7 +281,7 @@ impl Config {
         }
     }
 
-    /// The patterns that deny or ask about files. One that cannot be read is a problem elsewhere.
+    /// The patterns that deny or ask about files. Unreadable ones are reported elsewhere.
     fn file_patterns(&self) -> Vec<Pattern> {
         let lists = own(&self.permissions.deny).into_iter().chain(own(&self.permissions.ask));
         lists.filter_map(|text| Pattern::parse(&text).ok()).filter(Pattern::names_files).collect()
@@ -298,7 +297,7 @@ impl Config {
         schemars::schema_for!(Config).to_value()
     }
 
-    /// The patterns; allow patterns that allow too much are left out, and `notes` says so.
+    /// The patterns; allow patterns that allow too much are left out, which `notes` reports.
     fn patterns(&self) -> Result<Permissions, String> {
         let read = |list: &[String]| own(list).iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>();
         let mut allow = read(&self.permissions.allow)?;

@@ -1,10 +1,10 @@
-//! What a person should know about a configuration that works, but perhaps not as they think.
+//! Notes on a configuration that works, but perhaps not as intended.
 
 use doorward_engine::{Pattern, Stage, Thresholds};
 
 use super::{Config, DEFAULTS, Numbers, Rights};
 
-/// One remark: the key it is about, and what is the matter.
+/// One note: the key it is about, and the problem.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Note {
     pub key: String,
@@ -17,7 +17,7 @@ impl Note {
     }
 }
 
-/// All remarks on one source.
+/// All notes on one source.
 pub fn notes(config: &Config, rights: Rights) -> Vec<Note> {
     let mut notes = Vec::new();
     if rights == Rights::TightenOnly {
@@ -69,7 +69,9 @@ fn paths(config: &Config) -> Vec<Note> {
         odd.map(|path| {
             Note::new(
                 key,
-                format!("`{path}` can never match: write it absolute, below `~/` or relative to the project"),
+                format!(
+                    "`{path}` can never match: write it as an absolute path, below `~/` or relative to the project"
+                ),
             )
         })
         .collect()
@@ -81,13 +83,11 @@ fn hosts(config: &Config, rights: Rights) -> Vec<Note> {
     let mut notes = Vec::new();
     let allowed = &config.hosts.allowed;
     if rights == Rights::Full && !allowed.is_empty() && !allowed.iter().any(|host| host == DEFAULTS) {
-        notes.push(Note::new("hosts.allowed", "replaces the built-in list; put `$defaults` into it to keep that"));
+        notes.push(Note::new("hosts.allowed", "replaces the built-in list; add `$defaults` to keep that"));
     }
     for (key, list) in [("hosts.allowed", allowed), ("hosts.denied", &config.hosts.denied)] {
         let odd = list.iter().filter(|host| *host != DEFAULTS && (host.contains(['/', '@']) || host.contains("://")));
-        notes.extend(
-            odd.map(|host| Note::new(key, format!("`{host}` can never match: write the bare name of the host"))),
-        );
+        notes.extend(odd.map(|host| Note::new(key, format!("`{host}` can never match: write only the host name"))));
     }
     notes
 }
@@ -111,11 +111,13 @@ fn numbers(config: &Config) -> Vec<Note> {
     let above = limits.filter(|((_, given), (_, limit))| given > limit);
     let raised = above.map(|((key, _), (_, limit))| {
         let limit = limit.unwrap_or_default();
-        Note::new(format!("thresholds.{key}"), format!("is above the built-in limit, which counts: {limit}"))
+        Note::new(format!("thresholds.{key}"), format!("is above the built-in limit, which applies instead: {limit}"))
     });
     rows.into_iter()
         .filter(|(_, is_lax, _)| *is_lax)
-        .map(|(key, _, floor)| Note::new(key, format!("is laxer than the built-in floor, which counts: {floor}")))
+        .map(|(key, _, floor)| {
+            Note::new(key, format!("is laxer than the built-in floor, which applies instead: {floor}"))
+        })
         .chain(raised)
         .collect()
 }

@@ -1,45 +1,45 @@
-//! The numbers of layer 2 and of the limits: what a file may say, and the floors that none goes below.
+//! The thresholds of layer 2 and the limits: what a file may say, and the floors none may go below.
 
 use doorward_engine::{Operation, Thresholds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Below these no file goes.
+/// No file may go below these.
 const FLOOR: f64 = 0.85;
 const FLOOR_IRREVERSIBLE: f64 = 0.95;
 
-/// Numbers that layer 2 and the limits go by; none can be set below its floor.
+/// Thresholds of layer 2 and limits; none can be set below its floor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Numbers {
     /// Layer 2 asks below this confidence; at least 0.85.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// The same for what cannot be undone; at least 0.95.
+    /// The same for what can't be undone; at least 0.95.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub irreversible: Option<f64>,
-    /// More reads in a minute ask; at most 300.
+    /// Reads per minute before doorward asks; at most 300.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads_per_minute: Option<u32>,
-    /// More reads in a few seconds ask; at most 60.
+    /// Reads within a few seconds before doorward asks; at most 60.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_burst: Option<u32>,
-    /// After this many refusals in a row a person decides; at most 3.
+    /// After this many denials in a row doorward asks about every call; at most 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denials_in_a_row: Option<u32>,
-    /// After this many refusals in a session a person decides; at most 20.
+    /// After this many denials in a session doorward asks about every call; at most 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denials: Option<u32>,
-    /// A call that deletes more files that nothing restores is blocked; at most 20.
+    /// A call that would permanently delete more files is blocked; at most 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk_files: Option<u32>,
-    /// The same for the bytes in them; at most 20971520, which is 20 MiB.
+    /// The same for their bytes; at most 20971520, which is 20 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk_bytes: Option<u64>,
-    /// A read that hands over more bytes at once asks; at most 10485760, which is 10 MiB.
+    /// Bytes one read may return before doorward asks; at most 10485760, which is 10 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
-    /// The confidence that one kind of operation wants, where it is more.
+    /// The confidence needed for one kind of operation, if higher.
     #[serde(skip_serializing_if = "ByOperation::is_empty")]
     pub by_operation: ByOperation,
 }
@@ -89,7 +89,7 @@ impl ByOperation {
         *self == ByOperation::default()
     }
 
-    /// For each operation, what two make of it.
+    /// Combines two sets, operation by operation.
     fn with(self, other: ByOperation, choose: impl Fn(Option<f64>, Option<f64>) -> Option<f64>) -> ByOperation {
         let mut both = ByOperation::default();
         for operation in Operation::ALL {
@@ -121,7 +121,7 @@ impl From<Thresholds> for Numbers {
 }
 
 impl Numbers {
-    /// Reads a file in the form of the built-in thresholds, where nothing goes below its floor.
+    /// Reads a file in the format of the built-in thresholds, where nothing may go below its floor.
     pub fn parse(text: &str) -> Result<Numbers, String> {
         let numbers: Numbers = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
         let rows =
@@ -130,13 +130,13 @@ impl Numbers {
             Operation::ALL.iter().map(|operation| (operation.as_str(), numbers.by_operation.get(*operation), FLOOR));
         for (name, value, floor) in rows.into_iter().chain(by) {
             if let Some(value) = value.filter(|value| !(floor..=1.0).contains(value)) {
-                return Err(format!("`{name}` is {value}, and lies between {floor} and 1"));
+                return Err(format!("`{name}` is {value}, but must be between {floor} and 1"));
             }
         }
         Ok(numbers)
     }
 
-    /// The limits that are set, by their names; all of them may only be lowered.
+    /// The limits that are set, by name; each may only be lowered.
     pub fn limits(&self) -> [(&'static str, Option<u64>); 7] {
         [
             ("reads_per_minute", self.reads_per_minute.map(u64::from)),
@@ -170,13 +170,13 @@ impl Numbers {
         let by = Operation::ALL.iter().map(|operation| (operation.as_str(), self.by_operation.get(*operation)));
         for (name, value) in named.into_iter().chain(by) {
             if value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
-                return Err(format!("`thresholds.{name}` lies between 0 and 1"));
+                return Err(format!("`thresholds.{name}` must be between 0 and 1"));
             }
         }
         Ok(())
     }
 
-    /// These numbers where they are set, never beyond the floor of what guards a verdict.
+    /// These numbers where set, never beyond the floor that guards a verdict.
     pub fn over(&self, floor: Thresholds) -> Thresholds {
         let mut by_operation = floor.by_operation;
         for (operation, value) in Operation::ALL.iter().zip(&mut by_operation) {
@@ -212,8 +212,8 @@ impl Numbers {
         }
     }
 
-    /// These, with what risk control raised where nothing is set: without it any number would pass for as strict. Limits need
-    /// nothing of the kind, as none goes above the built-in one.
+    /// These, with what risk control raised where nothing is set: otherwise any number would pass as equally strict. Limits don't
+    /// need this, as none goes above the built-in one.
     pub(super) fn with_usual(self) -> Numbers {
         let usual = Numbers::from(Thresholds::default());
         Numbers {
@@ -245,7 +245,7 @@ impl Numbers {
     }
 }
 
-/// The lower of two limits of which either may be unset.
+/// The lower of two limits, either of which may be unset.
 fn lower<N: Ord>(one: Option<N>, other: Option<N>) -> Option<N> {
     one.into_iter().chain(other).min()
 }
@@ -279,7 +279,7 @@ mod tests {
         let printed = Numbers::from(Thresholds::default()).print();
         assert_eq!(Numbers::parse(&printed).unwrap(), Numbers::from(Thresholds::default()));
         for (text, wanted) in [
-            ("confidence = 0.8", "`confidence` is 0.8, and lies between 0.85 and 1"),
+            ("confidence = 0.8", "`confidence` is 0.8, but must be between 0.85 and 1"),
             ("irreversible = 0.9", "`irreversible` is 0.9"),
             ("[by_operation]\ndelete = 0.5", "`delete` is 0.5"),
             ("[by_operation]\ndelete = 1.5", "`delete` is 1.5"),

@@ -1,4 +1,4 @@
-//! Pi's own configuration files, as far as layer 1 takes part in them.
+//! Pi's own configuration files, as far as layer 1 uses them.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{Config, DEFAULTS};
 const REVIEWER: &[&str] =
     &["classifierReasoningLevel", "maxTranscriptLines", "maxUserTranscriptTokens", "maxToolTranscriptTokens", "log"];
 
-/// Keys that would let something through without a look, or that mean nothing here.
+/// Keys that would let something through unjudged, or that mean nothing here.
 const NOT_TAKEN: &[(&str, &str)] = &[
     ("enabled", "the mode is set per agent in doorward's own configuration"),
     ("allowInsideWorkingDirectory", "changes inside the project are always judged"),
@@ -19,7 +19,7 @@ const NOT_TAKEN: &[(&str, &str)] = &[
 /// Keys of `autoMode` that can only tighten.
 const PROTECTING: &[&str] = &["protectedPaths", "deniedPaths"];
 
-/// Reads Pi's JSON; what it holds beyond permissions and paths becomes a note.
+/// Reads Pi's JSON; anything beyond permissions and paths becomes a note.
 pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
     let value = crate::machine::json::parse(text.as_bytes()).map_err(|problem| problem.to_string())?;
     let Value::Object(fields) = value else { return Err("it is not a JSON object".into()) };
@@ -28,16 +28,16 @@ pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
         match key.as_str() {
             "permissions" => permissions(value, &mut config, &mut notes)?,
             "autoMode" => auto_mode(value, &mut config, &mut notes)?,
-            other => notes.push(Note::new(other, "is not known")),
+            other => notes.push(Note::new(other, "is unknown")),
         }
     }
-    // Patterns that cannot be read are an error here too.
+    // Unreadable patterns are an error here too.
     config.policy(doorward_engine::Mode::ConfirmAll)?;
     config.reviewer.check()?;
     Ok((config, notes))
 }
 
-/// Reads the file that a repository shares: what it says about judging is not taken over, but what it protects is.
+/// Reads the file a repository shares: its settings about judging are ignored, but what it protects is honored.
 pub fn parse_shared(text: &str) -> Result<(Config, Vec<Note>), String> {
     let (mut config, mut notes) = parse(text)?;
     let value = crate::machine::json::parse(text.as_bytes())?;
@@ -49,7 +49,7 @@ pub fn parse_shared(text: &str) -> Result<(Config, Vec<Note>), String> {
         .collect();
     if !ignored.is_empty() {
         notes.retain(|note| !note.key.starts_with("autoMode."));
-        let text = format!("{} ignored: a shared file cannot change how calls are judged", listed(&ignored));
+        let text = format!("{} ignored: a shared file can't change how calls are judged", listed(&ignored));
         notes.push(Note::new("autoMode", text));
     }
     config.reviewer = super::Reviewer::default();
@@ -71,7 +71,7 @@ fn permissions(value: &Value, config: &mut Config, notes: &mut Vec<Note>) -> Res
             "ask" => &mut config.permissions.ask,
             "allow" => &mut config.permissions.allow,
             other => {
-                notes.push(Note::new(format!("permissions.{other}"), "is not known"));
+                notes.push(Note::new(format!("permissions.{other}"), "is unknown"));
                 continue;
             }
         };
@@ -89,7 +89,7 @@ fn auto_mode(value: &Value, config: &mut Config, notes: &mut Vec<Note>) -> Resul
             "deniedPaths" => config.paths.denied = paths(texts(value, &name)?),
             "classifierModel" => match value.as_str().filter(|model| !model.is_empty()) {
                 Some(model) => config.reviewer.model = Some(model.to_owned()),
-                None => notes.push(Note::new(name, "is not `provider/model`, and is not taken over")),
+                None => notes.push(Note::new(name, "is not `provider/model`, so it is ignored")),
             },
             "environment" => config.reviewer.environment = texts(value, &name)?,
             "allow" => config.reviewer.allow = texts(value, &name)?,
@@ -99,21 +99,21 @@ fn auto_mode(value: &Value, config: &mut Config, notes: &mut Vec<Note>) -> Resul
                 notes.push(Note::new(name, "belongs to the reviewer, whose limits are fixed here"));
             }
             other => match NOT_TAKEN.iter().find(|(known, _)| *known == other) {
-                Some((_, why)) => notes.push(Note::new(name, format!("is not taken over: {why}"))),
-                None => notes.push(Note::new(name, "is not known")),
+                Some((_, why)) => notes.push(Note::new(name, format!("is ignored: {why}"))),
+                None => notes.push(Note::new(name, "is unknown")),
             },
         }
     }
     Ok(())
 }
 
-/// The built-in protections count in any case.
+/// The built-in protections always apply.
 fn paths(list: Vec<String>) -> Vec<String> {
     list.into_iter().filter(|path| path != DEFAULTS).collect()
 }
 
 fn texts(value: &Value, name: &str) -> Result<Vec<String>, String> {
-    let wrong = || format!("`{name}` is not a list of texts");
+    let wrong = || format!("`{name}` is not a list of strings");
     let list = value.as_array().ok_or_else(wrong)?;
     list.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
 }

@@ -1,9 +1,9 @@
-//! What the user said about the agents, the surroundings and the rules they work under; `report --new` asks for it.
+//! What the user said about the agents, their context and the rules they work under; `report --new` asks for it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the report says first. Only `retain_days` changes what doorward does. A repository cannot set it.
+/// Your answers for the report. Only `retain_days` changes what doorward does. A repository can't set this.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
@@ -13,10 +13,10 @@ pub struct Profile {
     /// Whose work it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustContext>,
-    /// Rules from outside that the work is under.
+    /// External rules that apply to the work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compliance: Vec<Constraint>,
-    /// `doorward audit retain` keeps bodies for so many days at least; 90 or more.
+    /// Minimum number of days `doorward audit retain` keeps bodies; at least 90.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retain_days: Option<u32>,
 }
@@ -40,7 +40,7 @@ pub enum TrustContext {
     Enterprise,
 }
 
-/// A rule from outside.
+/// An external rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Constraint {
@@ -74,10 +74,10 @@ impl Choice for AgentType {
 
     fn what(self) -> &'static str {
         match self {
-            AgentType::Coding => "reads and changes the files of projects, runs their tests and builds",
-            AgentType::Research => "reads much, from files and from the network, and writes little",
-            AgentType::Browsing => "fetches from hosts that nobody listed before",
-            AgentType::Ops => "acts on machines, services and clouds; what it does is seldom undone",
+            AgentType::Coding => "reads and changes project files, runs their tests and builds",
+            AgentType::Research => "reads a lot, from files and the network, and writes little",
+            AgentType::Browsing => "fetches from hosts that are not known in advance",
+            AgentType::Ops => "acts on machines, services and clouds; what it does can rarely be undone",
         }
     }
 }
@@ -97,9 +97,11 @@ impl Choice for TrustContext {
         match self {
             TrustContext::Personal => "one person, who sees the questions and bears the damage",
             TrustContext::Team => {
-                "several people share what the agents change; whoever is asked may not be at the desk"
+                "several people share what the agents change; the person asked may not be at their desk"
             }
-            TrustContext::Enterprise => "others answer for the rules; an administrator may decide them for the machine",
+            TrustContext::Enterprise => {
+                "others are responsible for the rules; an administrator may set them for the machine"
+            }
         }
     }
 }
@@ -129,18 +131,18 @@ impl Choice for Constraint {
 
     fn what(self) -> &'static str {
         match self {
-            Constraint::Gdpr => "personal data of people in the EU: copies are kept no longer than they are needed",
+            Constraint::Gdpr => "personal data of people in the EU: copies are kept no longer than needed",
             Constraint::Hipaa => "health data in the US: records of access are kept for years",
             Constraint::PciDss => "card data: the audit trail is kept for a year",
             Constraint::Sox => "financial reporting: records are kept for years",
-            Constraint::Soc2 => "an auditor looks at a year of evidence",
-            Constraint::Iso27001 => "a certified security management: a year of evidence",
-            Constraint::Internal => "rules of one's own organisation",
+            Constraint::Soc2 => "an auditor reviews a year of evidence",
+            Constraint::Iso27001 => "certified security management: a year of evidence",
+            Constraint::Internal => "your own organization's rules",
         }
     }
 }
 
-/// The least that `audit retain` ever keeps.
+/// The minimum that `audit retain` always keeps.
 pub const RETAIN_DAYS: u32 = 90;
 
 impl Profile {
@@ -148,19 +150,19 @@ impl Profile {
         *self == Profile::default()
     }
 
-    /// Bodies are kept for so many days at least.
+    /// The minimum number of days bodies are kept.
     pub fn retain_days(&self) -> u32 {
         self.retain_days.unwrap_or(RETAIN_DAYS).max(RETAIN_DAYS)
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
         match self.retain_days {
-            Some(days) if days < RETAIN_DAYS => Err(format!("`profile.retain_days` is {RETAIN_DAYS} or more")),
+            Some(days) if days < RETAIN_DAYS => Err(format!("`profile.retain_days` must be at least {RETAIN_DAYS}")),
             Some(_) | None => Ok(()),
         }
     }
 
-    /// These answers without a shorter retention than the other's.
+    /// These answers, but without a shorter retention than the other's.
     pub(super) fn no_laxer_than(mut self, held: &Profile) -> Profile {
         self.retain_days = self.retain_days.max(held.retain_days);
         self

@@ -1,4 +1,4 @@
-//! The language model that may clear soft questions: which one, how it is reached, and what it judges by.
+//! The language model that may clear soft questions: which one, how to reach it, and what it judges by.
 
 use std::collections::BTreeMap;
 
@@ -7,39 +7,38 @@ use serde::{Deserialize, Serialize};
 
 use super::DEFAULTS;
 
-/// So long the fast stage takes at most, in milliseconds.
+/// Maximum time for the fast stage, in milliseconds.
 pub const FAST_MS: u32 = 1_500;
 
-/// So long the reasoned stage takes at most, in milliseconds.
+/// Maximum time for the reasoned stage, in milliseconds.
 pub const REASONED_MS: u32 = 10_000;
 
-/// A language model that is asked where layer 2 is unsure; nothing is asked unless `model` or `models` is set. A repository
-/// cannot set it.
+/// A language model to ask when layer 2 is unsure; off unless `model` or `models` is set. A repository can't set this.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reviewer {
     /// `provider/model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Further models that Pi's local file, or a session where `model` is not set, may choose.
+    /// More models that Pi's local file, or a session where `model` is not set, may choose from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// When the slower stage is asked after the fast one: `headless` unless set.
+    /// When to ask the slower stage after the fast one; default: `headless`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoned: Option<Reasoned>,
-    /// Milliseconds of the fast stage; at most 1500, 0 leaves it out.
+    /// Milliseconds for the fast stage; at most 1500, 0 skips it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_ms: Option<u32>,
-    /// Milliseconds of the reasoned stage; at most 10000.
+    /// Milliseconds for the reasoned stage; at most 10000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoned_ms: Option<u32>,
-    /// Whether the reviewer sees the project's instruction files, quoted; true unless set.
+    /// Whether the reviewer sees the project's instruction files, quoted; default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<bool>,
     /// What is trusted, in sentences; `$defaults` stands for the built-in ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
-    /// Exceptions from soft-deny rules, in sentences.
+    /// Exceptions to soft-deny rules, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// What blocks unless the user named it, in sentences.
@@ -48,69 +47,69 @@ pub struct Reviewer {
     /// What always blocks, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hard_deny: Vec<String>,
-    /// One table per provider; `anthropic`, `openai`, `ollama` and `llama-cpp` are known.
+    /// One table per provider; `anthropic`, `openai`, `ollama` and `llama-cpp` are built in.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, Provider>,
 }
 
-/// When the slower stage is asked.
+/// When to ask the slower stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reasoned {
-    /// Where nobody attends the session.
+    /// In unattended sessions.
     Headless,
     Always,
     Never,
 }
 
-/// The protocol that a provider speaks.
+/// The protocol a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Messages of Anthropic.
     Anthropic,
-    /// Chat completions of OpenAI, and of everybody who speaks like it.
+    /// OpenAI chat completions, and compatible providers.
     Openai,
     Ollama,
     /// The server of llama.cpp.
     LlamaCpp,
 }
 
-/// How a provider is reached.
+/// How to reach a provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
-    /// What it speaks, if the name does not say it.
+    /// Its protocol, if the name does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Its address without the path of a request; `http` only on this machine.
+    /// Its base URL; `http` only on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The environment variable with the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
-    /// The file with the key; nobody else may write it.
+    /// The file with the key; only you may write to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_file: Option<String>,
-    /// A program by its absolute path, and its arguments; it prints the key.
+    /// A program by absolute path, with arguments, that prints the key.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub key_command: Vec<String>,
-    /// Certificates (PEM) that are trusted instead of the built-in ones.
+    /// Certificates (PEM) to trust instead of the built-in ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<String>,
-    /// Whether temperature 0 is asked for; some models refuse a request that names it. True unless set.
+    /// Whether to request temperature 0; some models reject requests that set it. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<bool>,
-    /// Dollars for a million tokens read.
+    /// Dollars per million input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_input: Option<f64>,
-    /// Dollars for a million tokens written.
+    /// Dollars per million output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_output: Option<f64>,
 }
 
 impl Reviewer {
-    /// Somebody wants a model to be asked.
+    /// A model is configured.
     pub fn is_on(&self) -> bool {
         self.model.is_some() || !self.models.is_empty()
     }
@@ -125,14 +124,14 @@ impl Reviewer {
         self.model.as_deref() == Some(model) || self.models.iter().any(|offered| offered == model)
     }
 
-    /// Takes one of the models that the user has configured; any other is passed over.
+    /// Picks one of the user's configured models; any other is ignored.
     pub fn choose(&mut self, model: &str) {
         if self.offers(model) {
             self.model = Some(model.to_owned());
         }
     }
 
-    /// These choices, and the others where there are none; lists count together.
+    /// These choices, falling back to the others; lists are combined.
     #[must_use]
     pub fn over(mut self, other: Reviewer) -> Reviewer {
         self.model = self.model.or(other.model);
@@ -151,14 +150,14 @@ impl Reviewer {
         self
     }
 
-    /// INVARIANT: what passes here never sends a key in the clear.
+    /// INVARIANT: what passes here never sends a key unencrypted.
     pub fn check(&self) -> Result<(), String> {
         for model in self.model.iter().chain(&self.models) {
             let is_named = model.split_once('/').is_some_and(|(provider, name)| {
                 !provider.is_empty() && !name.is_empty() && !model.contains(char::is_whitespace)
             });
             if !is_named {
-                return Err(format!("`{model}` is not a reviewer's model: write `provider/model`"));
+                return Err(format!("`{model}` is not a reviewer model: write `provider/model`"));
             }
         }
         self.providers.iter().try_for_each(|(name, provider)| provider.check(name))
@@ -171,7 +170,9 @@ impl Provider {
             return Err(format!("`reviewer.providers.{name}.url` is `{url}`: only `https`, or `http` on this machine"));
         }
         if self.key_command.first().is_some_and(|program| !program.starts_with('/')) {
-            return Err(format!("`reviewer.providers.{name}.key_command` begins with the absolute path of a program"));
+            return Err(format!(
+                "`reviewer.providers.{name}.key_command` must start with the absolute path of a program"
+            ));
         }
         let files = [("key_file", &self.key_file), ("ca_file", &self.ca_file)];
         match files.iter().find(|(_, file)| file.as_ref().is_some_and(|path| !path.starts_with(['/', '~']))) {
@@ -181,7 +182,7 @@ impl Provider {
     }
 }
 
-/// Nobody on the way can read or change what is sent.
+/// What is sent can't be read or changed on the way.
 fn is_safe(url: &str) -> bool {
     if url.contains(['@', '\\', '#', '?']) || url.contains(char::is_whitespace) {
         return false;
@@ -198,7 +199,7 @@ fn is_safe(url: &str) -> bool {
     matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback())
 }
 
-/// Both lists; the built-in entries count if one names them, or if both are empty.
+/// Both lists; the built-in entries are included if either names them, or if both are empty.
 fn together(one: Vec<String>, other: Vec<String>) -> Vec<String> {
     let mut all = one;
     let added: Vec<String> = other.into_iter().filter(|entry| !all.contains(entry)).collect();
@@ -206,7 +207,7 @@ fn together(one: Vec<String>, other: Vec<String>) -> Vec<String> {
     all
 }
 
-/// A list with the built-in entries at the place where it wants them; an empty list is all of them.
+/// A list with `$defaults` expanded; an empty list means all built-in entries.
 pub fn spliced(list: &[String], built_in: &[String]) -> Vec<String> {
     if list.is_empty() {
         return built_in.to_vec();

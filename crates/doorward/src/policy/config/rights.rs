@@ -10,14 +10,14 @@ use crate::policy::snapshot_limits::Snapshots;
 /// What a source may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// The person who owns the machine or the account wrote it.
+    /// Written by the owner of the machine or the account.
     Full,
-    /// Anybody may have written it.
+    /// Anyone may have written it.
     TightenOnly,
 }
 
 impl Config {
-    /// Adds what an administrator decided, which counts before the user's own choice.
+    /// Adds the administrator's settings, which take precedence over the user's.
     #[must_use]
     pub fn overruled_by(mut self, managed: Config) -> Config {
         for (agent, choice) in &managed.agents {
@@ -42,7 +42,7 @@ impl Config {
         self.tightened_by(managed)
     }
 
-    /// What this configuration makes stricter: its allow lists and modes are left behind.
+    /// What this configuration makes stricter: its allow lists and modes are dropped.
     #[must_use]
     pub fn tightening_only(mut self) -> Config {
         self.agents.clear();
@@ -60,7 +60,7 @@ impl Config {
         self
     }
 
-    /// The keys of this configuration that a source which may only tighten cannot set.
+    /// The keys of this configuration that a tighten-only source can't set.
     pub fn loosening_keys(&self) -> Vec<&'static str> {
         let lists = [
             ("agents", self.agents.is_empty()),
@@ -93,14 +93,14 @@ impl Config {
         self
     }
 
-    /// This configuration without whatever is laxer than the other.
+    /// This configuration without anything laxer than the other.
     #[must_use]
     pub fn no_laxer_than(mut self, held: &Config) -> Config {
         let names: BTreeSet<String> = self.agents.keys().chain(held.agents.keys()).cloned().collect();
         let both = |agent: &String| Agent {
             mode: Some(stricter(self.mode(agent), held.mode(agent))),
             staged: self.is_staged(agent) && held.is_staged(agent),
-            // A classifier's yes counts only where a person chose it in both.
+            // A classifier may answer only if the user chose that in both.
             questions: self.questions(agent).filter(|wanted| {
                 *wanted != Questions::Classifier || held.questions(agent) == Some(Questions::Classifier)
             }),
@@ -113,7 +113,7 @@ impl Config {
         self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
         self.rules = stages::no_laxer_than(self.rules, &held.rules);
         self.profile = self.profile.no_laxer_than(&held.profile);
-        // Nobody can say which of two reviewers is the stricter one, so a change leaves none.
+        // There is no telling which of two reviewers is stricter, so a change leaves none.
         if self.reviewer != held.reviewer {
             self.reviewer = Reviewer::default();
         }
@@ -125,7 +125,7 @@ impl Config {
         both
     }
 
-    /// Adds the choices of another file of the same person.
+    /// Adds the choices of another file of the same user.
     #[must_use]
     pub fn joined_with(mut self, other: Config) -> Config {
         self.permissions.allow.extend(other.permissions.allow.iter().cloned());
@@ -153,7 +153,7 @@ fn stricter(one: Mode, other: Mode) -> Mode {
     if rank(one) >= rank(other) { one } else { other }
 }
 
-/// The hosts that both lists allow; an empty list stands for the built-in entries.
+/// The hosts that both lists allow; an empty list means the built-in entries.
 fn common(one: &[String], other: &[String]) -> Vec<String> {
     let keeps = |list: &[String]| list.is_empty() || list.iter().any(|entry| entry == DEFAULTS);
     let mut both: Vec<String> = Vec::new();
@@ -168,7 +168,7 @@ fn common(one: &[String], other: &[String]) -> Vec<String> {
     both
 }
 
-/// Two lists of hosts as one: the built-in entries count if neither replaces them.
+/// Combines two lists of hosts: the built-in entries stay if neither replaces them.
 fn spliced(one: &[String], other: &[String]) -> Vec<String> {
     let replaces = |list: &[String]| !list.is_empty() && !list.iter().any(|entry| entry == DEFAULTS);
     let all = one.iter().chain(other).cloned();

@@ -1,4 +1,4 @@
-//! `doorward config`: every value in force, where it comes from, and what is the matter with it.
+//! `doorward config`: every effective value, where it comes from, and any problems.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::policy::load::{self, Loaded};
 /// What to show.
 #[derive(Debug, Args)]
 pub struct ConfigArguments {
-    /// The agent whose mode and files count
+    /// The agent whose mode and files to use
     #[arg(long, default_value = "claude", value_name = "NAME")]
     pub agent: String,
     /// Print JSON
@@ -33,12 +33,12 @@ struct Entry {
     key: String,
     value: Value,
     source: String,
-    /// Another source decides this key.
+    /// Another source overrides this key.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     overruled: bool,
 }
 
-/// Prints the configuration in force; fails if some of it cannot be trusted.
+/// Prints the effective configuration; fails if some of it can't be trusted.
 pub fn run(arguments: &ConfigArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     if arguments.schema {
@@ -85,7 +85,7 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
     }
     writeln!(out)?;
     for source in &loaded.sources {
-        let state = if source.is_there { "read" } else { "not there" };
+        let state = if source.is_there { "read" } else { "missing" };
         let rights = if source.rights == Rights::TightenOnly { ", may only tighten" } else { "" };
         writeln!(out, "{}: {} ({state}{rights})", source.name, crate::machine::visible(&source.place))?;
         for note in source.notes() {
@@ -93,18 +93,18 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
         }
     }
     for sentence in loaded.unaccepted_sentences() {
-        writeln!(out, "without effect: {}", crate::machine::visible(&sentence))?;
+        writeln!(out, "not accepted yet: {}", crate::machine::visible(&sentence))?;
     }
     for problem in &loaded.problems {
         writeln!(out, "problem: {}", crate::machine::visible(problem))?;
     }
     if !loaded.problems.is_empty() {
-        writeln!(out, "until this is mended doorward is strict and asks about every call")?;
+        writeln!(out, "until you fix this, doorward is strict and asks about every call")?;
     }
     Ok(())
 }
 
-/// Everything that some source says, and the built-in value where none does.
+/// Everything some source says, and the built-in value where none does.
 fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
     let in_force = flat(&in_force(&loaded.config));
     let mut entries = Vec::new();
@@ -126,7 +126,7 @@ fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
     entries
 }
 
-/// Where a limit in force comes from: the sources that say exactly this, or the value that is built in.
+/// Where an effective limit comes from: the sources that say exactly this, or the built-in value.
 pub fn source_of_limit(loaded: &Loaded, key: &str, counts: &doorward_engine::Thresholds) -> String {
     let of =
         |numbers: &Numbers| numbers.limits().into_iter().find(|(name, _)| *name == key).and_then(|(_, value)| value);
@@ -140,25 +140,25 @@ pub fn source_of_limit(loaded: &Loaded, key: &str, counts: &doorward_engine::Thr
 pub fn built_in_limits() -> Vec<(&'static str, u64, String)> {
     let usual = doorward_engine::Thresholds::default();
     let what = |name: &str| match name {
-        "reads_per_minute" => "more reads in a minute ask".to_owned(),
-        "read_burst" => "more reads in a few seconds ask".to_owned(),
-        "denials_in_a_row" => "after so many refusals in a row a person decides".to_owned(),
-        "denials" => "after so many refusals in a session a person decides".to_owned(),
-        "bulk_files" => "a call that deletes more files that nothing restores is blocked".to_owned(),
+        "reads_per_minute" => "more reads per minute ask".to_owned(),
+        "read_burst" => "more reads within a few seconds ask".to_owned(),
+        "denials_in_a_row" => "after this many denials in a row doorward asks about every call".to_owned(),
+        "denials" => "after this many denials in a session doorward asks about every call".to_owned(),
+        "bulk_files" => "a call that would permanently delete more files is blocked".to_owned(),
         "bulk_bytes" => format!("the same for their size: {}", doorward_engine::size(usual.bulk_bytes)),
-        _ => format!("one read of more asks: {}", doorward_engine::size(usual.read_bytes)),
+        _ => format!("a larger read asks: {}", doorward_engine::size(usual.read_bytes)),
     };
     let limits = Numbers::from(usual).limits().into_iter();
     limits.map(|(name, limit)| (name, limit.unwrap_or_default(), what(name))).collect()
 }
 
-/// The configuration with what counts instead of a number that is laxer than the built-in one.
+/// The configuration with the effective value instead of any number laxer than the built-in one.
 fn in_force(config: &Config) -> Config {
     let built_in = doorward_engine::Thresholds::default();
     Config { thresholds: Numbers::from(config.thresholds.over(built_in)), ..config.clone() }
 }
 
-/// What counts where nothing is said.
+/// The defaults.
 fn built_in(agent: &str) -> Vec<(String, Value)> {
     let usual = doorward_engine::Thresholds::default();
     let listed = |key: &str| (key.to_owned(), json!(super::DEFAULTS));

@@ -1,13 +1,13 @@
-//! Stages of built-in rules that the user changed: which of them loosen, and which rules always count.
+//! Stages of built-in rules changed by the user: which of them loosen, and which rules are always active.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorward_engine::{Clearance, Policy, Rule, Stage, Verdict, knowledge};
 
-/// The stage of rules, by their names.
+/// The stages of rules, by name.
 pub type Stages = BTreeMap<String, Stage>;
 
-/// A rule against what cannot be made good always counts, and so does one about what a session has read: no configuration
+/// A rule against irreparable damage is always active, and so is one about what a session has read: no configuration
 /// retires it.
 pub fn is_fixed(rule: &Rule) -> bool {
     let is_soft = rule.clears == Some(Clearance::Soft);
@@ -18,15 +18,15 @@ pub fn is_fixed(rule: &Rule) -> bool {
     }
 }
 
-/// The reason, for a person.
+/// The reason, in words.
 pub fn why_fixed(rule: &Rule) -> &'static str {
     match rule.when.taint.is_empty() {
-        true => "what it stops cannot be made good",
-        false => "it keeps in the machine what the session has read",
+        true => "it prevents irreparable damage",
+        false => "it keeps what the session has read on this machine",
     }
 }
 
-/// What a stage comes to. A firm rule that only watches leaves the same question as one that is retired.
+/// The effect of a stage. A firm rule in shadow leaves the same question as a retired one.
 fn counted(rule: &Rule, stage: Stage) -> Stage {
     let is_firm = rule.verdict != Verdict::AutoApprove && rule.clears != Some(Clearance::Soft);
     match (rule.stage, stage) {
@@ -35,7 +35,7 @@ fn counted(rule: &Rule, stage: Stage) -> Stage {
     }
 }
 
-/// Puts the stages into effect.
+/// Applies the stages.
 pub fn apply(stages: &Stages, policy: &mut Policy) {
     if stages.is_empty() {
         return;
@@ -47,7 +47,7 @@ pub fn apply(stages: &Stages, policy: &mut Policy) {
     }
 }
 
-/// The stages that are stricter than what is built in.
+/// The stages stricter than the built-in ones.
 pub fn tightening_only(stages: Stages) -> Stages {
     no_laxer_than(stages, &Stages::new())
 }
@@ -92,12 +92,12 @@ pub fn stricter(mut stages: Stages, other: &Stages) -> Stages {
     stages
 }
 
-/// Whether a stage is laxer than what is built in.
+/// Whether a stage is laxer than the built-in one.
 pub fn loosens(stages: &Stages) -> bool {
     tightening_only(stages.clone()).len() < known(stages).len()
 }
 
-/// The rules that one of the two lets count otherwise than the other does.
+/// The rules whose effective stage differs between the two.
 pub fn differ(said: &Stages, counts: &Stages) -> bool {
     known(said) != known(counts)
 }
@@ -105,17 +105,17 @@ pub fn differ(said: &Stages, counts: &Stages) -> bool {
 /// What is wrong with an entry, in words.
 pub fn remark(name: &str, stage: Stage) -> Option<&'static str> {
     match built_in().iter().find(|rule| rule.id == name) {
-        None => Some("is no built-in rule; the stage of a rule of your own stands in its file"),
+        None => Some("is not a built-in rule; set the stage of your own rules in their files"),
         Some(rule) if is_fixed(rule) && stage != Stage::Active => Some(if rule.when.taint.is_empty() {
-            "always counts: what it stops cannot be made good"
+            "is always active: it prevents irreparable damage"
         } else {
-            "always counts: it keeps in the machine what the session has read"
+            "is always active: it keeps what the session has read on this machine"
         }),
         Some(_) => None,
     }
 }
 
-/// Without what has no effect: unknown names, rules that always count, stages that are built in.
+/// Without entries that have no effect: unknown names, rules that are always active, built-in stages.
 fn known(stages: &Stages) -> Stages {
     if stages.is_empty() {
         return Stages::new();
@@ -134,7 +134,7 @@ fn built_in() -> Vec<Rule> {
     knowledge::built_in().rules().unwrap_or_default()
 }
 
-/// An allow rule that does not count is the stricter one, any other rule if it does.
+/// An allow rule is stricter when inactive, any other rule when active.
 fn strictness(rule: &Rule, stage: Stage) -> bool {
     (stage == Stage::Active) != (rule.verdict == Verdict::AutoApprove)
 }

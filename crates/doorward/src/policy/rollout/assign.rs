@@ -1,4 +1,4 @@
-//! What a session is given of everything that is rolled out, in the words that its decisions are recorded with.
+//! What a session gets from all rollouts, and how its decisions record that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use doorward_engine::{Mode, Policy, Stage as RuleStage, Thresholds};
 use super::stage::Stage;
 use super::state::{Rollout, Subject};
 
-/// The keys of a decision's versions that say where its session stood.
+/// The keys of a decision's versions that say which side its session was on.
 pub const STAGE: &str = "stage";
 pub const THRESHOLDS: &str = "thresholds";
 
@@ -15,29 +15,29 @@ pub fn rule_key(id: &str) -> String {
     format!("rule {id}")
 }
 
-/// The names of rules of the user's own begin with this.
+/// The prefix of the user's own rule names.
 pub const OWN: &str = doorward_engine::OWN_RULES;
 
-/// What one session is given.
+/// What one session gets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assigned {
     /// The mode, if the agent is rolled out in stages.
     pub mode: Option<Mode>,
-    /// Rules of the user's own that are only watched.
+    /// The user's rules that are only in shadow.
     watched: BTreeSet<String>,
     /// Thresholds on trial, and what the version of the policy says about them.
     set: Option<(Thresholds, String)>,
-    /// Where the session stands, for the record.
+    /// Which side the session is on, for the record.
     pub words: BTreeMap<String, String>,
 }
 
 impl Assigned {
-    /// What a session of an agent is given; `began_ms` is `None` for one that begins now.
+    /// What an agent's session gets; `began_ms` is `None` for one that starts now.
     pub fn of(rollout: &Rollout, (agent, is_staged): (&str, bool), session: &str, began_ms: Option<u64>) -> Assigned {
         let mut assigned = Assigned::default();
         if is_staged {
             let placed = rollout.place(&Subject::Agent(agent.to_owned()), session, began_ms);
-            // An agent that is to be rolled out and is not known here is trusted with nothing.
+            // An agent that should be rolled out but is unknown here is trusted with nothing.
             assigned.mode = Some(placed.and_then(|placed| placed.counts.mode()).unwrap_or(Mode::ConfirmAll));
             assigned.words.extend(placed.map(|placed| (STAGE.to_owned(), placed.word())));
         }
@@ -64,10 +64,10 @@ impl Assigned {
         assigned
     }
 
-    /// Changes the policy for the session: watched rules do not count, and thresholds on trial replace those in force.
+    /// Changes the policy for the session: shadow rules have no effect, and thresholds on trial replace the current ones.
     pub fn change(&self, policy: &mut Policy) {
         for rule in &mut policy.rules {
-            // INVARIANT: what is built in counts, whatever the file says.
+            // INVARIANT: built-in rules are active, whatever the file says.
             let is_own = rule.id.starts_with(OWN);
             if is_own && rule.stage == RuleStage::Active && self.watched.contains(rule.id.as_ref()) {
                 rule.stage = RuleStage::Shadow;

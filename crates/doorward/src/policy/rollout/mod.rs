@@ -1,4 +1,4 @@
-//! Agents, rules and thresholds are let go in stages: what a stage is, what is kept of it, and what a session gets.
+//! Rolling out agents, rules and thresholds in stages: what a stage is, its state on disk, and what a session gets.
 
 pub mod assign;
 pub mod set;

@@ -1,4 +1,4 @@
-//! Reads a set of thresholds that is to be tried: a file in the form of the built-in one.
+//! Reads thresholds for a trial: a file in the format of the built-in one.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use super::state::Numbers;
 use crate::machine::checked_read;
 use crate::policy::config;
 
-/// The set in a file, and what to call it; what it leaves out is as in force. A number below its floor is an error.
+/// The thresholds in a file, and their name; missing ones stay as they are. A number below its floor is an error.
 pub fn read(path: &Path, in_force: &Thresholds) -> Result<(String, Numbers)> {
     let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
-    let text = text.with_context(|| format!("`{}` is not there", path.display()))?;
+    let text = text.with_context(|| format!("`{}` does not exist", path.display()))?;
     let written = config::Numbers::parse(&text).map_err(|problem| anyhow!("`{}`: {problem}", path.display()))?;
     let set = written.or(config::Numbers::from(*in_force)).over(Thresholds::default());
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

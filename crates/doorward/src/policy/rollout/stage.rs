@@ -1,4 +1,4 @@
-//! The stages of a rollout, the share of a canary, and what a session is given at each.
+//! The stages of a rollout, the share of a canary, and what a session gets at each.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 use doorward_engine::Mode;
 use serde::{Deserialize, Serialize};
 
-/// How far something was let go. Each stage gives more room than the one before.
+/// How far a rollout has come. Each stage gives more freedom than the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// Every call is confirmed; also what an absent stage means
+    /// Every call is asked about; also the meaning of a missing stage
     #[default]
     ConfirmAll,
     /// Decisions are recorded and nothing is enforced
     Shadow,
-    /// A share of the sessions runs as in `auto`, the rest as in the stage before
+    /// A share of sessions runs in `auto`, the rest as in the stage before
     Canary,
     /// Every session
     Auto,
@@ -55,7 +55,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// The share of the sessions that a canary covers, in whole per cent.
+/// The share of sessions in a canary, in whole percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Share(u8);
 
@@ -64,7 +64,7 @@ impl Share {
         (1..=99).contains(&percent).then_some(Share(percent))
     }
 
-    /// Whether a number that is spread evenly over all of `u64` lies within the share.
+    /// Whether a number spread evenly over `u64` is within the share.
     pub const fn covers(self, drawn: u64) -> bool {
         (drawn as u128 * 100) >> 64 < self.0 as u128
     }
@@ -86,7 +86,7 @@ impl FromStr for Share {
     fn from_str(text: &str) -> Result<Share, String> {
         let number = text.trim().trim_end_matches('%').trim_end();
         let share = number.parse().ok().and_then(Share::new);
-        share.ok_or_else(|| format!("`{text}` is no share of the sessions: write `1%` to `99%`"))
+        share.ok_or_else(|| format!("`{text}` is not a share of sessions: write `1%` to `99%`"))
     }
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// One stretch of a rollout.
+/// One step of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Step {
@@ -105,7 +105,7 @@ pub struct Step {
     pub since_ms: u64,
     /// The entry of the log that says so.
     pub record: u64,
-    /// It was taken back to here, which counts in running sessions too.
+    /// It was rolled back to here, which applies to running sessions too.
     pub is_rollback: bool,
 }
 
@@ -130,14 +130,14 @@ impl Track {
         self.steps.drain(..surplus);
     }
 
-    /// The entry of the log that the stretch in force is from.
+    /// The log entry of the current step.
     pub fn recorded(&mut self, record: u64) {
         if let Some(step) = self.steps.last_mut() {
             step.record = record;
         }
     }
 
-    /// The stretch in force.
+    /// The current step.
     pub fn now(&self) -> Step {
         self.steps.last().cloned().unwrap_or_default()
     }
@@ -146,13 +146,13 @@ impl Track {
         &self.steps
     }
 
-    /// The stage below the one in force that it was last in; the strictest if it never was in one.
+    /// The last stage it was in below the current one; the strictest if there was none.
     pub fn before(&self) -> Stage {
         self.below(self.steps.len().saturating_sub(1))
     }
 
-    /// The stage that counts for a session: what was in force when it began, unless it was rolled back since. A session that
-    /// is older than the rollout is given nothing by it.
+    /// The stage that applies to a session: the one current when it started, unless it was rolled back since. A session older
+    /// than the rollout gets nothing from it.
     pub fn for_session(&self, began_ms: Option<u64>) -> Counting {
         let rolled_back = self.steps.iter().rposition(|step| step.is_rollback);
         let began = match began_ms {
@@ -175,12 +175,12 @@ impl Track {
     }
 }
 
-/// What counts for one session.
+/// What applies to one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counting {
     pub stage: Stage,
     pub share: Share,
-    /// What a session outside the share of a canary is given.
+    /// What a session outside the canary's share gets.
     pub before: Stage,
 }
 

@@ -1,4 +1,4 @@
-//! What is rolled out how far: one authenticated file, read by the hook only where it exists.
+//! The state of all rollouts: one authenticated file, read by the hook only if it exists.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,16 +11,16 @@ use super::stage::{Counting, Stage, Track};
 use super::trial::Stopping;
 use crate::machine::paths::Places;
 
-/// Everything that is rolled out in stages.
+/// All rollouts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rollout {
-    /// Drawn at random once; without it nobody can tell which sessions a share covers.
+    /// Drawn at random once; without it no one can predict which sessions a share covers.
     salt: String,
     pub agents: BTreeMap<String, Track>,
-    /// Rules of the user's own.
+    /// The user's own rules.
     pub rules: BTreeMap<String, Track>,
-    /// Thresholds on trial against those in force.
+    /// Thresholds on trial against the current ones.
     pub trial: Option<Trial>,
 }
 
@@ -31,18 +31,18 @@ impl State for Rollout {
 /// A set of thresholds on trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// What a person calls it.
+    /// Its display name.
     pub name: String,
     pub numbers: Numbers,
     pub track: Track,
-    /// When the trial ends, fixed when it began.
+    /// When the trial ends, fixed at its start.
     pub stopping: Stopping,
-    /// It lets nothing pass that was asked about before, so that asking no more is enough.
+    /// It approves nothing that was asked about before, so not asking more is enough.
     #[serde(default)]
     pub only_asks_more: bool,
 }
 
-/// The numbers of a set, kept here so that nothing else has to be read or trusted.
+/// The numbers of a set, stored here so that nothing else has to be read or trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Numbers {
@@ -53,7 +53,7 @@ pub struct Numbers {
     read_burst: u32,
     denials_in_a_row: u32,
     denials: u32,
-    // Sets from before these could be set have the built-in ones.
+    // Older sets without these use the built-in ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bulk_files: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ impl From<Thresholds> for Numbers {
 }
 
 impl Numbers {
-    /// The set, never below the floors that are built in.
+    /// The set, never below the built-in floors.
     pub fn set(&self) -> Thresholds {
         let floor = Thresholds::default();
         let mut by_operation = floor.by_operation;
@@ -103,7 +103,7 @@ impl Numbers {
         }
     }
 
-    /// Some number lets more pass than that of the other set.
+    /// Some number approves more than that of the other set.
     pub fn is_laxer_than(&self, other: &Thresholds) -> bool {
         let mine = self.set();
         let kinds =
@@ -138,7 +138,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// What a person reads, and what the record says.
+    /// The text shown and recorded.
     pub fn shown(&self) -> String {
         match self {
             Subject::Agent(name) => format!("agent `{name}`"),
@@ -147,7 +147,7 @@ impl Subject {
         }
     }
 
-    /// Sets shares of different subjects apart: being in one says nothing about another.
+    /// Separates the shares of different subjects: being in one says nothing about another.
     fn label(&self) -> String {
         match self {
             Subject::Agent(name) => format!("agent\0{name}"),
@@ -157,11 +157,11 @@ impl Subject {
     }
 }
 
-/// All of one user lies in one file.
+/// All state of one user is in one file.
 const OF: &str = "user";
 
 impl Rollout {
-    /// What is rolled out; `None` if nothing ever was. What cannot be trusted is an error that says what to do.
+    /// The rollouts; `None` if there never were any. Untrustworthy state is an error that says what to do.
     pub fn load(places: &Places) -> Result<Option<Rollout>, String> {
         if !directory(places).exists() {
             return Ok(None);
@@ -175,7 +175,7 @@ impl Rollout {
         }
     }
 
-    /// Changes what is rolled out; no other process comes in between.
+    /// Changes the rollouts, locked against other processes.
     pub fn update<R>(places: &Places, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
         let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
         let states = States::at(&directory(places), key);
@@ -189,7 +189,7 @@ impl Rollout {
         states.update(OF, salted).map_err(|error| broken(places, &error.to_string()))
     }
 
-    /// Throws away what cannot be trusted, so that a person can begin anew.
+    /// Discards untrustworthy state, so that the user can start over.
     pub fn forget(places: &Places) -> std::io::Result<()> {
         let gone = |removed: std::io::Result<()>| match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -220,10 +220,10 @@ impl Rollout {
         agents.chain(rules).chain(self.trial.iter().map(|_| Subject::Thresholds)).collect()
     }
 
-    /// The place of a session, in stages of its own for each subject: always the same, and spread evenly over sessions.
+    /// The stage of a session for each subject: always the same, and spread evenly over sessions.
     pub fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placed> {
         let Counting { stage, share, before } = self.track(subject)?.for_session(began_ms);
-        // A session without a name cannot be told from the others, so no share covers it.
+        // A session without a name can't be told apart, so no share covers it.
         let is_inside = !session.is_empty() && share.covers(self.drawn(subject, session));
         Some(match stage {
             Stage::ConfirmAll | Stage::Shadow | Stage::Auto => Placed { stage, counts: stage, is_inside: false },
@@ -239,13 +239,13 @@ impl Rollout {
     }
 }
 
-/// Where a session stands in a rollout.
+/// A session's place in a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     pub stage: Stage,
     /// The stage that the session is treated by.
     pub counts: Stage,
-    /// It lies within the share of a canary.
+    /// It is within the canary's share.
     pub is_inside: bool,
 }
 
@@ -270,7 +270,7 @@ fn key_file(places: &Places) -> PathBuf {
 
 fn broken(places: &Places, why: &str) -> String {
     format!(
-        "`{}` cannot be trusted: {why}; look at `doorward audit list --kind policy` and begin again with `doorward rollout start`",
+        "`{}` can't be trusted: {why}; check `doorward audit list --kind policy` and start over with `doorward rollout start`",
         directory(places).display()
     )
 }

@@ -1,26 +1,26 @@
-//! Two sets of thresholds side by side: which session counts for what, and a stopping rule that is fixed beforehand.
+//! Compares two sets of thresholds: which session counts for what, and a stopping rule fixed beforehand.
 //!
-//! A session says how many of its first calls were asked about. Sessions of both sides are paired in the order in which they
-//! are complete; a pair in which both were asked equally often says nothing. If the sets are alike, each other pair is won by
-//! either side with the same chance, whatever the sessions are about. That is tested after every pair by Wald's sequential
-//! probability ratio test, once for each direction.
+//! Each session contributes how many of its first calls were asked about. Sessions of both sides are paired in the order they
+//! complete; a pair with equal counts says nothing. If the sets are alike, either side wins each other pair with the same
+//! chance, whatever the sessions are about. That is tested after every pair by Wald's sequential probability ratio test,
+//! once for each direction.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-/// When a trial ends. Kept with the trial, so that nobody can change it while it runs.
+/// When a trial ends. Stored with the trial, so that it can't change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stopping {
-    /// So likely at most a difference is found where there is none.
+    /// Maximum probability of finding a difference where there is none.
     pub alpha: f64,
-    /// So likely at most a difference of the wanted size is missed.
+    /// Maximum probability of missing a difference that matters.
     pub beta: f64,
     /// The smallest difference that matters: the share of decided pairs that the better set wins.
     pub effect: f64,
-    /// So many calls of a session count, and only sessions that have them.
+    /// How many calls of a session count; shorter sessions are left out.
     pub calls: u32,
-    /// After so many decided pairs the sets are taken to be alike.
+    /// After this many decided pairs the sets are considered alike.
     pub pairs: u32,
 }
 
@@ -33,7 +33,7 @@ impl Default for Stopping {
 /// Which set a session is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arm {
-    /// The thresholds in force.
+    /// The current thresholds.
     A,
     /// Those on trial.
     B,
@@ -77,7 +77,7 @@ impl TrialResult {
     }
 }
 
-/// A trial as far as it got.
+/// The state of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
     pub verdict: TrialResult,
@@ -97,10 +97,10 @@ impl Stopping {
         (2.0 / self.alpha).ln()
     }
 
-    /// In words, for whoever starts or reads a trial.
+    /// The rule in words.
     pub fn stated(&self) -> String {
         format!(
-            "the first {} calls of a session count; sessions are paired in the order they are complete; the set that asked less \
+            "the first {} calls of a session count; sessions are paired in the order they complete; the set that asked less \
              wins the pair; after every pair, Wald's test of 1/2 against {} in both directions, false alarm at most {}, a real \
              difference missed at most {}; alike after {} decided pairs; a set with more regretted calls never wins",
             self.calls, self.effect, self.alpha, self.beta, self.pairs
@@ -124,7 +124,7 @@ impl Stopping {
                 std::cmp::Ordering::Equal => at.alike += 1,
             }
             at.verdict = self.says(&at);
-            // What comes after the end is not looked at: a verdict is not taken back.
+            // Nothing after the end counts: the result is final.
             if at.verdict != TrialResult::Open {
                 break;
             }
@@ -145,7 +145,7 @@ impl Stopping {
     }
 }
 
-/// Pairs sessions as they are complete.
+/// Pairs sessions as they complete.
 #[derive(Debug)]
 pub struct Pairing {
     calls: u32,

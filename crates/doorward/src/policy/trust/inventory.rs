@@ -1,6 +1,6 @@
-//! The list of programs in tool chains outside the directories of the system, by the hash of their bytes.
+//! The list of toolchain programs outside the system directories, pinned by content hash.
 //!
-//! One sealed file per program, so that a call reads the entries of the programs that it runs and no others.
+//! One authenticated file per program, so that a call reads only the entries of the programs it runs.
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::pin::{PinnedFile, Sameness};
 use crate::machine::paths::Places;
 
-/// Directories below the home where tool chains put their programs.
+/// Directories below the home where toolchains put their programs.
 pub const TOOL_CHAINS: &[&str] = &[
     ".cargo/bin",
     ".rustup/toolchains",
@@ -34,22 +34,22 @@ pub const TOOL_CHAINS: &[&str] = &[
     ".opam",
 ];
 
-/// Names of directories that hold programs.
+/// Names of program directories.
 const PLACES: &[&str] = &["bin", "sbin", "shims", "tools", ".dotnet", "pnpm"];
 
-/// `.nvm/versions/node/v22/bin` and `.asdf/installs/ruby/3.3/bin` lie four levels down.
+/// `.nvm/versions/node/v22/bin` and `.asdf/installs/ruby/3.3/bin` are four levels down.
 const LEVELS: usize = 4;
 
-/// More directories than tool chains have on those levels.
+/// More directories than toolchains have on those levels.
 const DIRECTORIES: usize = 20_000;
 
-/// More programs than anybody installs.
+/// More programs than anyone installs.
 const PROGRAMS: usize = 10_000;
 
-/// A program by the path that it is called by.
+/// A program, by the path it is called by.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Listed {
-    /// The file behind all links: a link that leads elsewhere is another program.
+    /// The file behind all links: a link that points elsewhere is another program.
     real: String,
     file: PinnedFile,
 }
@@ -58,7 +58,7 @@ impl State for Listed {
     const NAME: &'static str = "program";
 }
 
-/// The list as it lies on the disk.
+/// The list on disk.
 #[derive(Clone, Debug)]
 pub struct Inventory {
     directory: PathBuf,
@@ -70,13 +70,13 @@ impl Inventory {
         Inventory { directory: places.state().join("programs"), key: places.state().join("programs.key") }
     }
 
-    /// Somebody listed the programs; from then on one that is not on the list asks.
+    /// The programs were listed; from then on doorward asks about unlisted ones.
     pub fn is_made(&self) -> bool {
         self.directory.is_dir()
     }
 
-    /// The program is the one that was listed under this path. Nothing is hashed while the file system says that the
-    /// file was not touched; a file with the same bytes is entered again with its new times.
+    /// The program is the one listed under this path. Nothing is hashed while the file system says the file is untouched; a
+    /// touched file with the same content is listed again with its new times.
     pub fn knows(&self, path: &Path, real: &Path) -> bool {
         let Ok(key) = StateKey::load(&self.key) else { return false };
         let (Some(name), Some(real_name)) = (path.to_str(), real.to_str()) else { return false };
@@ -88,7 +88,7 @@ impl Inventory {
         match listed.file.compare(real) {
             Sameness::Untouched => true,
             Sameness::SameBytes(file) => {
-                // If this cannot be kept, the next call hashes again.
+                // If this can't be stored, the next call hashes again.
                 let _ = states.replace(name, &Listed { file, ..listed });
                 true
             }
@@ -96,7 +96,7 @@ impl Inventory {
         }
     }
 
-    /// Lists the programs as they are now instead of what was listed before; says how many.
+    /// Replaces the list with the programs as they are now; returns how many.
     pub fn make(&self, programs: &[PathBuf]) -> Result<usize, String> {
         let key = StateKey::load_or_create(&self.key).map_err(|error| error.to_string())?;
         self.clear()?;
@@ -104,7 +104,7 @@ impl Inventory {
             .recursive(true)
             .mode(0o700)
             .create(&self.directory)
-            .map_err(|error| format!("`{}` cannot be made: {error}", self.directory.display()))?;
+            .map_err(|error| format!("`{}` can't be created: {error}", self.directory.display()))?;
         let states = States::at(&self.directory, key);
         let mut count = 0;
         for path in programs {
@@ -118,21 +118,21 @@ impl Inventory {
     fn clear(&self) -> Result<(), String> {
         match std::fs::remove_dir_all(&self.directory) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(format!("`{}` cannot be emptied: {error}", self.directory.display()))
+                Err(format!("`{}` can't be emptied: {error}", self.directory.display()))
             }
             Ok(()) | Err(_) => Ok(()),
         }
     }
 }
 
-/// A program that cannot be read or has no name in UTF-8 is not listed, and therefore asks.
+/// A program that can't be read or whose name is not UTF-8 is not listed, so doorward asks about it.
 fn listed(path: &Path) -> Option<(String, Listed)> {
     let real = path.canonicalize().ok()?;
     let file = PinnedFile::of(&real)?;
     Some((path.to_str()?.to_owned(), Listed { real: real.to_str()?.to_owned(), file }))
 }
 
-/// The programs of the user's tool chains: in the directories given, and where tool chains are known to put them.
+/// The programs of the user's toolchains: in the given directories, and where toolchains are known to put them.
 pub fn programs(home: &str, directories: &[String]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
     let mut budget = DIRECTORIES;

@@ -1,4 +1,4 @@
-//! Tool servers: where agents are told about them, and a hash of what they are told.
+//! Tool servers: where agents configure them, and a hash of that configuration.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::Trust;
 /// Longer than the settings of any agent.
 const LIMIT: u64 = 32 << 20;
 
-/// Where the text of a file stands that nobody here can read.
+/// Stands for the text of an unreadable file.
 const UNREAD: &str = "doorward/unread";
 
 /// Files below a home or a project with an object of servers under this key.
@@ -28,7 +28,7 @@ const FILES: &[(&str, &str)] = &[
     (".codeium/windsurf/mcp_config.json", "mcpServers"),
 ];
 
-/// Everything that the settings of agents say about a server, in a fixed order.
+/// Everything agents' settings say about a server, in a fixed order.
 pub fn definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value> {
     let home = Path::new(home);
     let mut found = Vec::new();
@@ -84,7 +84,7 @@ fn text(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Agents are less strict about comments and commas. A file that may define the server counts as it stands.
+/// Agents are less strict about comments and commas. A file that may define the server counts verbatim.
 fn unread(text: String, server: &str) -> Value {
     let may_define = !server.is_empty() && text.contains(server);
     if may_define { json!({ UNREAD: { server: text } }) } else { Value::Null }

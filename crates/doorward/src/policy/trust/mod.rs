@@ -1,4 +1,4 @@
-//! What a person has trusted, with the hashes that make a later change visible.
+//! What the user trusts, with hashes that make later changes visible.
 
 pub mod inventory;
 pub mod mcp;
@@ -19,12 +19,12 @@ pub use pin::{PinnedFile, PinnedProject};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {
-    /// Roots of projects, with their recipes as they were.
+    /// Project roots, with their pinned recipes.
     pub projects: BTreeMap<String, PinnedProject>,
-    /// Programs by their real path.
+    /// Programs, by real path.
     pub binaries: BTreeMap<String, PinnedFile>,
     pub domains: BTreeSet<String>,
-    /// Tool servers, with the hash of how they were configured.
+    /// Tool servers, with the hash of their configuration.
     pub servers: BTreeMap<String, String>,
 }
 
@@ -32,11 +32,11 @@ impl State for Trust {
     const NAME: &'static str = "trust";
 }
 
-/// All trust of one user lies in one file.
+/// All trust of one user is in one file.
 const OF: &str = "user";
 
 impl Trust {
-    /// What was trusted so far; nothing if nobody has trusted anything yet.
+    /// What is trusted so far, if anything.
     pub fn load(places: &Places) -> Result<Trust, String> {
         if !directory(places).exists() {
             return Ok(Trust::default());
@@ -53,7 +53,7 @@ impl Trust {
         states.update(OF, change).map_err(|error| broken(places, &error.to_string()))
     }
 
-    /// The part of it that a configuration file could say as well.
+    /// The part of it that a configuration file could also say.
     pub fn as_config(&self) -> Config {
         let mut config = Config::default();
         config.projects.trusted = self.projects.keys().cloned().collect();
@@ -74,7 +74,7 @@ fn key_file(places: &Places) -> PathBuf {
 
 fn broken(places: &Places, why: &str) -> String {
     format!(
-        "`{}` cannot be trusted: {why}; remove it and trust again with `doorward trust`",
+        "`{}` can't be trusted: {why}; remove it and trust again with `doorward trust`",
         directory(places).display()
     )
 }

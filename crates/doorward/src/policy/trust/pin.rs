@@ -1,4 +1,4 @@
-//! Fingerprints of what was trusted: recipes of a project, a program.
+//! Fingerprints of trusted things: a project's recipes, a program.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -16,13 +16,13 @@ const PROGRAM: u64 = 1 << 30;
 /// More recipes than a project has.
 const RECIPES: usize = 1_000;
 
-/// A file as it was: what the file system says, and the hash of its bytes.
+/// A pinned file: its metadata, and the hash of its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedFile {
     pub hash: String,
     size: u64,
     inode: u64,
-    /// Nobody but the system can set this time back.
+    /// Only the system can set this time back.
     changed: (i64, i64),
     #[serde(default)]
     device: u64,
@@ -30,17 +30,17 @@ pub struct PinnedFile {
     modified: (i64, i64),
 }
 
-/// What became of a pinned file.
+/// The state of a pinned file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sameness {
-    /// The file system says that nobody touched it, so nothing was read.
+    /// Untouched according to the file system, so it was not read.
     Untouched,
-    /// Touched, with the same bytes as before; it is pinned like this now.
+    /// Touched, but with the same content; it is now pinned with the new metadata.
     SameBytes(PinnedFile),
     Different,
 }
 
-/// A project as it was.
+/// A pinned project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedProject {
     /// Milliseconds since 1970.
@@ -59,7 +59,7 @@ impl PinnedFile {
         Some(PinnedFile { hash, ..stamp(&found) })
     }
 
-    /// Looks whether the file is the one that was pinned. Its bytes are read only if something about it changed.
+    /// Checks whether the file is the pinned one. Its content is read only if its metadata changed.
     pub fn compare(&self, path: &Path) -> Sameness {
         let Ok(found) = path.metadata() else { return Sameness::Different };
         let now = PinnedFile { hash: self.hash.clone(), ..stamp(&found) };
@@ -72,7 +72,7 @@ impl PinnedFile {
         }
     }
 
-    /// The file has the bytes that were pinned.
+    /// The file has the pinned content.
     pub fn is_same(&self, path: &Path) -> bool {
         self.compare(path) != Sameness::Different
     }
@@ -89,7 +89,7 @@ fn stamp(found: &std::fs::Metadata) -> PinnedFile {
     }
 }
 
-/// The hash of a file's bytes; `None` if it cannot be read or is too long.
+/// The hash of a file's content; `None` if it can't be read or is too long.
 pub fn hash_of(path: &Path) -> Option<String> {
     hash_within(path, RECIPE)
 }
@@ -107,14 +107,14 @@ impl PinnedProject {
         PinnedProject { at, files, head }
     }
 
-    /// The file is a recipe with the same bytes as then.
+    /// The file is a recipe with unchanged content.
     pub fn is_same(&self, root: &str, path: &str) -> bool {
         let below = path.strip_prefix(root).map(|rest| rest.trim_start_matches('/'));
         let pinned = below.and_then(|below| self.files.get(below));
         pinned.is_some_and(|pinned| hash_of(Path::new(path)).is_some_and(|hash| hash == *pinned))
     }
 
-    /// The recipes that are not what they were.
+    /// The recipes that changed.
     pub fn changes(&self, root: &Path) -> Vec<String> {
         let now = PinnedProject::of(root, 0);
         let mut names: Vec<String> = self.files.keys().chain(now.files.keys()).cloned().collect();
@@ -125,12 +125,12 @@ impl PinnedProject {
     }
 }
 
-/// Files at the top of a project, scripts and hooks: what its tools run.
+/// Files at the root of a project, scripts and hooks: what its tools run.
 pub fn recipes(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in ["", "scripts", "bin", ".husky", ".githooks", ".git/hooks"] {
         let Ok(entries) = std::fs::read_dir(root.join(directory)) else { continue };
-        // Git brings examples of hooks and runs none of them.
+        // Git ships sample hooks and runs none of them.
         let is_example = |path: &Path| directory == ".git/hooks" && path.extension().is_some_and(|end| end == "sample");
         let files = entries.flatten().map(|entry| entry.path()).filter(|path| !is_example(path) && path.is_file());
         found.extend(files.take(RECIPES.saturating_sub(found.len())));

@@ -87,7 +87,7 @@ git repack -q -d
 doorward=/opt/doorward/bin/doorward
 script -qec "$doorward setup claude --yes --mode auto" /dev/null < /dev/null > /tmp/setup || { cat /tmp/setup; exit 1; }
 (sleep 0.5; echo y; sleep 0.5; echo y; sleep 0.3) | script -qec "$doorward trust project ." /dev/null >> /tmp/setup
-grep -q 'counts from the next call on' /tmp/setup || { cat /tmp/setup; exit 1; }
+grep -q 'applies from the next call on' /tmp/setup || { cat /tmp/setup; exit 1; }
 rm /tmp/setup
 
 # More of the person's own work, from after the project was trusted.

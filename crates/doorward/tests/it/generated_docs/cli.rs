@@ -52,8 +52,8 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("", "permissions", "patterns that deny, ask or allow"),
     ("", "hosts", "which hosts may be contacted"),
     ("", "paths", "on top of the built-in lists"),
-    ("", "projects", "whose tests, builds and scripts may run"),
-    ("", "programs", "tool chains outside the system's directories"),
+    ("", "projects", "agents may run the tests, builds and scripts of these"),
+    ("", "programs", "toolchains outside the system directories"),
     ("", "thresholds", "numbers that layer 2 and the limits go by"),
     (
         "",
@@ -107,7 +107,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ),
     ("notify", "command", "a program by its absolute path, and its arguments; it reads JSON on standard input"),
     ("notify", "webhook", "an address that the same JSON is posted to, with `curl`"),
-    ("snapshots", "enabled", "`false` copies nothing, so that every such call asks"),
+    ("snapshots", "enabled", "`false` takes no snapshots, so doorward asks about every such call"),
     ("snapshots", "files", "a call that changes more files asks; 2,000 unless set"),
     ("snapshots", "megabytes", "a call that changes more megabytes asks; 200 unless set"),
     ("snapshots", "keep_days", "copies older than this many days may be removed; 30 unless set"),
@@ -139,7 +139,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("profile", "agents", "`coding`, `research`, `browsing`, `ops`"),
     ("profile", "trust", "whose work it is: `personal`, `team` or `enterprise`"),
     ("profile", "compliance", "`gdpr`, `hipaa`, `pci-dss`, `sox`, `soc2`, `iso27001`, `internal`"),
-    ("profile", "retain_days", "`doorward audit retain` keeps bodies for so many days at least; 90 or more"),
+    ("profile", "retain_days", "minimum number of days `doorward audit retain` keeps bodies; at least 90"),
 ];
 
 /// The keys of one table, as the program names them when it meets one that it does not know.
@@ -203,6 +203,6 @@ pub fn alerts() -> String {
          where that is quick. Each alert is told once by each way that is set, until it stands no longer; a way that fails is tried again \
          at the next look.\n\nA command or webhook is given one JSON object with what `doorward alerts` shows:\n\n```json\n{json:#}\n```\n\n\
          A call that waits has `\"event\": \"call\"`. `doorward alerts` lists what stands, `ack` and `resolve` answer it.\n",
-        table(&["alert", "goes off when"], &rows)
+        table(&["alert", "fires when"], &rows)
     )
 }

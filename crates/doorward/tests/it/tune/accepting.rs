@@ -105,7 +105,7 @@ fn a_proposal_that_is_damaged_foreign_or_stale_changes_nothing() {
     let proposal = review(&home, "monthly").1.unwrap();
     let text = std::fs::read_to_string(&proposal).unwrap();
     let ran = home.without_terminal(&["tune", "accept", &proposal]);
-    assert!(ran.code == 1 && ran.stderr.contains("only a person may"), "{}", ran.stderr);
+    assert!(ran.code == 1 && ran.stderr.contains("agents can't run this command"), "{}", ran.stderr);
     for (damaged, wanted) in [
         (text.replace(&proposed(&text), "0.86"), "checksum"),
         (text[..text.len() / 2].to_owned(), "checksum"),
@@ -121,7 +121,7 @@ fn a_proposal_that_is_damaged_foreign_or_stale_changes_nothing() {
     let held = std::fs::File::create(home.path(".local/state/doorward/proposals/lock")).unwrap();
     held.lock().unwrap();
     let busy = answered_by_refusal(&home, &format!("doorward tune accept {}", name(&proposal)));
-    assert!(busy.contains("another `doorward tune accept` is at work"), "{busy}");
+    assert!(busy.contains("another `doorward tune accept` is running"), "{busy}");
     drop(held);
     let elsewhere = Home::new();
     let plan = crate::tune::Plan { seed: 3, ..crate::tune::plan(2_000, Drifts::NONE) };

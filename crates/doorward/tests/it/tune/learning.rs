@@ -47,7 +47,7 @@ fn a_model_learns_what_its_owner_regrets_and_counts_once_it_is_adopted() {
     assert!(trained.stdout.contains(&format!("0 get laxer, {} stricter", written["middling"])), "{}", trained.stdout);
     let adopt = format!("doorward model adopt {file}");
     let alone = home.without_terminal(&["model", "adopt", &file]);
-    assert!(alone.code == 1 && alone.stderr.contains("only a person may"), "{}", alone.stderr);
+    assert!(alone.code == 1 && alone.stderr.contains("agents can't run this command"), "{}", alone.stderr);
     assert!(answered(&home, &adopt, QUESTION, "n").contains("nothing was changed"));
     assert_eq!(home.read(IN_USE), None);
     assert!(answered(&home, &adopt, QUESTION, "y").contains("ended with 0"));

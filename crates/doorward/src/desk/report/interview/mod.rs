@@ -1,4 +1,4 @@
-//! `doorward report --new`: asks, proposes a configuration, shows it, and writes it only after the last yes.
+//! `doorward report --new`: asks, proposes a configuration, shows it, and writes it only after the final yes.
 
 mod proposal;
 mod questions;
@@ -20,44 +20,44 @@ use crate::machine::visible;
 use proposal::{Applied, Proposal, propose};
 use questions::Question;
 
-/// Whoever breaks off leaves everything as it was.
+/// Quitting early changes nothing.
 const NOTHING: &str = "nothing was written";
 
 pub fn run(places: &Places) -> Result<ExitCode> {
     person::required()?;
     let file = places.config_file();
-    // Whatever is wrong with the file is said before anybody answers a question.
+    // Report problems with the file before asking anything.
     let before = crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)?;
     let old = before.clone().unwrap_or_default();
-    crate::policy::config::Config::parse(&old)
-        .map_err(|problem| anyhow::anyhow!("`{}` is not a configuration: {problem}; mend it first", file.display()))?;
+    crate::policy::config::Config::parse(&old).map_err(|problem| {
+        anyhow::anyhow!("`{}` is not a valid configuration: {problem}; fix it first", file.display())
+    })?;
     let mut terminal = Terminal::open()?;
     let proposal = interview(&mut terminal, places)?;
     let applied = proposal.applied_to(&old).with_context(|| format!("`{}`", file.display()))?;
     show(&mut terminal, &proposal, &applied, &file, &old)?;
     if applied.text == old {
-        terminal.say("the configuration says so already; nothing is to be written")?;
+        terminal.say("Your configuration already says this; there is nothing to write.")?;
         return Ok(ExitCode::SUCCESS);
     }
-    // Only this answer changes anything, so only this one must come after its question.
-    if !person::agrees("write this?")? {
+    // Only this answer changes anything, so only this one must be typed after its question.
+    if !person::agrees("Write this?")? {
         bail!(NOTHING);
     }
     if crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)? != before {
-        bail!("`{}` changed while you were asked; {NOTHING}", file.display());
+        bail!("`{}` changed in the meantime; {NOTHING}", file.display());
     }
     write(places, before.as_deref(), &applied.text)?;
-    terminal.say("written; it counts from the next call on")?;
+    terminal.say("Written. It applies from the next call on.")?;
     if before.is_some() {
-        terminal.say(&format!("what it was before is kept in `{}`", backup(&file).display()))?;
+        terminal.say(&format!("The old version is in `{}`.", backup(&file).display()))?;
     }
-    terminal
-        .say("next: `doorward setup` puts doorward in the path of your agents, `doorward report` shows the rest")?;
+    terminal.say("Next: `doorward setup` connects doorward to your agents, `doorward report` shows the rest.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn interview(terminal: &mut Terminal, places: &Places) -> Result<Proposal> {
-    terminal.say("three questions; nothing is written before the last yes, and `q` leaves")?;
+    terminal.say("Three questions. Nothing is written until you confirm at the end; `q` quits.")?;
     let kinds = terminal.answered(&questions::agents(), questions::read_agents)?;
     let trust = terminal.answered(&questions::trust(), questions::read_trust)?;
     let compliance = terminal.answered(&questions::compliance(), questions::read_compliance)?;
@@ -69,7 +69,7 @@ fn show(terminal: &mut Terminal, proposal: &Proposal, applied: &Applied, file: &
     for setting in &proposal.settings {
         terminal.say(&format!("  {} = {}: {}", setting.name(), setting.value.item(), setting.why))?;
     }
-    terminal.say("  profile: your answers, which the report begins with")?;
+    terminal.say("  profile: your answers, which open the report")?;
     for sentence in &applied.kept {
         terminal.say(&format!("  {sentence}"))?;
     }
@@ -92,7 +92,7 @@ fn write(places: &Places, before: Option<&str>, text: &str) -> Result<()> {
     };
     let _receipt = Ledger::of(places)
         .append(Entry::new(&body)?)
-        .with_context(|| format!("the change cannot be recorded, so {NOTHING}"))?;
+        .with_context(|| format!("can't record the change, so {NOTHING}"))?;
     if let Some(before) = before {
         crate::machine::atomic_file::replace(&backup(&file), before)?;
     }
@@ -111,8 +111,7 @@ struct Terminal {
 
 impl Terminal {
     fn open() -> Result<Terminal> {
-        let out =
-            OpenOptions::new().read(true).write(true).open("/dev/tty").context("the terminal cannot be opened")?;
+        let out = OpenOptions::new().read(true).write(true).open("/dev/tty").context("can't open the terminal")?;
         Ok(Terminal { lines: BufReader::new(out.try_clone()?), out })
     }
 
@@ -120,7 +119,7 @@ impl Terminal {
         Ok(writeln!(self.out, "{}", visible(text))?)
     }
 
-    /// One line; a terminal that went away or `q` ends everything.
+    /// One line; a closed terminal or `q` ends the interview.
     fn ask(&mut self, question: &str) -> Result<String> {
         write!(self.out, "{} ", visible(question))?;
         self.out.flush()?;

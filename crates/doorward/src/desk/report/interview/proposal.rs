@@ -1,4 +1,4 @@
-//! The configuration that fits the answers, put into the user's own file without changing what stands there.
+//! The configuration that fits the answers, added to the user's file without changing what is there.
 
 use anyhow::{Context, Result};
 use doorward_engine::Mode;
@@ -18,7 +18,7 @@ pub struct Proposal {
 /// One key of the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The tables that it stands in.
+    /// The tables it is in.
     pub table: Vec<&'static str>,
     pub key: &'static str,
     pub value: Proposed,
@@ -37,7 +37,7 @@ pub enum Proposed {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
     pub text: String,
-    /// What stood there already and stays, although something else was proposed.
+    /// What was already there and stays, although something else was proposed.
     pub kept: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn propose(kinds: Vec<AgentType>, trust: TrustContext, compliance: Vec<Const
     let is_ops = kinds.contains(&AgentType::Ops);
     let mut settings: Vec<Setting> = Vec::new();
     for agent in agents {
-        let why = "every agent starts with `confirm-all`: nothing is approved until you say so";
+        let why = "every agent starts with `confirm-all`: doorward approves nothing until you say so";
         let mode = Proposed::Word(Mode::ConfirmAll.as_str());
         settings.push(Setting::new(&["agents", agent.name()], "mode", mode, why));
     }
@@ -80,12 +80,12 @@ pub fn propose(kinds: Vec<AgentType>, trust: TrustContext, compliance: Vec<Const
         settings.push(Setting::new(&["thresholds"], "irreversible", Proposed::Share(0.97), why));
     }
     let (wait, why) = match trust {
-        TrustContext::Personal => (WAIT_SECONDS, "you are at the desk or you are not"),
-        TrustContext::Team | TrustContext::Enterprise => (120, "whoever can answer may be at another desk"),
+        TrustContext::Personal => (WAIT_SECONDS, "either you are at your desk or you are not"),
+        TrustContext::Team | TrustContext::Enterprise => (120, "the person who can answer may be at another desk"),
     };
     settings.push(Setting::new(&[], "wait_seconds", Proposed::Number(wait.into()), why));
     if compliance.contains(&Constraint::Gdpr) {
-        let why = "copies of files may hold personal data, so they are kept for a week and no longer";
+        let why = "snapshots may contain personal data, so they are kept for only a week";
         settings.push(Setting::new(&["snapshots"], "keep_days", Proposed::Number(7), why));
     }
     let retain_days = compliance.iter().map(|constraint| years(*constraint)).max().unwrap_or(RETAIN_DAYS);
@@ -97,16 +97,18 @@ pub fn propose(kinds: Vec<AgentType>, trust: TrustContext, compliance: Vec<Const
 
 fn strictly(trust: TrustContext, is_ruled: bool, is_ops: bool) -> Option<&'static str> {
     match (trust, is_ruled, is_ops) {
-        (_, true, _) => Some("under rules from outside, what is not listed is not contacted and not run"),
+        (_, true, _) => Some("under external rules, hosts and programs that are not listed are off limits"),
         (TrustContext::Enterprise, false, _) => {
-            Some("others answer for this machine: what is not listed is not contacted and not run")
+            Some("others are responsible for this machine, so hosts and programs that are not listed are off limits")
         }
-        (TrustContext::Personal | TrustContext::Team, false, true) => Some("what an ops agent does is seldom undone"),
+        (TrustContext::Personal | TrustContext::Team, false, true) => {
+            Some("what an ops agent does can rarely be undone")
+        }
         (TrustContext::Personal | TrustContext::Team, false, false) => None,
     }
 }
 
-/// For so many days the record is evidence.
+/// How many days the record counts as evidence.
 const fn years(constraint: Constraint) -> u32 {
     match constraint {
         Constraint::Gdpr | Constraint::Internal => RETAIN_DAYS,
@@ -117,7 +119,7 @@ const fn years(constraint: Constraint) -> u32 {
 }
 
 impl Proposal {
-    /// Puts the proposal into a configuration. Only the answers replace what stood there; every other key stays.
+    /// Adds the proposal to a configuration. Only the answers replace existing values; every other key stays.
     pub fn applied_to(&self, text: &str) -> Result<Applied> {
         let before = Config::parse(text).map_err(anyhow::Error::msg)?;
         let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
@@ -145,7 +147,7 @@ impl Proposal {
             table.insert("trust", value(trust.word()));
         }
         table.insert("compliance", value(words(&self.profile.compliance)));
-        // What was promised to be kept is not dropped sooner because an answer changed.
+        // A changed answer does not shorten a retention time that was already promised.
         let retain_days = self.profile.retain_days().max(before.retain_days());
         table.insert("retain_days", value(i64::from(retain_days)));
     }
@@ -159,7 +161,7 @@ fn bare(value: &Value) -> String {
     value.clone().decorated("", "").to_string()
 }
 
-/// The table at the end of a path, made where it is missing.
+/// The table at the end of a path, created if missing.
 fn within<'a>(root: &'a mut Table, path: &[&str]) -> Result<&'a mut Table> {
     let mut table = root;
     for (depth, name) in path.iter().enumerate() {
@@ -170,7 +172,7 @@ fn within<'a>(root: &'a mut Table, path: &[&str]) -> Result<&'a mut Table> {
             Item::Table(made)
         });
         table =
-            item.as_table_mut().with_context(|| format!("`{name}` is not a table of its own in the configuration"))?;
+            item.as_table_mut().with_context(|| format!("`{name}` is not a separate table in the configuration"))?;
     }
     Ok(table)
 }

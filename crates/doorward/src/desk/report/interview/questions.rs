@@ -1,33 +1,37 @@
-//! What is asked, and which answers make sense.
+//! The questions and their valid answers.
 
 use crate::policy::config::profile::{AgentType, Choice, Constraint, TrustContext};
 
-/// One question, as a person reads it.
+/// One question, as shown.
 pub struct Question {
     pub title: &'static str,
-    /// What can be answered, with its meaning.
+    /// The possible answers and their meaning.
     pub choices: Vec<(&'static str, &'static str)>,
     pub how: &'static str,
 }
 
-/// The word for no rules from outside.
+/// The word for no external rules.
 const NONE: &str = "none";
 
 pub fn agents() -> Question {
-    Question { title: "what are the agents for?", choices: listed::<AgentType>(), how: "one or several, with commas" }
+    Question {
+        title: "What are the agents for?",
+        choices: listed::<AgentType>(),
+        how: "one or more, separated by commas",
+    }
 }
 
 pub fn trust() -> Question {
-    Question { title: "whose work is it?", choices: listed::<TrustContext>(), how: "exactly one" }
+    Question { title: "Whose work is it?", choices: listed::<TrustContext>(), how: "exactly one" }
 }
 
 pub fn compliance() -> Question {
     let mut choices = listed::<Constraint>();
-    choices.push((NONE, "no rules from outside"));
+    choices.push((NONE, "no external rules"));
     Question {
-        title: "which rules from outside is the work under?",
+        title: "Which external rules apply to the work?",
         choices,
-        how: "`none`, or one or several with commas",
+        how: "`none`, or one or more, separated by commas",
     }
 }
 
@@ -44,7 +48,7 @@ pub fn read_agents(typed: &str) -> Result<Vec<AgentType>, String> {
 pub fn read_trust(typed: &str) -> Result<TrustContext, String> {
     match several::<TrustContext>(typed)?.as_slice() {
         [one] => Ok(*one),
-        _ => Err("only one of them can be true; name the widest".to_owned()),
+        _ => Err("pick only one: the widest that applies".to_owned()),
     }
 }
 
@@ -53,7 +57,7 @@ pub fn read_compliance(typed: &str) -> Result<Vec<Constraint>, String> {
     let words = words(typed);
     if words.iter().any(|word| word == NONE) {
         let is_alone = words.len() == 1;
-        return if is_alone { Ok(Vec::new()) } else { Err(format!("`{NONE}` and something else cannot both be true")) };
+        return if is_alone { Ok(Vec::new()) } else { Err(format!("`{NONE}` can't be combined with anything else")) };
     }
     several(typed)
 }
@@ -69,7 +73,7 @@ fn several<T: Choice>(typed: &str) -> Result<Vec<T>, String> {
         chosen.push(choice);
     }
     if chosen.is_empty() {
-        return Err(format!("nothing was answered; one of {}", named::<T>()));
+        return Err(format!("no answer; pick from {}", named::<T>()));
     }
     Ok(chosen)
 }
@@ -80,11 +84,11 @@ fn words(typed: &str) -> Vec<String> {
 }
 
 fn unknown<T: Choice>(word: &str) -> String {
-    // A word that begins alike is probably meant.
+    // A word that starts the same is probably meant.
     let alike = |choice: &&T| word.chars().take(2).eq(choice.word().chars().take(2));
     match T::ALL.iter().find(alike) {
-        Some(choice) => format!("`{word}` is none of the choices; is `{}` meant?", choice.word()),
-        None => format!("`{word}` is none of the choices: {}", named::<T>()),
+        Some(choice) => format!("`{word}` is not a choice; did you mean `{}`?", choice.word()),
+        None => format!("`{word}` is not a choice; pick from {}", named::<T>()),
     }
 }
 
@@ -108,15 +112,15 @@ mod tests {
     #[test]
     fn answers_that_make_no_sense_are_refused_with_a_hint() {
         for (refused, hint) in [
-            (read_agents("").unwrap_err(), "nothing was answered"),
+            (read_agents("").unwrap_err(), "no answer; pick from"),
             (read_agents("gardening").unwrap_err(), "`coding`, `research`"),
-            (read_agents("codnig").unwrap_err(), "is `coding` meant?"),
+            (read_agents("codnig").unwrap_err(), "did you mean `coding`?"),
             (read_agents("coding, coding").unwrap_err(), "named twice"),
             (read_trust("personal, team").unwrap_err(), "only one"),
             (read_trust("yes").unwrap_err(), "`personal`, `team`, `enterprise`"),
-            (read_compliance("none, gdpr").unwrap_err(), "cannot both be true"),
-            (read_compliance("hippa").unwrap_err(), "is `hipaa` meant?"),
-            (read_compliance(",").unwrap_err(), "nothing was answered"),
+            (read_compliance("none, gdpr").unwrap_err(), "can't be combined"),
+            (read_compliance("hippa").unwrap_err(), "did you mean `hipaa`?"),
+            (read_compliance(",").unwrap_err(), "no answer; pick from"),
         ] {
             assert!(refused.contains(hint), "{refused}");
         }

@@ -1,4 +1,4 @@
-//! Section 6: what is written down, what is measured, what alerts, and who looks when.
+//! Section 6: what is logged, what is measured, what triggers alerts, and who reviews when.
 
 use doorward_ledger::{AlertKind, Latency};
 
@@ -14,7 +14,7 @@ pub fn parts(gathered: &Gathered) -> Vec<Part> {
     vec![schema(gathered), metrics(gathered), alerts(gathered), cadence(gathered)]
 }
 
-/// What the specification wants logged, and where it is.
+/// What the specification requires to be logged, and where it is.
 const WANTED: &[(&str, &str, &str)] = &[
     ("timestamp", "header", "time_ms"),
     ("action summary", "decision", "tool, call, cwd, project, category, pattern"),
@@ -38,13 +38,13 @@ fn schema(gathered: &Gathered) -> Part {
         vec![Text::plain(*wanted), Text::code(*kind), Text::code(*keys)]
     };
     let part = Part::new("Log schema")
-        .say("An append-only log of JSON bodies under headers that are chained by hashes and signed. An entry is on disk before the answer is given.")
+        .say("An append-only log of JSON bodies with hash-chained, signed headers. Every entry is on disk before doorward answers.")
         .table(&["what", "entry", "keys"], WANTED.iter().map(row).collect())
         .from("doorward audit show SEQUENCE --json");
     let Some(record) = &gathered.record else { return part };
     let report = &record.verified.report;
     let held = if report.holds() {
-        "The record holds: {} records, {} bodies dropped by retention, {} gaps."
+        "The record is intact: {} records, {} bodies dropped by retention, {} gaps."
     } else {
         "The record is broken: {} records, {} bodies dropped by retention, {} gaps."
     };
@@ -65,10 +65,10 @@ fn metrics(gathered: &Gathered) -> Part {
         vec![Text::plain("auto-approval rate"), Text::percent(all.approval_rate)],
         vec![Text::plain("asked about"), count(all.confirmed)],
         vec![Text::plain("blocked"), count(all.blocked)],
-        vec![Text::plain("let run by a person"), count(all.overridden)],
+        vec![Text::plain("overridden"), count(all.overridden)],
         vec![Text::plain("override rate"), Text::percent(all.override_rate)],
         vec![Text::plain("mean time between confirmations"), between],
-        vec![Text::plain("questions that nobody could answer"), count(metrics.unavailable)],
+        vec![Text::plain("questions that no one could answer"), count(metrics.unavailable)],
     ];
     part.table(&["figure", "value"], figures)
         .from(METRICS)
@@ -84,9 +84,9 @@ fn metrics(gathered: &Gathered) -> Part {
         .from(METRICS)
         .table(&["stage", "measured", "p50 µs", "p99 µs"], latency(&metrics.latency))
         .from(METRICS)
-        .table(&["how far calls were understood", "decisions"], counts(&metrics.coverage))
+        .table(&["how well calls were understood", "decisions"], counts(&metrics.coverage))
         .from(METRICS)
-        .table(&["rule that settled or blocked", "decisions"], counts(&metrics.rules))
+        .table(&["deciding rule", "decisions"], counts(&metrics.rules))
         .from(METRICS)
 }
 
@@ -145,17 +145,17 @@ fn days(days: &[Day]) -> Vec<Vec<Text>> {
     days.iter().map(row).collect()
 }
 
-/// A line through one day is a dot.
+/// A line through one day would be a dot.
 fn drawn(record: &Recorded) -> Content {
     match record.days.len() {
-        0 | 1 => Content::Paragraph("The charts begin with the second day.".into()),
+        0 | 1 => Content::Paragraph("Charts appear from the second day on.".into()),
         _ => Content::Charts(charts(record)),
     }
 }
 
 fn charts(record: &Recorded) -> Vec<Chart> {
     let days = &record.days;
-    // The year is the same for all, or nearly so.
+    // The year is (nearly) the same for all.
     let places: Vec<String> = days.iter().map(|day| date(day).chars().skip(5).collect()).collect();
     let series = |name, tone, value: &dyn Fn(&Day) -> Option<f64>| Series {
         name,
@@ -201,7 +201,7 @@ fn alerts(gathered: &Gathered) -> Part {
         vec![Text::code(kind.word()), Text::sentence(&kind.definition()), count(gathered.standing(*kind) as u64)]
     };
     let mut part = Part::new("Alert rules")
-        .table(&["alert", "goes off when", "stand now"], AlertKind::ALL.iter().map(row).collect())
+        .table(&["alert", "fires when", "open now"], AlertKind::ALL.iter().map(row).collect())
         .from("doorward alerts, doorward alerts --explain");
     let standing = gathered.record.iter().flat_map(|record| &record.alerts).take(12).map(|alert| {
         Text::code(alert.kind.word()).and(" about ").and(super::named(&alert.about)).and(Text::sentence(&format!(

@@ -1,4 +1,4 @@
-//! Section 7: how this can go wrong, how it would be noticed, and what the figures say now.
+//! Section 7: how this can go wrong, how you would notice, and what the figures say now.
 
 use doorward_ledger::{AlertKind, Share};
 
@@ -8,7 +8,7 @@ use super::{METRICS, count, named};
 
 const OUTCOMES: &str = "doorward audit list --kind outcome --since 30d";
 
-/// From this confidence on layer 2 is sure.
+/// Layer 2 counts as sure from this confidence on.
 const SURE: f64 = 0.95;
 
 pub fn parts(gathered: &Gathered) -> Vec<Part> {
@@ -19,21 +19,21 @@ const EMPTY: &str = "Current value: nothing has been recorded yet.";
 
 fn friction(gathered: &Gathered) -> Part {
     let part = Part::new("Layer-1 false negative (blocked safe action → fatigue)").say(
-        "Detection: people keep letting run what a rule asks about or blocks. A pattern that is overridden again and again opens a ticket; the quarterly audit looks at every rule's overrides.",
+        "Detection: people keep overriding what a rule asks about or blocks. A pattern that is overridden again and again opens a ticket; the quarterly audit checks every rule's overrides.",
     );
     let Some(record) = &gathered.record else { return part.say(EMPTY) };
     let all = &record.metrics.all;
     let stopped = all.confirmed + all.blocked;
     let share = if stopped == 0 { 0.0 } else { all.overridden as f64 / stopped as f64 };
     let told = Text::filled(
-        "Current value: people let run {} of {} questions and blocks ({}); {} tickets are open.",
+        "Current value: people overrode {} of {} questions and blocks ({}); {} tickets are open.",
         [count(all.overridden), count(stopped), Text::percent(share), count(record.tickets.len() as u64)],
     );
     let rules = record.overridden_rules.iter().take(8);
     let rows = rules.map(|of| vec![named(&of.rule), count(of.overridden)]).collect();
     part.say(told)
         .from("doorward metrics, doorward tickets")
-        .table(&["rule", "its questions and blocks that people let run"], rows)
+        .table(&["rule", "its questions and blocks that were overridden"], rows)
         .from("doorward audit stats --rule RULE --since 30d")
 }
 
@@ -43,17 +43,17 @@ fn of_layer(record: &Recorded, is_rule: bool) -> Vec<&Regretted> {
 
 fn regret(gathered: &Gathered) -> Part {
     let part = Part::new("Layer-1 false positive (approved unsafe action → harm)").say(
-        "Detection: an approval that a person took back (`doorward undo`) or flagged is regret. Irreversible effects cannot be approved by layer 1 at all.",
+        "Detection: an approval that someone undid (`doorward undo`) or flagged is regret. Layer 1 can never approve irreversible effects.",
     );
     let Some(record) = &gathered.record else { return part.say(EMPTY) };
     let regretted = of_layer(record, true);
     let told = Text::filled(
-        "Current value: {} of {} approvals were regretted and settled by a rule.",
+        "Current value: {} of {} approvals were made by a rule and regretted.",
         [count(regretted.len() as u64), count(record.metrics.all.approved)],
     );
     part.say(told)
         .from("doorward audit list --kind outcome --since 30d, doorward metrics")
-        .table(&["what became of it", "rule", "call"], regretted.iter().take(8).map(|of| regret_row(of)).collect())
+        .table(&["outcome", "rule", "call"], regretted.iter().take(8).map(|of| regret_row(of)).collect())
         .from(OUTCOMES)
 }
 
@@ -64,24 +64,24 @@ fn regret_row(of: &Regretted) -> Vec<Text> {
 
 fn overconfidence(gathered: &Gathered) -> Part {
     let part = Part::new("Layer-2 overconfidence (high score, wrong verdict)").say(
-        "Detection: regretted approvals that layer 2 scored, with the confidence it had. The scorer is calibrated, and tested on sources that it never saw (`doorward model eval`).",
+        "Detection: regretted approvals that layer 2 scored, with its confidence. The scorer is calibrated and tested on sources it never saw (`doorward model eval`).",
     );
     let Some(record) = &gathered.record else { return part.say(EMPTY) };
     let regretted = of_layer(record, false);
     let sure = regretted.iter().filter(|of| of.confidence.is_some_and(|sure| sure >= SURE)).count();
     let told = Text::filled(
-        "Current value: {} of {} approvals were regretted and scored by layer 2; it was at least {} sure of {} of them.",
+        "Current value: {} of {} approvals were scored by layer 2 and regretted; its confidence was at least {} for {} of them.",
         [count(regretted.len() as u64), count(record.metrics.all.approved), Text::figure(SURE), count(sure as u64)],
     );
     part.say(told)
         .from("doorward audit list --kind outcome --since 30d, doorward audit show DECISION")
-        .table(&["what became of it", "rule", "call"], regretted.iter().take(8).map(|of| regret_row(of)).collect())
+        .table(&["outcome", "rule", "call"], regretted.iter().take(8).map(|of| regret_row(of)).collect())
         .from(OUTCOMES)
 }
 
 fn drift(gathered: &Gathered) -> Part {
     let part = Part::new("Override drift (users override so often that CONFIRM becomes theater)").say(
-        Text::from("Detection: the alert `overrides` goes off when ")
+        Text::from("Detection: the alert `overrides` fires when ")
             .and(Text::sentence(&AlertKind::Overrides.definition())),
     );
     let Some(record) = &gathered.record else { return part.say(EMPTY) };
@@ -89,7 +89,7 @@ fn drift(gathered: &Gathered) -> Part {
     let (name, rate) =
         highest.map_or((Text::plain("none"), 0.0), |share: &Share| (named(&share.name), share.override_rate));
     let told = Text::filled(
-        "Current value: the highest override rate of a category is {} ({}); {} such alerts stand.",
+        "Current value: the highest override rate of a category is {} ({}); {} such alerts are open.",
         [Text::percent(rate), name, count(gathered.standing(AlertKind::Overrides) as u64)],
     );
     part.from("doorward alerts --explain").say(told).from("doorward metrics, doorward alerts")
@@ -97,7 +97,7 @@ fn drift(gathered: &Gathered) -> Part {
 
 fn manipulation(gathered: &Gathered) -> Part {
     let part = Part::new("Adversarial manipulation (prompt injection tricks classifier)").say(
-        "Detection: rules see facts and never command text; what is not understood is asked about; after a secret was read, sending data asks. A burst of blocks in one session is an attack loop, and its next calls go to a person. Calls that ran without a record show in the agents' transcripts.",
+        "Detection: rules see facts and never command text; doorward asks about anything it does not understand, and about sending data once a secret was read. A burst of blocks in one session counts as an attack loop, and doorward asks about its next calls. Calls that ran without a record show up in the agents' transcripts.",
     );
     let Some(record) = &gathered.record else { return part.say(EMPTY) };
     let opaque: u64 =
@@ -106,15 +106,15 @@ fn manipulation(gathered: &Gathered) -> Part {
     let of = |kind| gathered.standing(kind) as u64;
     let rows = vec![
         row("sessions with a burst of blocks", of(AlertKind::Spike)),
-        row("sessions handed to a person after denials", of(AlertKind::Breaker)),
-        row("files exchanged between question and call", of(AlertKind::Exchanged)),
+        row("sessions paused for you after denials", of(AlertKind::Breaker)),
+        row("files swapped between question and call", of(AlertKind::Exchanged)),
         row("calls that ran without a record", of(AlertKind::Unguarded)),
         row("the record broken", of(AlertKind::Chain)),
     ];
-    part.table(&["alerts that stand now", "current value"], rows)
+    part.table(&["open alerts", "current value"], rows)
         .from("doorward alerts")
         .say(Text::filled(
-            "{} calls in the window could not be understood at all; each was asked about or blocked.",
+            "{} calls in this period could not be understood at all; doorward asked about or blocked each of them.",
             [count(opaque)],
         ))
         .from(METRICS)

@@ -34,12 +34,12 @@ fn patterns(list: &[String]) -> Vec<Text> {
 fn allowed(gathered: &Gathered) -> Part {
     let permissions = &gathered.loaded.config.permissions;
     let mut part = Part::new("Explicit allowlist (what always auto-approves)")
-        .say("Everything is asked about that no rule, score or pattern approves. A rule here approves only what was understood in full and loses nothing for good.")
+        .say("doorward asks about everything that no rule, score or pattern approves. These rules approve only what doorward fully understands and what loses nothing for good.")
         .table(&HEADER, rules(gathered, Verdict::AutoApprove))
         .from("doorward rules");
     if !permissions.allow.is_empty() {
         part = part
-            .say("Patterns of the user that clear soft questions:")
+            .say("Your patterns that clear soft questions:")
             .list(patterns(&permissions.allow))
             .from("doorward config");
     }
@@ -52,14 +52,14 @@ fn blocked(gathered: &Gathered) -> Part {
         .table(&HEADER, rules(gathered, Verdict::Block))
         .from("doorward rules");
     if !permissions.deny.is_empty() {
-        part = part.say("Patterns of the user that block:").list(patterns(&permissions.deny)).from("doorward config");
+        part = part.say("Your patterns that block:").list(patterns(&permissions.deny)).from("doorward config");
     }
     part = part
-        .say("What is always put to a person:")
+        .say("What doorward always asks about:")
         .table(&HEADER, rules(gathered, Verdict::Confirm))
         .from("doorward rules");
     if !permissions.ask.is_empty() {
-        part = part.say("Patterns of the user that ask:").list(patterns(&permissions.ask)).from("doorward config");
+        part = part.say("Your patterns that ask:").list(patterns(&permissions.ask)).from("doorward config");
     }
     part
 }
@@ -72,7 +72,7 @@ fn limits(gathered: &Gathered) -> Part {
         let from = crate::policy::config::source_of_limit(&gathered.loaded, key, thresholds);
         vec![what.into(), Text::figure(value), then.into(), Text::code(key), Text::plain(from)]
     };
-    let person = "the next call is put to a person";
+    let person = "doorward asks about the next call";
     let number = |value: u32| value.to_string();
     let size = doorward_engine::size;
     let limits = vec![
@@ -80,7 +80,7 @@ fn limits(gathered: &Gathered) -> Part {
         limit("reads in a few seconds", "read_burst", number(thresholds.read_burst), "the next read asks"),
         limit("size of one read", "read_bytes", size(thresholds.read_bytes), "asks (`large-read`)"),
         limit(
-            "files that one call loses for good",
+            "files one call would permanently lose",
             "bulk_files",
             number(thresholds.bulk_files),
             "blocks (`bulk-deletion`)",
@@ -90,15 +90,15 @@ fn limits(gathered: &Gathered) -> Part {
         limit("denials in a session", "denials", number(thresholds.denials), person),
     ];
     let of_copies = vec![
-        row("files that one call may lose and have copied first", copies.files, "more ask"),
+        row("files of one call to snapshot first", copies.files, "more ask"),
         row("megabytes of them", copies.bytes / 1_000_000, "more ask"),
-        row("megabytes of all copies together", copies.store_bytes / 1_000_000, "then calls ask"),
+        row("megabytes of all snapshots together", copies.store_bytes / 1_000_000, "then calls ask"),
     ];
     Part::new("Rate limits and burst thresholds")
-        .say("A configuration can lower each of these limits and raise none above the value that is built in.")
+        .say("You can lower each of these limits, but not raise it above the built-in value.")
         .table(&["limit", "at most", "beyond it", "key", "from"], limits)
         .from("doorward config")
-        .table(&["copies before a call", "at most", "beyond it"], of_copies)
+        .table(&["snapshots before a call", "at most", "beyond it"], of_copies)
         .from("doorward config --schema")
 }
 
@@ -121,14 +121,14 @@ fn version(gathered: &Gathered) -> Part {
         .say(Text::filled("Policy `{}`.", [Text::figure(&gathered.policy.version)]))
         .from("doorward rules")
         .table(
-            &["verdict", "rules", "active", "shadow", "retired", "longest unaudited since"],
+            &["verdict", "rules", "active", "shadow", "retired", "oldest audit"],
             Verdict::ALL.iter().map(row).collect(),
         )
         .from("doorward rules");
     let own = &gathered.loaded.own.rules;
     if !own.is_empty() {
         part = part
-            .say(Text::filled("{} of them are the user's own, which can only tighten:", [count(own.len() as u64)]))
+            .say(Text::filled("{} of them are your own, which can only tighten:", [count(own.len() as u64)]))
             .list(own.iter().map(|rule| Text::code(rule.id.clone())).collect())
             .from("doorward rules");
     }

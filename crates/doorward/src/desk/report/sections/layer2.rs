@@ -1,4 +1,4 @@
-//! Section 3: what layer 2 weighs, how much, and how sure it has to be.
+//! Section 3: what layer 2 weighs, how much, and how confident it has to be.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub fn parts(gathered: &Gathered) -> Vec<Part> {
         }
         Err(problem) => vec![
             Part::new("Features used").warn(
-                Text::plain("Layer 2 is not available, so every call that it would score asks: ")
+                Text::plain("Layer 2 is not available, so doorward asks about every call it would have scored: ")
                     .and(Text::plain(problem.to_owned())),
             ),
             thresholds(gathered),
@@ -36,13 +36,13 @@ fn about(group: &str) -> &'static str {
         "reversibility" => "whether it can be undone",
         "reach" => "blast radius",
         "sensitivity" => "content sensitivity: secrets, personal data, keys",
-        "overridden" => "share of overrides of a pattern that a person accepted; no live count sets it",
-        "coverage" => "how far the call was understood",
+        "overridden" => "override rate of a pattern, where you accepted that it counts; never a live count",
+        "coverage" => "how well the call was understood",
         "session" => "what the session touched before",
         "effects" => "how many things it does at once",
         "flow" => "data that flows from one part of the call to another",
-        "purpose" => "whether anything says what it runs for",
-        "loss" => "whether it deletes what no build makes again",
+        "purpose" => "whether its purpose is known",
+        "loss" => "whether it deletes what no build can recreate",
         "content" => "whether it brings in unseen content",
         "stages" => "what the other stages say",
         "mark" => "what a program, flag or file is known for",
@@ -66,7 +66,7 @@ fn features(gathered: &Gathered, weights: &[Weight]) -> Part {
     let mut part = Part::new("Features used");
     part = match gathered.policy.scorer {
         Scorer::BuiltIn => part.say("The built-in scorecard. `doorward model card` says what it was trained and tested on."),
-        Scorer::Own(_) => part.say("A scorecard of the user's own (`scorer.tsv`), which may only ask more: the built-in one counts where that is stricter."),
+        Scorer::Own(_) => part.say("Your own scorecard (`scorer.tsv`), which can only ask more often: where the built-in one is stricter, that one counts."),
         Scorer::Unavailable(_) => part,
     };
     let row = |(group, list): (&'static str, Vec<&Weight>)| {
@@ -77,7 +77,7 @@ fn features(gathered: &Gathered, weights: &[Weight]) -> Part {
     part.table(&["feature", "meaning", "values", "which"], groups(weights).into_iter().map(row).collect()).from(WEIGHTS)
 }
 
-/// The largest share of a score that one group can have, in log-odds. Steps of an ordered dimension add up.
+/// The most that one group can contribute to a score, in log-odds. Steps of an ordered dimension add up.
 fn most(list: &[&Weight]) -> f64 {
     let is_steps = list.iter().any(|weight| weight.value.ends_with('+'));
     let rising = list.iter().map(|weight| weight.ask).filter(|ask| *ask > 0.0);
@@ -105,7 +105,7 @@ fn importance(weights: &[Weight]) -> Part {
         ]
     });
     Part::new("Weight or importance of each feature")
-        .say("Log-odds that a person would want to be asked. For each effect of a call the weights of its features are added; the riskiest effect counts. More risk never lowers a score. A value with a `+` holds for everything from that word on.")
+        .say("Log-odds that you would want to be asked. For each effect of a call the weights of its features are added up; the riskiest effect counts. More risk never lowers a score. A value with a `+` applies to everything from that word on.")
         .table(&["feature", "raises a score by at most", "lowers it by at most"], rows.into_iter().map(|(_, row)| row).collect())
         .from(WEIGHTS)
         .folded("every weight", &["feature", "value", "ask", "block", "kind"], all.collect())
@@ -132,14 +132,15 @@ fn thresholds(gathered: &Gathered) -> Part {
         ]
     };
     let approve = Text::word(Tone::Approve, "AUTO_APPROVE")
-        .and(": at least as sure as the table says that nobody would want to be asked");
+        .and(": at least as confident as the table says that you would not want to be asked");
     let confirm = Text::word(Tone::Confirm, "CONFIRM").and(": everything below");
-    let block = Text::word(Tone::Block, "BLOCK")
-        .and(": never by a score alone. If it is likelier than not that nobody would want it done, only a person clears the question");
+    let block = Text::word(Tone::Block, "BLOCK").and(
+        ": never by a score alone. If you more likely than not would not want it done, only you can clear the question",
+    );
     Part::new("Confidence thresholds per verdict class")
         .list(vec![approve, confirm, block])
         .table(
-            &["category", "wanted", "if it cannot be undone, or has no known purpose", "decisions", "approved"],
+            &["category", "needed", "if it can't be undone, or has no known purpose", "decisions", "approved"],
             Operation::ALL.iter().map(row).collect(),
         )
         .from("doorward config, doorward metrics")
@@ -148,17 +149,20 @@ fn thresholds(gathered: &Gathered) -> Part {
 fn escalation(gathered: &Gathered) -> Part {
     let reviewer = &gathered.loaded.config.reviewer;
     let mut part = Part::new("Escalation policy for low-confidence cases").list(vec![
-        "below the threshold the call is confirmed; a score never guesses".into(),
-        "what cannot be undone, or runs for no known purpose, needs the higher threshold".into(),
+        "below the threshold doorward asks; a score never guesses".into(),
+        "calls that can't be undone, or have no known purpose, need the higher threshold".into(),
         "no score is enough for a change outside the project".into(),
-        "what was not understood in full is asked about, however sure the score is".into(),
+        "doorward asks about anything it does not fully understand, however high the score".into(),
         "a score can never lower a floor of the matrix or a rule".into(),
     ]);
     part = match &reviewer.model {
         Some(model) => part
-            .say(Text::filled("Soft questions go to the reviewer {} first; what it does not clear, or not in time, is put to a person.", [Text::code(model)]))
+            .say(Text::filled(
+                "Soft questions go to the reviewer {} first; what it does not clear in time goes to you.",
+                [Text::code(model)],
+            ))
             .from("doorward config"),
-        None => part.say("No reviewer is configured: whatever layer 2 leaves open is put to a person."),
+        None => part.say("No reviewer is configured: whatever layer 2 leaves open goes to you."),
     };
     let reviews = gathered.record.iter().flat_map(|record| &record.metrics.reviews);
     let rows: Vec<Vec<Text>> = reviews.map(|(word, number)| vec![Text::plain(word.clone()), count(*number)]).collect();

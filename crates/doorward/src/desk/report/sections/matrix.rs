@@ -20,11 +20,11 @@ pub fn parts() -> Vec<Part> {
     let rows = Verdict::ALL.iter().map(row).collect();
     vec![
         Part::new("Rows: action types × scopes")
-            .say("Each cell is the least strict verdict that is possible. Rules and layer 2 may be stricter, never laxer.")
+            .say("Each cell is the least strict verdict possible. Rules and layer 2 may be stricter, never laxer.")
             .table(&["verdict", "cells", "meaning"], rows)
             .from(CSV),
         Part::new("Columns: reversibility × blast radius")
-            .say("Reversibility runs from nothing that changes to what nothing brings back; the blast radius from the agent's own work to people and systems elsewhere."),
+            .say("Reversibility ranges from nothing changes to irreversible; the blast radius from the agent's own work to people and systems elsewhere."),
         Part::new("Cells: AUTO_APPROVE / CONFIRM / BLOCK")
             .say("The second word says who may clear it: `soft` an allow rule, the user's own words, the reviewer or one key; `firm` one key for this call only; `hard` the target typed; `dual` typed twice.")
             .with(Content::Matrix(matrix))

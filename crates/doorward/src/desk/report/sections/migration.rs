@@ -1,4 +1,4 @@
-//! Section 8: which stage everything is in, what leads on, and what leads back. Also the cadence of reviews.
+//! Section 8: the stage of everything, promotion and rollback criteria. Also the cadence of reviews.
 
 use doorward_engine::Mode;
 
@@ -18,7 +18,7 @@ pub fn parts(gathered: &Gathered) -> Vec<Part> {
 
 fn agents(gathered: &Gathered, views: &[View]) -> Part {
     let mut part = Part::new("How to deploy in \"confirm-all\" mode first").say(
-        "An agent that nobody chose a mode for is in `confirm-all`: every call is judged and recorded, none is approved. From there `doorward rollout` leads on in stages: `shadow` records what would have been decided and leaves the agent's own flow; `canary` lets the judgement count in a share of the sessions; `auto` in all of them.",
+        "An agent without a chosen mode is in `confirm-all`: every call is judged and recorded, none is approved. From there `doorward rollout` moves on in stages: `shadow` records what would have been decided and leaves decisions to the agent; `canary` applies the judgement in a share of sessions; `auto` in all of them.",
     );
     if let Err(problem) = &gathered.rollout {
         part = part.warn(Text::sentence(problem)).from(STATUS);
@@ -43,28 +43,28 @@ fn agent_row(gathered: &Gathered, views: &[View], agent: Agent) -> Vec<Text> {
 }
 
 fn since(view: &View) -> Text {
-    let how = if view.is_rollback { ", taken back to here" } else { "" };
+    let how = if view.is_rollback { ", after a rollback" } else { "" };
     Text::figure(clock::moment(view.since_ms)).and(how)
 }
 
 fn next(view: &View) -> Text {
     let missing = view.criteria.iter().filter(|criterion| !criterion.met).count();
     match (view.next, missing) {
-        (None, _) => "nothing: keep to the cadence of reviews".into(),
-        (Some(stage), 0) => Text::code(stage.word()).and(": every criterion is met, ").and(Text::code(&view.promote)),
+        (None, _) => "nothing: keep up the regular reviews".into(),
+        (Some(stage), 0) => Text::code(stage.word()).and(": all criteria are met, ").and(Text::code(&view.promote)),
         (Some(stage), missing) => {
-            let missing = Text::filled(": {} criteria are missing", [super::count(missing as u64)]);
+            let missing = Text::filled(": {} criteria are not met yet", [super::count(missing as u64)]);
             Text::code(stage.word()).and(missing)
         }
     }
 }
 
-/// For an agent whose mode a person chose for good.
+/// For an agent with a fixed mode.
 fn next_of(mode: Mode) -> Text {
     match mode {
-        Mode::ConfirmAll | Mode::Shadow => "let it go on in stages: `doorward rollout start AGENT`",
-        Mode::Auto => "nothing: keep to the cadence of reviews",
-        Mode::Off => "nothing is guarded: `doorward rollout start AGENT`",
+        Mode::ConfirmAll | Mode::Shadow => "roll it out in stages: `doorward rollout start AGENT`",
+        Mode::Auto => "nothing: keep up the regular reviews",
+        Mode::Off => "doorward is off: `doorward rollout start AGENT`",
     }
     .into()
 }
@@ -89,7 +89,7 @@ fn wanted(part: Part, view: &View) -> Part {
 fn rules(views: &[View]) -> Part {
     let rows = stated().criteria.into_iter().map(|(step, wanted)| vec![Text::plain(step), Text::sentence(&wanted)]);
     let mut part = Part::new("Gradual promotion criteria for heuristic rules")
-        .say("A rule of one's own begins as `shadow`: what it would have said is recorded and changes no verdict. Built-in rules count from the start. What each step wants:")
+        .say("Your own rules start as `shadow`: their opinion is recorded and changes no verdict. Built-in rules are active from the start. What each step requires:")
         .table(&["step", "wanted"], rows.collect())
         .from(EXPLAIN);
     let others = views.iter().filter(|view| view.agent.is_none() && view.trial.is_none());
@@ -107,7 +107,7 @@ fn trial(views: &[View]) -> Part {
         .say(Text::sentence(&stated().stopping))
         .from(EXPLAIN);
     let Some((view, trial)) = views.iter().find_map(|view| Some((view, view.trial.as_ref()?))) else {
-        return part.say("No set of thresholds is on trial; `doorward rollout start --thresholds FILE` begins one.");
+        return part.say("No thresholds are on trial; `doorward rollout start --thresholds FILE` starts a trial.");
     };
     let [better, worse, ends] = trial.evidence.map(|evidence| Text::figure(format!("{evidence:.2}")));
     let row = |what: &'static str, value: Text| vec![what.into(), value];
@@ -116,12 +116,12 @@ fn trial(views: &[View]) -> Part {
         row("stage", Text::sentence(&view.place)),
         row("since", since(view)),
         row("verdict", Text::plain(format!("{}: {}", trial.verdict, trial.what))),
-        row("pairs of sessions won", Text::figure(&trial.won)),
+        row("session pairs won", Text::figure(&trial.won)),
         row("pairs lost", Text::figure(&trial.lost)),
-        row("pairs alike", Text::figure(&trial.alike)),
+        row("pairs tied", Text::figure(&trial.alike)),
         row("evidence for better", better),
         row("evidence for worse", worse),
-        row("so much evidence ends it", ends),
+        row("evidence that ends the trial", ends),
     ];
     wanted(part.table(&["trial", "now"], rows).from(STATUS), view)
 }
@@ -132,14 +132,14 @@ fn back(views: &[View]) -> Part {
     let taken: Vec<Text> = views
         .iter()
         .filter(|view| view.is_rollback)
-        .map(|view| Text::sentence(&view.what).and(" was taken back: ").and(since(view)))
+        .map(|view| Text::sentence(&view.what).and(" was rolled back: ").and(since(view)))
         .collect();
     part.list(taken)
         .from(STATUS)
-        .say("A person takes something back at once with `doorward rollout rollback`, in running sessions too.")
+        .say("You can roll back immediately with `doorward rollout rollback`, in running sessions too.")
 }
 
-/// Who looks at what, how often, and which of it was not done in time.
+/// Which reviews are due how often, and which are overdue.
 pub fn cadence(gathered: &Gathered) -> Part {
     let row = |when: &'static str, what: &'static str, command: &'static str| {
         vec![when.into(), what.into(), Text::code(command)]
@@ -149,15 +149,11 @@ pub fn cadence(gathered: &Gathered) -> Part {
         vec![
             row(
                 "weekly",
-                "regret and friction: approvals that were taken back, questions that are always overridden",
+                "regret and friction: approvals that were undone, questions that are always overridden",
                 "doorward tune weekly",
             ),
-            row("monthly", "thresholds of layer 2 by category", "doorward tune monthly"),
-            row(
-                "quarterly",
-                "every rule of layer 1 against the overrides: retire or tighten",
-                "doorward tune quarterly",
-            ),
+            row("monthly", "layer 2 thresholds by category", "doorward tune monthly"),
+            row("quarterly", "overrides of every layer 1 rule: retire or tighten", "doorward tune quarterly"),
         ],
     );
     let overdue = gathered.record.iter().flat_map(|record| &record.overdue);

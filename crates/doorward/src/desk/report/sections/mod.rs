@@ -39,7 +39,7 @@ pub fn document(gathered: &Gathered) -> Document {
 fn about(gathered: &Gathered) -> Vec<Block> {
     let block = |content, from: Option<&str>| Block { content, from: from.map(str::to_owned) };
     let made = Text::filled(
-        "What doorward {} with policy `{}` does on this machine, as of {} UTC. Figures tell of the last {} days unless they say otherwise.",
+        "What doorward {} with policy `{}` does on this machine, as of {} UTC. Figures cover the last {} days unless stated otherwise.",
         [
             Text::figure(env!("CARGO_PKG_VERSION")),
             Text::figure(&gathered.policy.version),
@@ -51,12 +51,15 @@ fn about(gathered: &Gathered) -> Vec<Block> {
     let mut warn = |text: Text, from| blocks.push(block(Content::Warning(text), Some(from)));
     if gathered.record.is_none() {
         warn(
-            "Nothing has been recorded yet, so there are no figures: `doorward setup` begins the record.".into(),
+            "Nothing has been recorded yet, so there are no figures. Run `doorward setup` to start the record.".into(),
             "doorward status",
         );
     }
     for problem in &gathered.loaded.problems {
-        warn(Text::sentence(problem).and("; until then doorward is strict and confirms every call"), "doorward config");
+        warn(
+            Text::sentence(problem).and("; until you fix it, doorward is strict and asks about every call"),
+            "doorward config",
+        );
     }
     for sentence in gathered.loaded.unaccepted_sentences() {
         warn(Text::sentence(&sentence), "doorward config");
@@ -69,12 +72,12 @@ fn count(number: impl TryInto<u64>) -> Text {
     Text::figure(number.try_into().unwrap_or(u64::MAX))
 }
 
-/// A name from the record, which may say nothing.
+/// A name from the record, which may be empty.
 fn named(name: &str) -> Text {
     if name.is_empty() { Text::plain("not known") } else { Text::code(name) }
 }
 
-/// What a list that has an end leaves out.
+/// What a limited list leaves out.
 fn rest(all: usize, shown: usize) -> Option<Text> {
     let more = all.checked_sub(shown).filter(|more| *more > 0)?;
     Some(Text::filled("and {} more", [count(more as u64)]))

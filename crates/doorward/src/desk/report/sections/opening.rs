@@ -1,4 +1,4 @@
-//! What stands first: the figures at a glance, and the latest calls one by one.
+//! The opening: the figures at a glance, and the latest calls one by one.
 
 use doorward_vocabulary::Verdict;
 
@@ -7,7 +7,7 @@ use super::super::gather::{Gathered, Latest, Recorded};
 use super::METRICS;
 use crate::machine::clock;
 
-/// Nothing where nothing has been recorded.
+/// Empty if nothing has been recorded.
 pub fn parts(gathered: &Gathered) -> Vec<Part> {
     let Some(record) = gathered.record.as_ref().filter(|record| record.metrics.all.decisions > 0) else {
         return Vec::new();
@@ -38,7 +38,7 @@ fn tiles(record: &Recorded) -> Vec<Tile> {
     ];
     if let Some(median_us) = record.median_us {
         let value = format!("{:.1} ms", median_us as f64 / 1000.0);
-        tiles.push(Tile { value, label: "to judge a call, median", note: String::new(), tone: Tone::Plain });
+        tiles.push(Tile { value, label: "median time to judge a call", note: String::new(), tone: Tone::Plain });
     }
     let regretted = record.regrets.len().to_string();
     let tone = if record.regrets.is_empty() { Tone::Plain } else { Tone::Block };

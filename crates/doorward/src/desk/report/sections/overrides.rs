@@ -1,4 +1,4 @@
-//! Section 5: how a person overrides, what is kept of it, and what keeps it from being abused.
+//! Section 5: how to override, what is logged about it, and what prevents abuse.
 
 use doorward_engine::Clearance;
 use doorward_ledger::Share;
@@ -8,7 +8,7 @@ use super::super::gather::Gathered;
 use super::{METRICS, count, named, rest};
 use crate::machine::clock;
 
-/// More rows than a person reads.
+/// More rows than anyone reads.
 const ROWS: usize = 12;
 
 pub fn parts(gathered: &Gathered) -> Vec<Part> {
@@ -20,10 +20,10 @@ fn how(gathered: &Gathered) -> Part {
         Clearance::ALL.iter().map(|clearance| vec![Text::code(clearance.as_str()), Text::plain(clearance.what())]);
     let pending = gathered.record.as_ref().map_or(0, |record| record.pending);
     Part::new("How users override")
-        .say("In the agent's own prompt where it has one; with one key in `doorward review`; by name with `doorward approve`. How much is asked of the person depends on what they let run:")
+        .say("In the agent's own prompt if it has one, with one key in `doorward review`, or by id with `doorward approve`. How much it takes depends on the call:")
         .table(&["a question or block that is", "is cleared by"], rows.collect())
         .from("doorward approve --help")
-        .say(Text::filled("{} calls wait for an answer now.", [count(pending as u64)]))
+        .say(Text::filled("{} calls are waiting for an answer now.", [count(pending as u64)]))
         .from("doorward pending")
 }
 
@@ -33,15 +33,15 @@ fn logged() -> Part {
             "the whole decision that was overridden: call, facts, opinions of both layers, verdict, versions".into(),
             "the answer: yes or no, by whom (person, the agent's own prompt, reviewer), and in which words".into(),
             "the grant: stored, used, withdrawn or expired, the hash of the exact call, who and why".into(),
-            "what became of the call: ran, failed, reverted, flagged".into(),
+            "the outcome of the call: ran, failed, reverted, flagged".into(),
         ])
         .from("doorward audit list --kind answer")
-        .say("Overrides are kept for good.")
+        .say("Overrides are kept forever.")
 }
 
 fn review(gathered: &Gathered) -> Part {
     let mut part = Part::new("When an override triggers threshold review")
-        .say("Three overrides of one pattern within seven days open a ticket; three more open it again after it was closed. Nothing is learnt from a single override, and nothing changes without a person.")
+        .say("Three overrides of one pattern within seven days open a ticket; three more reopen a closed one. doorward learns nothing from a single override and changes nothing on its own.")
         .from("doorward tickets --help, doorward alerts --explain");
     let Some(record) = &gathered.record else { return part };
     let rows: Vec<Vec<Text>> = record
@@ -87,12 +87,12 @@ fn shares(list: &[Share]) -> Vec<Vec<Text>> {
 fn safeguards() -> Part {
     Part::new("Safeguards against override abuse")
         .list(vec![
-            "a yes is good for one call, for ten minutes, and only while the call, its directory, the files it names and the rules are what they were".into(),
+            "an approval covers one call for ten minutes, as long as the call, its directory, the files it names and the rules stay the same".into(),
             "there is no “always”: soft questions can be granted for a session, everything else one call at a time".into(),
-            "a key counts only for a call that was on the screen for 0.3 seconds and was shown to its end; pasted text never counts".into(),
-            "what a rule blocks wants its target typed, the gravest twice and at least 30 seconds apart; at most five an hour".into(),
-            "only a person at a terminal of their own can override: an agent that tries is blocked".into(),
+            "a key counts only once the call has been on screen for 0.3 seconds and was shown to its end; pasted text never counts".into(),
+            "to override a rule's block you type its target; for the most dangerous ones twice, at least 30 seconds apart; at most five an hour".into(),
+            "agents can't override: it takes a person at their own terminal, and an agent that tries is blocked".into(),
         ])
         .from("doorward approve --help, doorward review --help")
-        .say("Grants are files authenticated with a key, consumed by the call that uses them; a lost or forged one means that the call asks.")
+        .say("Grants are authenticated files, consumed by the call that uses them. If one is lost or forged, doorward simply asks again.")
 }

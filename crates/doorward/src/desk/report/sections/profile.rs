@@ -1,4 +1,4 @@
-//! Section 1: which agents, which tools, whose trust, under which rules from outside.
+//! Section 1: agents, tools, trust context, and external rules.
 
 use std::collections::BTreeMap;
 
@@ -20,17 +20,20 @@ fn agents(gathered: &Gathered) -> Part {
     let said = &gathered.loaded.config.profile.agents;
     let mut part = Part::new("Agent type");
     part = if said.is_empty() {
-        part.say("Nobody has said what the agents are for; coding is assumed. `doorward report --new` asks.")
+        part.say(
+            "You have not said what the agents are for; doorward assumes coding. `doorward report --new` asks you.",
+        )
     } else {
         part.list(described(said)).from("doorward config")
     };
     let rows: Vec<Vec<Text>> = gathered.agents().into_iter().map(|agent| agent_row(gathered, agent)).collect();
     if rows.is_empty() {
-        return part.say("No agent is set up yet, and none has called: `doorward setup` installs the hooks.");
+        return part
+            .say("No agent is set up yet, and none has made a call. Run `doorward setup` to install the hooks.");
     }
     part.table(&["agent", "mode", "what the mode does", "decisions", "approved", "asked", "blocked"], rows)
         .from("doorward status, doorward audit stats --agent NAME --since 30d")
-        .say("An agent without a mode of its own is in `confirm-all`: nothing is approved.")
+        .say("An agent without its own mode is in `confirm-all`: nothing is approved.")
 }
 
 fn agent_row(gathered: &Gathered, agent: Agent) -> Vec<Text> {
@@ -42,7 +45,7 @@ fn agent_row(gathered: &Gathered, agent: Agent) -> Vec<Text> {
         Text::plain(agent.title()),
         if is_staged { Text::plain("in stages") } else { Text::code(mode.as_str()) },
         if is_staged {
-            Text::from("as `doorward rollout status` says; the last section has it")
+            Text::from("as `doorward rollout status` says; see the last section")
         } else {
             Text::plain(mode.what())
         },
@@ -78,11 +81,11 @@ fn tools(gathered: &Gathered) -> Part {
         .iter()
         .map(|risk| Text::word(tone(*risk), risk.as_str()).and(Text::plain(format!(": {}", risk.what()))));
     Part::new("Tool inventory and inherent risk levels")
-        .say("The inherent risk of a tool is what it could do before its input is looked at. A tool that is not listed is unknown, and asks.")
+        .say("The inherent risk of a tool is what it could do, whatever its input. doorward asks about tools that are not listed.")
         .list(levels.collect())
         .table(&["agents", "inherent risk", "what they do", "tools"], rows.into_iter().map(row).collect())
         .from("doorward report --json")
-        .say("Tools of MCP servers ask until the server is trusted, and again when it is configured differently.")
+        .say("doorward asks about tools of MCP servers until you trust the server, and again when its configuration changes.")
 }
 
 /// The inventory that an agent's tools are listed in.
@@ -109,13 +112,15 @@ fn trust(gathered: &Gathered) -> Part {
     let mut part = Part::new("User trust context");
     part = match config.profile.trust {
         Some(context) => part.list(described(&[context])).from("doorward config"),
-        None => part.say("Nobody has said whose work it is; personal is assumed. `doorward report --new` asks."),
+        None => {
+            part.say("You have not said whose work it is; doorward assumes personal. `doorward report --new` asks you.")
+        }
     };
     let is_managed = gathered.loaded.sources.iter().any(|source| source.name == "managed" && source.is_there);
     let yes = |is: bool| Text::plain(if is { "yes" } else { "no" });
     let rows = vec![
         vec![Text::plain("projects whose recipes may run"), count(config.projects.trusted.len() as u64)],
-        vec![Text::plain("programs trusted by their bytes"), count(trust.binaries.len() as u64)],
+        vec![Text::plain("programs trusted by content"), count(trust.binaries.len() as u64)],
         vec![Text::plain("hosts trusted by name"), count(trust.domains.len() as u64)],
         vec![Text::plain("tool servers trusted as configured"), count(trust.servers.len() as u64)],
     ];
@@ -123,7 +128,7 @@ fn trust(gathered: &Gathered) -> Part {
         vec![Text::code("strict"), Text::plain("the strict profile"), yes(config.strict)],
         vec![
             Text::code("wait_seconds"),
-            Text::plain("seconds that a call waits for a person elsewhere"),
+            Text::plain("seconds a call waits for an answer where the agent can't ask"),
             Text::figure(config.wait_seconds.unwrap_or(WAIT_SECONDS)),
         ],
         vec![Text::code(MANAGED), Text::plain("an administrator decides for the machine"), yes(is_managed)],
@@ -138,7 +143,7 @@ fn compliance(gathered: &Gathered) -> Part {
     let profile = &gathered.loaded.config.profile;
     let mut part = Part::new("Regulatory or compliance constraints");
     part = match (profile.compliance.is_empty(), profile.is_empty()) {
-        (true, true) => part.say("Nobody has named any. `doorward report --new` asks."),
+        (true, true) => part.say("You have not named any. `doorward report --new` asks you."),
         (true, false) => part.say("None were named."),
         (false, _) => part.list(described(&profile.compliance)).from("doorward config"),
     };
@@ -146,14 +151,14 @@ fn compliance(gathered: &Gathered) -> Part {
     part.table(
         &["what is kept", "for at least"],
         vec![
-            vec![Text::plain("bodies of ordinary records"), Text::filled("{} days", [Text::figure(profile.retain_days())])],
+            vec![Text::plain("bodies of routine records"), Text::filled("{} days", [Text::figure(profile.retain_days())])],
             vec![
-                Text::plain("blocks, overrides, identity, secrets, what cannot be undone, changes of policy"),
+                Text::plain("blocks, overrides, identity, secrets, irreversible effects, policy changes"),
                 Text::plain("ever"),
             ],
-            vec![Text::from("copies for `doorward undo`"), Text::filled("{} days", [count(keep_days)])],
+            vec![Text::from("snapshots for `doorward undo`"), Text::filled("{} days", [count(keep_days)])],
         ],
     )
     .from("doorward config, doorward audit retain --help")
-    .say("Secrets and sensitive arguments are replaced by keyed hashes before anything is judged or written down. Headers of dropped records stay, so the chain can always be verified.")
+    .say("Secrets and sensitive arguments are replaced by keyed hashes before anything is judged or recorded. Headers of dropped records stay, so the chain can always be verified.")
 }

@@ -160,7 +160,7 @@ fn what_does_not_fit_or_cannot_be_copied_asks_and_says_why() {
         "behind the links",
     );
     check(&|room| assert!(room.shell("ln -s ../src notes/l")), "mv notes papers", "is a link");
-    check(&|_| {}, "git checkout -- '*.rs'", "pattern of git's own");
+    check(&|_| {}, "git checkout -- '*.rs'", "git path pattern");
     check(
         &|room| {
             let store = room.base().join("home/.local/state/doorward/snapshots");

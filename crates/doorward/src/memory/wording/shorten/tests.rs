@@ -52,7 +52,7 @@ impl Chance {
             "",
             ", and that cannot be undone",
             ". It was refused 12 times before",
-            "; mend or remove it",
+            "; fix or remove it",
             " at 10:30",
         ])
     }
@@ -153,7 +153,7 @@ fn what_follows_the_first_sentence_goes_first() {
 fn the_last_part_of_a_path_stays() {
     assert_eq!(short_name("`~/.config/agents/shared/rules/broken.rules`", 20), "`~/…/broken.rules`");
     assert_eq!(short_name("/srv/app/releases/2026/current/settings.local.json", 30), "/srv/app/…/settings.local.json");
-    let text = "doorward asks because `~/.codex/rules/broken.rules` cannot be read; mend or remove it.";
+    let text = "doorward asks because `~/.codex/rules/broken.rules` cannot be read; fix or remove it.";
     assert_eq!(shortened(text, 80), "doorward asks because `~/.codex/rules/broken.rules` cannot be read.");
 }
 
