@@ -232,7 +232,11 @@ mod tests {
             ("programs/a.toml", &wrong_role, "~/programs/a.toml:5: `wright` is not a role"),
             ("programs/a.toml", &wrong_example, "~/programs/a.toml:6: `frob -o b.txt a.txt` lacks `write c.txt`"),
             ("programs/a.toml", &FROB.replace("frob", "git"), "~/programs/a.toml:1: `git` is built in"),
-            ("programs/a.toml", &FROB.replace("\"frob\"", "\"a b\""), "~/programs/a.toml:1: `a b` is not a program name"),
+            (
+                "programs/a.toml",
+                &FROB.replace("\"frob\"", "\"a b\""),
+                "~/programs/a.toml:1: `a b` is not a program name",
+            ),
             (
                 "rules/r.toml",
                 &RULE.replace("block", "approve"),

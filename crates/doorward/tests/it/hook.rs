@@ -50,11 +50,7 @@ fn an_agent_that_nobody_has_trusted_is_asked_about_everything() {
     let home = Home::new();
     let first = home.hook("Bash", json!({"command": "ls"}));
     assert_eq!(decision(&first), "ask");
-    assert!(
-        !first.stdout.contains("can't be trusted"),
-        "nothing is broken where nothing was set up: {}",
-        first.stdout
-    );
+    assert!(!first.stdout.contains("can't be trusted"), "nothing is broken where nothing was set up: {}", first.stdout);
 }
 
 #[test]
@@ -153,7 +149,10 @@ fn codex_hears_refusals_only_and_permissions() {
     assert!(said("PreToolUse", "rm -rf ~").contains("\"permissionDecision\":\"deny\""));
     assert!(said("PermissionRequest", "rm -rf ~").contains("\"behavior\":\"deny\""));
     let asked = said("PreToolUse", "git push origin main");
-    assert!(asked.contains("\"permissionDecision\":\"deny\"") && asked.contains("doorward needs your approval"), "{asked}");
+    assert!(
+        asked.contains("\"permissionDecision\":\"deny\"") && asked.contains("doorward needs your approval"),
+        "{asked}"
+    );
     assert_eq!(said("PermissionRequest", "git push origin main"), "");
     // An agent that was trusted does not make another one trusted.
     let ran = home.hook("Bash", json!({"command": "ls"}));
@@ -334,7 +333,7 @@ fn a_lock_that_another_process_keeps_is_a_refusal_in_words() {
         // The lock is kept for as long as this test runs: whatever is not endless is soon enough on a busy machine.
         assert!(began.elapsed().as_secs() < 60, "{agent}: {:?}", began.elapsed());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{agent}");
-        assert!(ran.stderr.contains("another process holds"), "{agent}: {}", ran.stderr);
+        assert!(ran.stderr.contains("another process keeps its record or state locked"), "{agent}: {}", ran.stderr);
     }
     drop(log);
     assert_eq!(decision(&home.hook("Bash", json!({ "command": "ls -la" }))), "allow");

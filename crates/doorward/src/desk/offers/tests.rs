@@ -167,7 +167,8 @@ fn the_third_yes_makes_an_offer_and_accepting_it_stops_exactly_this_question() {
     }
     let (word, reason) = house.call("s", &manifest(&house), true);
     assert_eq!(word, "ask");
-    let hint = format!("You approved 3 of 4 such calls in 30 days: run `doorward rules accept {}` to stop asking", offer.id);
+    let hint =
+        format!("You approved 3 of 4 such calls in 30 days: run `doorward rules accept {}` to stop asking", offer.id);
     assert!(reason.contains(&hint) && reason.ends_with("in a terminal stops asking."), "{reason}");
     assert_eq!(house.accept_all(), 1);
     let (word, reason) = house.call("s", &manifest(&house), true);

@@ -277,7 +277,11 @@ fn thresholds_of_the_user_count_once_a_person_accepted_what_they_loosen() {
     assert_eq!(wanted().thresholds.wanted(Some(delete), false), 0.85);
     house.put("home/.config/doorward/thresholds.toml", "confidence = 0.5\n");
     let loaded = load::load(&house.places(), None, "claude");
-    assert!(loaded.config.strict && loaded.problems[0].contains("but must be between 0.85 and 1"), "{:?}", loaded.problems);
+    assert!(
+        loaded.config.strict && loaded.problems[0].contains("but must be between 0.85 and 1"),
+        "{:?}",
+        loaded.problems
+    );
 }
 
 #[test]

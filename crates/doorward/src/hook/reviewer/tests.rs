@@ -161,7 +161,11 @@ fn faults() -> Vec<(&'static str, Does, &'static str)> {
         ("429", status("429 Too Many Requests"), "rate-limited (status 429)"),
         ("500", status("500 Internal Server Error"), "answered with status 500"),
         ("401", status("401 Unauthorized"), "answered with status 401"),
-        ("redirect", status(elsewhere), "redirects to `http://127.0.0.1:1/v1/chat/completions`, which doorward does not follow"),
+        (
+            "redirect",
+            status(elsewhere),
+            "redirects to `http://127.0.0.1:1/v1/chat/completions`, which doorward does not follow",
+        ),
         (
             "redirect after a post",
             status("302 Found\r\nlocation: https://evil.example/"),

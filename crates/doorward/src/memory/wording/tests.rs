@@ -257,8 +257,7 @@ fn long_names_leave_room_for_the_reason() {
 #[test]
 fn nothing_that_is_added_makes_a_text_longer_than_the_prompt_shows() {
     let way = way_to_yes("w9mgwt");
-    let hint =
-        "You approved 12 of 14 such calls in 30 days: run `doorward rules accept 1a2b3c4d` to stop asking";
+    let hint = "You approved 12 of 14 such calls in 30 days: run `doorward rules accept 1a2b3c4d` to stop asking";
     let why = "a person's yes to this call does not count: the file `src/a.rs` has changed since then";
     let undone =
         format!("it could not be made undoable: `/home/me/{}` is a device, socket or pipe", "deep/".repeat(60));
