@@ -151,7 +151,7 @@ fn many_overrides_take_the_agent_back_and_a_few_do_not() {
         }
     };
     check("nine more", overrides(9), None);
-    check("thirty more", overrides(30), Some("calls were overridden 36 of 150 calls"));
+    check("thirty more", overrides(30), Some("36 of 150 calls were overridden"));
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn one_record_is_shown_with_everything_about_it() {
     assert!(good(&home, &["show", &number]).contains("ls -la"));
     let missing = audit(&home, &["show", "nothing"]);
     assert_eq!(missing.code, 1);
-    assert!(missing.stderr.contains("there is no record `nothing`"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("no record `nothing`"), "{}", missing.stderr);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_record_that_holds_is_told_from_one_that_was_changed() {
     std::fs::write(current(&home), &bytes).unwrap();
     let broken = audit(&home, &["verify"]);
     assert_eq!(broken.code, 1);
-    assert!(broken.stdout.contains("the first bad one is record 4"), "{}", broken.stdout);
+    assert!(broken.stdout.contains("starting at record 4"), "{}", broken.stdout);
     let told: Value = serde_json::from_str(&audit(&home, &["verify", "--json"]).stdout).unwrap();
     assert_eq!(told["findings"][0]["sequence"], 4);
     assert!(!broken.stderr.contains('█'), "no bar where nobody looks");

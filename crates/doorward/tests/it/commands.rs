@@ -74,7 +74,7 @@ fn the_demonstration_tells_its_stories_and_shows_nothing_of_the_machine() {
         "deletes the root or the home directory (~)",
         "writes something shaped like a secret",
         "approve  git reset --hard && git clean -fdx",
-        "3 paths are back, byte for byte",
+        "3 paths restored, byte for byte",
         "the record is intact: ",
     ] {
         assert!(shown.contains(part), "`{part}`:\n{shown}");

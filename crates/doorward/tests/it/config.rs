@@ -385,5 +385,5 @@ fn a_mode_that_was_written_by_hand_has_no_effect() {
     assert_eq!(home.run(&["setup", "codex", "--without-hooks", "--yes"], b"").code, 0);
     assert_eq!(decision(&home, "ls").0, "ask");
     let status = home.run(&["status"], b"").stdout;
-    assert!(status.contains("`agents`, which nobody accepted"), "{status}");
+    assert!(status.contains("`agents`, which has no effect until you accept it"), "{status}");
 }

@@ -66,7 +66,7 @@ fn setup_lets_claude_code_ask_by_itself_and_says_so_in_two_lines() {
         assert!(said.contains("`default`: it asks you in its own prompt"), "{command}: {said}");
     }
     let shown = home.run(&["setup", "claude", "--yes", "--dry-run"], b"");
-    assert!(shown.stdout.contains("stays as it is"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("needs no change"), "{}", shown.stdout);
     assert_eq!(home.run(&["setup", "claude", "--uninstall", "--yes"], b"").code, 0);
     assert_eq!(home.read(SETTINGS), None);
 }

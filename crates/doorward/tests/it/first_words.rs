@@ -152,10 +152,10 @@ fn empty_ids_and_missing_directories_are_named() {
         assert!(ran.code == 2 && ran.stderr.contains("a value is required for '"), "{arguments:?}: {}", ran.stderr);
     }
     let ran = home.run(&["check", "--cwd", "/nope", "ls"], b"");
-    assert!(ran.code != 0 && ran.stderr.contains("there is no directory `/nope`"), "{}", ran.stderr);
+    assert!(ran.code != 0 && ran.stderr.contains("the directory `/nope` does not exist"), "{}", ran.stderr);
     set_up(&home);
     let call = json!({ "session_id": "s", "cwd": home.path("."), "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" } });
     home.run(&["hook", "claude"], call.to_string().as_bytes());
     let ran = home.run(&["digest", "--session", "nope"], b"");
-    assert!(ran.code != 0 && ran.stderr.contains("no session `nope` is on record"), "{}", ran.stderr);
+    assert!(ran.code != 0 && ran.stderr.contains("no session `nope` on record"), "{}", ran.stderr);
 }

@@ -286,15 +286,15 @@ fn a_third_yes_is_offered_as_a_rule_and_counts_only_after_a_typed_step() {
     for words in [["rules", "accept", id], ["rules", "decline", id], ["rules", "withdraw", id]] {
         assert_ne!(home.without_terminal(&words).code, 0, "{words:?} wants a person");
     }
-    person(&format!("doorward rules accept {id}"), "type `accept`", "y", "ended with 1");
+    person(&format!("doorward rules accept {id}"), "Type `accept`", "y", "ended with 1");
     assert_eq!(tell(&home, "PreToolUse", ("s", "d"), &edit), "ask");
-    person(&format!("doorward rules accept {id}"), "type `accept`", "accept", "ended with 0");
+    person(&format!("doorward rules accept {id}"), "Type `accept`", "accept", "ended with 0");
     assert_eq!(tell(&home, "PreToolUse", ("s", "e"), &edit), "allow");
     assert_eq!(home.run(&["rules", "offered", "--json"], b"").json(), json!([]));
     assert_eq!(home.run(&["rules", "accepted", "--json"], b"").json()[0]["id"], id);
     let again = home.run(&["replay", "--json"], b"");
     assert_eq!(again.code, 0, "{}", again.stderr);
-    person(&format!("doorward rules withdraw {id}"), "taken back", "", "ended with 0");
+    person(&format!("doorward rules withdraw {id}"), "Withdrawn:", "", "ended with 0");
     assert_eq!(tell(&home, "PreToolUse", ("s", "f"), &edit), "ask");
 }
 

@@ -333,7 +333,7 @@ fn a_lock_that_another_process_keeps_is_a_refusal_in_words() {
         // The lock is kept for as long as this test runs: whatever is not endless is soon enough on a busy machine.
         assert!(began.elapsed().as_secs() < 60, "{agent}: {:?}", began.elapsed());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{agent}");
-        assert!(ran.stderr.contains("another process holds"), "{agent}: {}", ran.stderr);
+        assert!(ran.stderr.contains("another process keeps its record or state locked"), "{agent}: {}", ran.stderr);
     }
     drop(log);
     assert_eq!(decision(&home.hook("Bash", json!({ "command": "ls -la" }))), "allow");

@@ -78,7 +78,7 @@ fn a_read_limit_of_ones_own_is_lower_and_never_higher() {
     assert!(verdict == "ask" && why.contains("limit 10 MiB"), "{verdict}: {why}");
     let shown = home.run(&["config"], b"").stdout;
     assert!(shown.contains("thresholds.read_bytes = 10485760"), "{shown}");
-    assert!(shown.contains("is above the built-in limit, which counts: 10485760"), "{shown}");
+    assert!(shown.contains("is above the built-in limit, which applies instead: 10485760"), "{shown}");
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn settings_that_cannot_be_read_are_told_and_ask() {
         assert_ne!(bash(&home, "ls").0, "allow", "{text}");
         for command in ["status", "doctor"] {
             let shown = home.run(&[command], b"").stdout;
-            assert!(shown.contains("cannot be read"), "{command}: {shown}");
+            assert!(shown.contains("can't be read"), "{command}: {shown}");
         }
     }
 }

@@ -277,7 +277,7 @@ fn an_answer_pasted_together_with_the_command_is_none() {
         terminal.tmux(&["send-keys", "-t", "person", &line, "Enter", "y", "Enter", "y", "Enter"]);
         terminal.shows("[y/N]");
         std::thread::sleep(std::time::Duration::from_millis(400));
-        assert!(!terminal.screen().contains("approved:"), "{}", terminal.screen());
+        assert!(!terminal.screen().contains("Approved."), "{}", terminal.screen());
         assert_eq!(home.run(&["pending", "--json"], b"").json()[0]["id"], id.as_str(), "it still waits");
         terminal.types("n");
         terminal.shows("not approved");
@@ -286,5 +286,5 @@ fn an_answer_pasted_together_with_the_command_is_none() {
     terminal.run(&home, &format!("doorward approve {id}"));
     terminal.shows("[y/N]");
     terminal.types("y");
-    terminal.shows("approved:");
+    terminal.shows("Approved.");
 }

@@ -99,7 +99,7 @@ fn a_broken_candidate_is_named_and_nothing_changes() {
     home.write("rules/r.toml", "version = 1\n");
     let before = home.run(&["audit", "stats", "--json"], b"").stdout;
     for (flag, name, wanted) in [
-        ("--thresholds", "thresholds.toml", "lies between 0.85 and 1"),
+        ("--thresholds", "thresholds.toml", "must be between 0.85 and 1"),
         ("--config", "config.toml", "is not a valid configuration"),
         ("--model", "model.tsv", "is not a valid model"),
         ("--rules", "rules", "r.toml"),
@@ -154,13 +154,13 @@ fn a_person_retires_a_rule_after_seeing_its_effect_and_says_how_decisions_turned
     let policies = kinds(&home, "policy");
     assert_eq!(policies.len(), before + 1, "{policies:?}");
     person.run(&home, "doorward rules retire denied-host");
-    person.shows("type `denied-host`");
+    person.shows("Type `denied-host`");
     person.types("y");
     person.shows("nothing was changed");
     person.run(&home, "doorward flag read-1 --why 'it should not have'");
-    person.shows("on record as regretted");
+    person.shows("Recorded as regretted");
     person.run(&home, "doorward flag push-1");
-    person.shows("on record as a nuisance");
+    person.shows("Recorded as a nuisance");
     let steps: Vec<Value> = kinds(&home, "outcome").iter().map(|row| row["step"].clone()).collect();
     assert!(steps.contains(&json!("flagged")) && steps.contains(&json!("friction")), "{steps:?}");
 }

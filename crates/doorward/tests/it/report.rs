@@ -289,7 +289,9 @@ fn answers_that_make_no_sense_are_refused_and_nothing_is_written_before_the_last
     }
     terminal.run(&home, "doorward report --new");
     terminal.shows("What are the agents for?");
-    for (typed, hint) in [("gardening", "is not a choice"), ("", "no answer; pick from"), ("opps", "is `ops` meant?")] {
+    for (typed, hint) in
+        [("gardening", "is not a choice"), ("", "no answer; pick from"), ("opps", "did you mean `ops`?")]
+    {
         terminal.types(typed);
         terminal.shows(hint);
     }

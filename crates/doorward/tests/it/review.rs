@@ -89,7 +89,7 @@ fn a_key_pressed_twice_answers_one_call_and_pasted_text_none() {
         assert_eq!(fetch(&home, &format!("{host}.unlisted.example.org")), "ask");
     }
     terminal.run_at(&home, "doorward review", (80, 24));
-    terminal.shows("3 calls wait");
+    terminal.shows("3 calls waiting");
     std::thread::sleep(SHOWN);
     terminal.press("yyy");
     terminal.shows_all(&["2 calls waiting", "approved `"]);
@@ -166,24 +166,24 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     assert_eq!(fetch(&home, PAGE), "ask");
     let mut page = String::from(
         "<!-- generated: UPDATE=1 cargo test -p doorward --test review -->\n\n# `doorward review`\n\n\
-         The calls that wait, live: first those whose agent stands still, with the seconds left; apart from them what was refused and \
-         what was approved and has not run yet, repeats in one line. They go with their session. The screens below are captured from a \
-         terminal by the test that drives it.\n\n\
-         | key | does |\n|---|---|\n| `y` | approves once what one key may approve; otherwise (`typed`, `twice`) begins the typing |\n\
-         | `n` | refuses, repeats included |\n| `t` | trusts the project: shows harmful recipes, then its name is typed |\n\
-         | `a` | allows exactly this call for good: shows the rule and its effect on the last 30 days, then `always` is typed |\n\
+         The waiting calls, live: first those whose agent is waiting right now, with the seconds left; below them the refused ones and \
+         the approved ones that have not run yet, with repeats in one line. They disappear with their session. The screens below are captured \
+         from a terminal by the test that drives it.\n\n\
+         | key | does |\n|---|---|\n| `y` | approves once; where one key is not enough (`typed`, `twice`), asks you to type |\n\
+         | `n` | refuses, repeats included |\n| `t` | trusts the project: shows harmful recipes, then you type its name |\n\
+         | `a` | always allows exactly this call: shows the rule and its effect on the last 30 days, then you type `always` |\n\
          | `e` | explains: scope, reach and reversibility of each effect, session, decision, pattern |\n\
-         | `/` | lists only calls that contain a text; Esc lists all again |\n\
-         | `↑` `↓`, `k` `j` | choose a call |\n| space, `b` | one screen of the call down, up |\n| `?` | the keys |\n\
-         | `q`, Ctrl-C | leave |\n\n\
-         A key counts only for a call that has been on the screen for 0.3 seconds, and what was typed ahead is thrown away, so that a key \
-         pressed for one call does not answer the next; and a call is approved only after it was shown to its end. The selection stays with its \
-         call; only after five seconds without a key does it go from a call that is over to one that waits. Pasted text never counts. \
-         What a rule blocks wants its target typed and a reason; the gravest want it typed twice, at least 30 seconds apart. A person \
-         overrides at most five calls an hour that a rule blocks.\n",
+         | `/` | shows only calls that contain a text; Esc shows all |\n\
+         | `↑` `↓`, `k` `j` | choose a call |\n| space, `b` | scroll the call down, up by one screen |\n| `?` | the keys |\n\
+         | `q`, Ctrl-C | quit |\n\n\
+         A key counts only for a call that has been on screen for 0.3 seconds, and typed-ahead input is discarded, so a key \
+         pressed for one call does not answer the next; and you can approve a call only after it was shown to its end. The selection follows its \
+         call; only after five seconds without a key does it move from a call that is over to one that is waiting. Pasted text never counts. \
+         To approve a call that a rule blocks, you type its target and a reason; for the most dangerous ones you type it twice, at least 30 \
+         seconds apart. You can override at most five such blocks an hour.\n",
     );
     terminal.run_at(&home, "doorward review", (140, 40));
-    let shown = terminal.shows_all(&["2 calls wait · 1 refused or answered", "refused; a yes", "? help"]);
+    let shown = terminal.shows_all(&["2 calls waiting · 1 refused or answered", "refused; approve", "? help"]);
     screen(&mut page, &home, "140 columns", &shown);
     terminal.key("Down");
     let shown = terminal.shows_all(&["+ on: pull_request_target", "? help"]);
@@ -194,7 +194,7 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     terminal.press("e");
     terminal.loses(", pattern ");
     terminal.press("?");
-    let shown = terminal.shows_all(&["any key goes back", "trust this project", "leave"]);
+    let shown = terminal.shows_all(&["any key goes back", "trust this project", "quit"]);
     screen(&mut page, &home, "the keys", &shown);
     terminal.key("Escape");
     terminal.loses("any key goes back");
@@ -221,19 +221,19 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     terminal.shows("BLOCK");
     std::thread::sleep(SHOWN);
     terminal.press("y");
-    let shown = terminal.shows_all(&["there is more of this call below", "before you approve"]);
+    let shown = terminal.shows_all(&["this call continues below", "before you approve"]);
     screen(&mut page, &home, "what was not read is not approved", &shown);
     terminal.key("End");
     terminal.shows("── end ──");
     terminal.resize(20, 5);
-    let shown = terminal.shows_all(&["window larger", "leaves"]);
+    let shown = terminal.shows_all(&["window larger", "quits"]);
     screen(&mut page, &home, "too small to show a call", &shown);
     terminal.press("y");
     terminal.resize(100, 30);
-    terminal.shows_all(&["2 calls wait · 1 refused or answered", "? help"]);
+    terminal.shows_all(&["2 calls waiting · 1 refused or answered", "? help"]);
     assert!(grants(&home).is_empty());
     assert_eq!(bash(&home, KEYS), "deny");
-    terminal.shows("2 calls wait · 2 refused or answered");
+    terminal.shows("2 calls waiting · 2 refused or answered");
     terminal.press("/");
     terminal.shows("Enter keeps");
     terminal.types(".ssh");
@@ -241,10 +241,10 @@ fn any_size_of_window_stays_readable_and_the_screens_are_kept() {
     std::thread::sleep(SHOWN);
     terminal.press("y");
     let shown = terminal.shows("and Enter to let it run once");
-    screen(&mut page, &home, "the gravest: the first of two steps", &shown);
+    screen(&mut page, &home, "the most dangerous calls: the first of two steps", &shown);
     terminal.types(pending(&home, KEYS)["target"].as_str().unwrap());
     let shown = terminal.shows_all(&["you can do the second in", "? help"]);
-    screen(&mut page, &home, "the gravest: half a minute to think it over", &shown);
+    screen(&mut page, &home, "the most dangerous calls: half a minute to think it over", &shown);
     terminal.press("q");
     terminal.shows("ended with 0");
     if std::env::var_os("UPDATE").is_some() {
@@ -282,9 +282,9 @@ fn a_call_that_waits_comes_first_with_its_seconds_and_goes_on_at_once() {
     }
     let terminal = Terminal::new(&home);
     terminal.run_at(&home, "doorward review", (140, 40));
-    terminal.shows_all(&["nothing waits · 1 refused or answered", "×3"]);
+    terminal.shows_all(&["no calls waiting · 1 refused or answered", "×3"]);
     let child = codex(&home, "one", "git push origin main");
-    let shown = terminal.shows_all(&["1 call waits · 1 refused or answered", "s left", "git push origin main", "×3"]);
+    let shown = terminal.shows_all(&["1 call waiting · 1 refused or answered", "s left", "git push origin main", "×3"]);
     let place = |text: &str| shown.find(text).unwrap();
     assert!(place("s left") < place("refused; approve to let the agent retry"), "{shown}");
     // Whoever has pressed nothing for a while is shown the one that waits.

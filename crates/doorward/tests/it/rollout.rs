@@ -83,7 +83,7 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     for part in [
         "still at `confirm-all`",
         "missing for `shadow`",
-        "agreements: yes to what `auto` approves: 0 (wanted: 20 or more)",
+        "agreements: yes to what `auto` approves: 0 (needs: at least 20)",
         "--anyway",
     ] {
         assert!(screen.contains(part), "{part}\n{screen}");

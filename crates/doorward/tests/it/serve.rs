@@ -100,7 +100,7 @@ fn a_socket_that_is_served_or_is_none_or_lies_in_the_open_is_refused() {
     };
     assert!(refused(server.socket.to_str().unwrap()).contains("already listening"));
     home.write("run/file", "x");
-    assert!(refused(home.path("run/file").to_str().unwrap()).contains("something else"));
+    assert!(refused(home.path("run/file").to_str().unwrap()).contains("is not a socket"));
     let open = home.path("open");
     std::fs::create_dir(&open).unwrap();
     std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();

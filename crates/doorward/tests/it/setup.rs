@@ -182,7 +182,7 @@ fn programs_of_tool_chains_are_listed_and_a_change_of_one_asks() {
     };
     let listed = put(".cargo/bin/rg", "#!/bin/sh\n");
     let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
-    assert!(ran.code == 0 && ran.stdout.contains("listed 1 programs"), "{} {}", ran.stdout, ran.stderr);
+    assert!(ran.code == 0 && ran.stdout.contains("pinned 1 programs"), "{} {}", ran.stdout, ran.stderr);
     assert_eq!(verdict_on(&home, &listed), "allow");
     let new = put(".cargo/bin/grep", "#!/bin/sh\n");
     assert_eq!(verdict_on(&home, &new), "ask", "nobody listed this one");

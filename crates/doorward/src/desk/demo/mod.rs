@@ -193,6 +193,6 @@ fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
     ensure!(verified.report.holds(), "the demo's record failed verification");
     let said = verified.to_string();
     let first = said.lines().next().unwrap_or_default();
-    writeln!(out, "every decision was recorded before it was answered: {first}")?;
+    writeln!(out, "each was recorded before its answer: {first}")?;
     Ok(())
 }

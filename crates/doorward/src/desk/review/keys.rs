@@ -12,7 +12,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("space, b", "scroll the call down, up by one screen"),
     ("g, G", "jump to its start, to its end"),
     ("?", "this help"),
-    ("q, Ctrl-C", "leave"),
+    ("q, Ctrl-C", "quit"),
 ];
 
 /// The keys at the foot of the screen.

@@ -42,100 +42,100 @@ fn section(depth: &str, name: &str, help: &str) -> String {
 
 /// What every key of the configuration means. The program is asked whether these are all keys there are.
 const KEYS: &[(&str, &str, &str)] = &[
-    ("", "strict", "unlisted hosts and unknown tool servers block, every external read asks"),
-    (
-        "",
-        "wait_seconds",
-        "seconds that a call waits for a person where its agent cannot ask; 45 unless set, 0 refuses at once",
-    ),
+    ("", "strict", "block unlisted hosts and unknown tool servers, and ask about every external read"),
+    ("", "wait_seconds", "seconds a call waits for your answer if its agent can't ask; default 45, 0 refuses at once"),
     ("", "agents", "one table per agent"),
     ("", "permissions", "patterns that deny, ask or allow"),
     ("", "hosts", "which hosts may be contacted"),
     ("", "paths", "on top of the built-in lists"),
     ("", "projects", "agents may run the tests, builds and scripts of these"),
     ("", "programs", "toolchains outside the system directories"),
-    ("", "thresholds", "numbers that layer 2 and the limits go by"),
+    ("", "thresholds", "thresholds of layer 2 and limits"),
     (
         "",
         "rules",
         "stages of built-in rules, `push = \"shadow\"`; `doorward rules retire` writes it, and a repository can only tighten",
     ),
-    ("", "notify", "how a person is told that a call waits or an alert went off; a repository cannot set it"),
-    ("", "snapshots", "copies of what a call deletes or overwrites, made before it runs"),
-    ("", "reviewer", "a language model that may clear soft questions; off unless set, and a repository cannot set it"),
-    ("", "profile", "what the agents are for, as `doorward report --new` asks; a repository cannot set it"),
+    ("", "notify", "how you are notified of waiting calls and alerts; a repository can't set it"),
+    ("", "snapshots", "snapshots of what a call deletes or overwrites, taken before it runs"),
+    ("", "reviewer", "a language model that may clear soft questions; off by default, and a repository can't set it"),
+    ("", "profile", "what the agents are for, as `doorward report --new` asks; a repository can't set it"),
     ("agents.claude", "mode", "`confirm-all` (default), `shadow`, `auto` or `off`"),
     (
         "agents.claude",
         "staged",
-        "`doorward rollout` says how far the agent is trusted, instead of the mode; it sets this itself",
+        "`doorward rollout` decides how far the agent is trusted, instead of the mode; it sets this itself",
     ),
     (
         "agents.claude",
         "questions",
-        "who answers where the agent's own mode would let nobody ask: `client` (its prompt), `queue`, or `classifier` for soft ones",
+        "who answers questions if the agent's own mode has no prompt: `client` (its prompt), `queue`, or `classifier` for soft ones",
     ),
-    ("permissions", "deny", "a call that matches is blocked"),
-    ("permissions", "ask", "a call that matches is confirmed"),
-    ("permissions", "allow", "clears a soft confirm if every command of the call matches"),
-    ("hosts", "allowed", "may be fetched from and sent to; without `$defaults` in it the built-in list does not count"),
+    ("permissions", "deny", "block calls that match"),
+    ("permissions", "ask", "ask about calls that match"),
+    ("permissions", "allow", "clear soft questions about calls in which every command matches"),
+    (
+        "hosts",
+        "allowed",
+        "hosts that may be fetched from and sent to; without `$defaults` this replaces the built-in list",
+    ),
     ("hosts", "denied", "never"),
-    ("paths", "protected", "a write there is never settled by layer 1 or an allow pattern"),
-    ("paths", "denied", "neither read nor written"),
-    ("projects", "trusted", "roots of projects, absolute"),
+    ("paths", "protected", "paths where no write is approved by layer 1 or an allow pattern"),
+    ("paths", "denied", "paths that may be neither read nor written"),
+    ("projects", "trusted", "project roots, absolute"),
     ("programs", "directories", "directories whose programs are trusted as they are when the file is written"),
     ("thresholds", "confidence", "layer 2 asks below this confidence; at least 0.85"),
-    ("thresholds", "irreversible", "the same for what cannot be undone; at least 0.95"),
-    ("thresholds", "reads_per_minute", "more reads in a minute ask; at most 300"),
-    ("thresholds", "read_burst", "more reads in a few seconds ask; at most 60"),
-    ("thresholds", "denials_in_a_row", "after this many refusals in a row a person decides; at most 3"),
-    ("thresholds", "denials", "after this many refusals in a session a person decides; at most 20"),
-    ("thresholds", "bulk_files", "a call that deletes more files that nothing restores is blocked; at most 20"),
-    ("thresholds", "bulk_bytes", "the same for the bytes in them; at most 20971520 (20 MiB)"),
-    ("thresholds", "read_bytes", "a read that hands over more bytes at once asks; at most 10485760 (10 MiB)"),
-    ("thresholds", "by_operation", "the confidence that one kind of operation wants; at least 0.85"),
+    ("thresholds", "irreversible", "the same for what can't be undone; at least 0.95"),
+    ("thresholds", "reads_per_minute", "reads per minute before doorward asks; at most 300"),
+    ("thresholds", "read_burst", "reads within a few seconds before doorward asks; at most 60"),
+    ("thresholds", "denials_in_a_row", "after this many denials in a row doorward asks about every call; at most 3"),
+    ("thresholds", "denials", "after this many denials in a session doorward asks about every call; at most 20"),
+    ("thresholds", "bulk_files", "a call that would permanently delete more files is blocked; at most 20"),
+    ("thresholds", "bulk_bytes", "the same for their bytes; at most 20971520 (20 MiB)"),
+    ("thresholds", "read_bytes", "bytes one read may return before doorward asks; at most 10485760 (10 MiB)"),
+    ("thresholds", "by_operation", "the confidence needed for one kind of operation; at least 0.85"),
     ("thresholds.by_operation", "read", "for reads"),
     ("thresholds.by_operation", "write", "for writes"),
     ("thresholds.by_operation", "execute", "for what runs"),
     ("thresholds.by_operation", "network", "for what contacts another machine"),
     ("thresholds.by_operation", "delete", "for deletions"),
-    ("thresholds.by_operation", "mutate", "for changes of what is no file"),
+    ("thresholds.by_operation", "mutate", "for changes to anything but files"),
     (
         "notify",
         "desktop",
-        "`true` shows a notification with `notify-send` or `osascript`, `false` never does; unless set, where there is a desktop and the agent cannot ask by itself",
+        "`true` notifies with `notify-send` or `osascript`, `false` never does; by default, if there is a desktop and the agent can't ask itself",
     ),
-    ("notify", "command", "a program by its absolute path, and its arguments; it reads JSON on standard input"),
-    ("notify", "webhook", "an address that the same JSON is posted to, with `curl`"),
+    ("notify", "command", "a program by absolute path, with arguments; it reads JSON on standard input"),
+    ("notify", "webhook", "a URL to post the same JSON to, with `curl`"),
     ("snapshots", "enabled", "`false` takes no snapshots, so doorward asks about every such call"),
-    ("snapshots", "files", "a call that changes more files asks; 2,000 unless set"),
-    ("snapshots", "megabytes", "a call that changes more megabytes asks; 200 unless set"),
-    ("snapshots", "keep_days", "copies older than this many days may be removed; 30 unless set"),
-    ("snapshots", "store_megabytes", "all copies together; when it is full, calls ask; 2,000 unless set"),
+    ("snapshots", "files", "doorward asks about calls that change more files; default 2,000"),
+    ("snapshots", "megabytes", "doorward asks about calls that change more megabytes; default 200"),
+    ("snapshots", "keep_days", "snapshots older than this many days may be removed; default 30"),
+    ("snapshots", "store_megabytes", "maximum megabytes of all snapshots; when full, doorward asks; default 2,000"),
     ("reviewer", "model", "`provider/model`; `doorward model use` sets it"),
-    ("reviewer", "models", "further models that Pi's local file, or a session where `model` is not set, may choose"),
+    ("reviewer", "models", "more models that Pi's local file, or a session where `model` is not set, may choose from"),
     ("reviewer", "reasoned", "the slower stage after the fast one: `headless` (default), `always` or `never`"),
-    ("reviewer", "fast_ms", "milliseconds of the fast stage; at most 1500, 0 leaves it out"),
-    ("reviewer", "reasoned_ms", "milliseconds of the slower stage; at most 10000"),
+    ("reviewer", "fast_ms", "milliseconds for the fast stage; at most 1500, 0 skips it"),
+    ("reviewer", "reasoned_ms", "milliseconds for the slower stage; at most 10000"),
     ("reviewer", "instructions", "`false` keeps the project's instruction files from the reviewer"),
     ("reviewer", "environment", "what is trusted, in sentences; `$defaults` stands for the built-in ones"),
-    ("reviewer", "allow", "exceptions from soft-deny rules, in sentences"),
+    ("reviewer", "allow", "exceptions to soft-deny rules, in sentences"),
     ("reviewer", "soft_deny", "what blocks unless the user named it, in sentences"),
     ("reviewer", "hard_deny", "what always blocks, in sentences"),
     (
         "reviewer",
         "providers",
-        "one table per provider; `anthropic`, `openai`, `openrouter`, `ollama` and `llama-cpp` are known",
+        "one table per provider; `anthropic`, `openai`, `openrouter`, `ollama` and `llama-cpp` are built in",
     ),
-    ("reviewer.providers.mine", "kind", "what it speaks: `anthropic`, `openai`, `ollama` or `llama-cpp`"),
-    ("reviewer.providers.mine", "url", "its address without the path of a request; `http` only on this machine"),
+    ("reviewer.providers.mine", "kind", "its protocol: `anthropic`, `openai`, `ollama` or `llama-cpp`"),
+    ("reviewer.providers.mine", "url", "its base URL; `http` only on this machine"),
     ("reviewer.providers.mine", "key_env", "the environment variable with the key"),
-    ("reviewer.providers.mine", "key_file", "the file with the key; nobody else may write it"),
-    ("reviewer.providers.mine", "key_command", "a program by its absolute path, and its arguments; it prints the key"),
-    ("reviewer.providers.mine", "ca_file", "certificates (PEM) that are trusted instead of the built-in ones"),
-    ("reviewer.providers.mine", "temperature", "`false` leaves the temperature out, for models that refuse it"),
-    ("reviewer.providers.mine", "price_input", "dollars for a million tokens read"),
-    ("reviewer.providers.mine", "price_output", "dollars for a million tokens written"),
+    ("reviewer.providers.mine", "key_file", "the file with the key; only you may write to it"),
+    ("reviewer.providers.mine", "key_command", "a program by absolute path, with arguments, that prints the key"),
+    ("reviewer.providers.mine", "ca_file", "certificates (PEM) to trust instead of the built-in ones"),
+    ("reviewer.providers.mine", "temperature", "`false` omits the temperature, for models that reject it"),
+    ("reviewer.providers.mine", "price_input", "dollars per million input tokens"),
+    ("reviewer.providers.mine", "price_output", "dollars per million output tokens"),
     ("profile", "agents", "`coding`, `research`, `browsing`, `ops`"),
     ("profile", "trust", "whose work it is: `personal`, `team` or `enterprise`"),
     ("profile", "compliance", "`gdpr`, `hipaa`, `pci-dss`, `sox`, `soc2`, `iso27001`, `internal`"),
@@ -172,13 +172,13 @@ pub fn configuration() -> String {
         .collect();
     let defaults = home.run(&["defaults"], b"").stdout;
     format!(
-        "# Configuration\n\n`~/.config/doorward/config.toml` is the user's own; `/etc/doorward/config.toml` comes from an administrator and counts first; \
-         `.doorward.toml` at the top of a repository may only tighten. A key that is not known, or a file that others may write, is an error, and \
-         an error means that every call is confirmed. `doorward config` prints every value in force with its source; `doorward config --schema` \
-         prints `config.schema.json`. `~/.config/doorward/thresholds.toml` holds the keys of `[thresholds]` alone; where both say something, the \
-         stricter counts. What was trusted by name is kept apart and changed with `doorward trust` and `doorward untrust`.\n\n\
-         For the agent `pi` its own files are read as well: `~/.pi/agent/automode.json` like the user's, `.pi/automode.local.json`, \
-         `.pi/automode.json` and `PI_AUTOMODE_SETTINGS_JSON` may only tighten.\n\n{}\n## While nothing is configured\n\n```toml\n{}\n```\n",
+        "# Configuration\n\n`~/.config/doorward/config.toml` is the user's own; `/etc/doorward/config.toml` is the administrator's and takes precedence; \
+        `.doorward.toml` at the root of a repository may only tighten. An unknown key, or a file that others may write, is an error, and \
+        with an error doorward asks about every call. `doorward config` prints every effective value with its source; `doorward config --schema` \
+        prints `config.schema.json`. `~/.config/doorward/thresholds.toml` has only the keys of `[thresholds]`; if both set a value, the \
+        stricter one applies. What you trust by name is stored separately and changed with `doorward trust` and `doorward untrust`.\n\n\
+        For the agent `pi`, doorward also reads Pi's own files: `~/.pi/agent/automode.json` like the user's, `.pi/automode.local.json`, \
+         `.pi/automode.json` and `PI_AUTOMODE_SETTINGS_JSON` may only tighten.\n\n{}\n## Defaults\n\n```toml\n{}\n```\n",
         table(&["table", "key", "meaning"], &rows),
         defaults.trim_end()
     )
@@ -199,10 +199,10 @@ pub fn alerts() -> String {
         "answer": "the command",
     });
     format!(
-        "# Alerts\n\n{}\nAlerts {looked}. The record is verified and transcripts are held against it when a session ends, and in between \
-         where that is quick. Each alert is told once by each way that is set, until it stands no longer; a way that fails is tried again \
-         at the next look.\n\nA command or webhook is given one JSON object with what `doorward alerts` shows:\n\n```json\n{json:#}\n```\n\n\
-         A call that waits has `\"event\": \"call\"`. `doorward alerts` lists what stands, `ack` and `resolve` answer it.\n",
+        "# Alerts\n\n{}\nAlerts {looked}. The record is verified and compared with transcripts when a session ends, and in between \
+        if that is quick. Each notifier delivers an alert once while it is open; a notifier that fails is retried \
+        at the next check.\n\nA command or webhook gets one JSON object with what `doorward alerts` shows:\n\n```json\n{json:#}\n```\n\n\
+         A waiting call has `\"event\": \"call\"`. `doorward alerts` lists open alerts, `ack` and `resolve` answer them.\n",
         table(&["alert", "fires when"], &rows)
     )
 }

@@ -9,7 +9,7 @@ type Block = (Vec<Scope>, Vec<(Vec<Reversibility>, Vec<Floor>)>);
 
 pub fn matrix() -> String {
     let mut text = "# Decision matrix\n\nThe least strict verdict that operation, scope, reversibility and reach permit, and who may clear it. \
-                    Rules and layer 2 may be stricter, never laxer. Cells with equal neighbours share a row or column.\n"
+                    Rules and layer 2 may be stricter, never laxer. Equal neighbors share a row or column.\n"
         .to_owned();
     for operation in Operation::ALL {
         text.push_str(&format!("\n## {operation}: {}\n\n", operation.what()));

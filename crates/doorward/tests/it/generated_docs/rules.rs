@@ -110,7 +110,7 @@ pub fn programs() -> String {
         .collect();
     format!(
         "# Programs\n\n{} names of programs with {subcommands} subcommands are described, flag by flag, in \
-         `crates/engine/programs/`. A program, subcommand or flag that is not described is *unknown* and asks.\n\n{}",
+         `crates/engine/programs/`. doorward asks about programs, subcommands and flags that are not described (*unknown*).\n\n{}",
         programs.len(),
         table(&["program", "what it does", "subcommands"], &rows)
     )
@@ -148,7 +148,7 @@ pub fn features() -> String {
          nothing.\n\nAn approval needs so much certainty that nobody would want to be asked, by the operation that decides:\n\n{}\nLayer 2 can \
          approve or ask; a floor of the matrix or a rule counts in any case. If *block* is likelier than not, only a person's yes clears the \
          question.\n\n{}",
-        table(&["operation", "wanted", "if it cannot be undone, or nothing says what it runs for"], &raised),
+        table(&["operation", "needed", "if it can't be undone, or its purpose is unknown"], &raised),
         table(&["feature", "value", "ask", "block", "kind"], &rows)
     )
 }

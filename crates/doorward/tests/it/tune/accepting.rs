@@ -18,7 +18,7 @@ fn unwrapped(screen: &str) -> String {
     screen.replace('\n', "")
 }
 
-const QUESTION: &str = "let this count? [y/N]";
+const QUESTION: &str = "Apply this? [y/N]";
 
 /// A person answers the question of a command.
 pub fn answered(home: &Home, line: &str, question: &str, answer: &str) -> String {

@@ -103,15 +103,15 @@ fn the_strict_the_lax_and_the_masked_rule_are_proposed_and_the_replay_is_what_wa
     let proposal = proposal.unwrap();
     let retired = rules(&proposal, "rule");
     assert_eq!(retired.keys().collect::<Vec<_>>(), ["plaintext", "read-plain", "unlisted-host"]);
-    assert!(retired["unlisted-host"].contains("529 of these questions pass"), "{retired:#?}");
+    assert!(retired["unlisted-host"].contains("529 of these questions go away"), "{retired:#?}");
     assert!(retired["read-plain"].contains("layer 2 approves the same calls"), "{retired:#?}");
     let kept = rules(&proposal, "kept");
-    assert!(kept["skips-checks"].contains("`push` asks about 80 of them too"), "{kept:#?}");
-    assert!(kept["service"].contains("80 lie in a cell of the decision matrix that asks firmly"), "{kept:#?}");
+    assert!(kept["skips-checks"].contains("`push` also asks about 80 of them"), "{kept:#?}");
+    assert!(kept["service"].contains("80 are in a cell of the decision matrix with a firm question"), "{kept:#?}");
     assert_eq!(kept.len(), 2, "{kept:#?}");
     let shown = home.run(&["tune", "quarterly"], b"").stdout;
-    assert!(shown.contains("people let run 100.0 % (99.3–100.0) of 529"), "{shown}");
-    assert!(shown.contains("529 get laxer and 0 stricter"), "{shown}");
+    assert!(shown.contains("people overrode 100.0 % (99.3–100.0) of 529"), "{shown}");
+    assert!(shown.contains("529 would get laxer and 0 stricter"), "{shown}");
     let effect = home.run(&["tune", "show", &proposal, "--json"], b"").json();
     assert_eq!((&effect["laxer"], &effect["stricter"]), (&json!(529), &json!(0)), "{effect:#}");
 
@@ -121,7 +121,7 @@ fn the_strict_the_lax_and_the_masked_rule_are_proposed_and_the_replay_is_what_wa
     let name = std::path::Path::new(&proposal).file_stem().unwrap().to_str().unwrap().to_owned();
     let (calm, asked) = ("curl -s http://blog.example.org/post", "git push origin feature/x");
     assert_eq!((verdict(&home, calm), verdict(&home, asked)), (json!("confirm"), json!("confirm")));
-    let question = "let this count? [y/N]";
+    let question = "Apply this? [y/N]";
     assert!(answered(&home, &format!("doorward tune accept {name}"), question, "y").contains("ended with 0"));
     assert_eq!((verdict(&home, calm), verdict(&home, asked)), (json!("approve"), json!("confirm")));
     assert!(answered(&home, &format!("doorward tune revert {name}"), question, "y").contains("ended with 0"));

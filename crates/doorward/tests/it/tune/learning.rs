@@ -9,7 +9,7 @@ use crate::tune::templates::{LAX, RAISED};
 use crate::tune::{pairs, review, simulated};
 
 /// What a person is asked before a model counts, where it lies, and where it lies then.
-const QUESTION: &str = "let this model count? [y/N]";
+const QUESTION: &str = "Use this model? [y/N]";
 const MODEL: &str = "mine.tsv";
 const IN_USE: &str = ".config/doorward/scorer.tsv";
 
