@@ -1,8 +1,7 @@
 //! File tools: reads, searches, writes and edits, judged like their shell counterparts, plus what enters a file.
 
-use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+use doorward_vocabulary::{Degree, Marks, Operation};
 
-use super::content;
 use super::observer::{By, Observer};
 use super::shell::field::Field;
 use super::touch::Touch;
@@ -11,9 +10,9 @@ use crate::call::{Change, ChangeKind};
 impl Observer<'_> {
     /// The read tool.
     pub fn read_tool(&mut self, path: &str, cwd: &str) {
-        let at = self.effects.len();
-        self.tool_path(Touch::Read, path, cwd);
-        self.reads_whole(at);
+        let ((), mut caused) = self.collect(|out| out.tool_path(Touch::Read, path, cwd));
+        caused.read_whole(self.world);
+        self.write(caused);
     }
 
     /// The search tool: everything below the path is read.
@@ -26,9 +25,9 @@ impl Observer<'_> {
 
     /// The write tool.
     pub fn write_tool(&mut self, path: &str, text: &str, cwd: &str) {
-        let at = self.effects.len();
-        self.tool_path(Touch::Write, path, cwd);
-        self.enters(at, path, text);
+        let ((), mut caused) = self.collect(|out| out.tool_path(Touch::Write, path, cwd));
+        caused.enter(path, text);
+        self.write(caused);
     }
 
     /// The edit tools.
@@ -43,9 +42,9 @@ impl Observer<'_> {
                 ChangeKind::Delete => Touch::Delete,
                 ChangeKind::Move => Touch::Move,
             };
-            let at = self.effects.len();
-            self.tool_path(touch, &change.path, cwd);
-            self.enters(at, &change.path, &change.new);
+            let ((), mut caused) = self.collect(|out| out.tool_path(touch, &change.path, cwd));
+            caused.enter(&change.path, &change.new);
+            self.write(caused);
         }
     }
 
@@ -69,22 +68,5 @@ impl Observer<'_> {
         };
         let field = Field::literal(text, doorward_shell::Span::default());
         self.touch(touch, &field, cwd.starts_with('/').then_some(cwd), &by);
-    }
-
-    /// Marks what the text brings into the file that the effects from `at` on are about.
-    pub fn enters(&mut self, at: usize, path: &str, text: &str) {
-        let found = content::marks(path, text);
-        for effect in self.effects.iter_mut().skip(at) {
-            effect.marks.remove(Mark::Unseen);
-        }
-        if found.is_empty() {
-            return;
-        }
-        for effect in self.effects.iter_mut().skip(at) {
-            effect.marks.union(found);
-            if found.has(Mark::LifecycleScript) || found.has(Mark::GrantsPermission) {
-                effect.reach = effect.reach.max(doorward_vocabulary::Reach::Shared);
-            }
-        }
     }
 }

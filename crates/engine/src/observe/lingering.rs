@@ -138,16 +138,16 @@ impl Runner<'_, '_> {
     /// Runs commands again that earlier calls left running, as they would run after this one.
     pub fn run_again(&mut self, runs: &[LeftRun], state: &State<'_>) {
         for run in runs {
-            let at = self.out.effects.len();
-            match run.is_unknown() {
-                true => self.run_scripts(state),
-                false => self.run_file_again(run, state),
-            }
+            let ((), mut caused) = self.collect(|runner| match run.is_unknown() {
+                true => runner.run_scripts(state),
+                false => runner.run_file_again(run, state),
+            });
             let name = if run.is_unknown() { "a script" } else { path::name(&run.file) };
-            for effect in self.out.effects.iter_mut().skip(at) {
+            for effect in caused.iter_mut() {
                 let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
                 effect.by = format!("{name} in the background{RECIPE}{program}");
             }
+            self.out.write(caused);
         }
     }
 

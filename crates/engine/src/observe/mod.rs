@@ -2,6 +2,7 @@
 
 mod absent;
 mod arrivals;
+mod caused;
 mod code;
 mod connect;
 mod content;

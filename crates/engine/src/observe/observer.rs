@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope, Verdict};
 
+use super::caused::Caused;
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part, Target};
 use crate::facts::{Directory, Flow};
@@ -80,12 +81,10 @@ impl std::fmt::Debug for Observer<'_> {
 /// Stands between the recipe that a call runs and the program in it that does something.
 pub const RECIPE: &str = " › ";
 
-/// What was written down before something was looked at of which most does not count.
+/// What the sheet held before something was looked at of which most does not count.
 #[derive(Debug)]
 pub struct Before {
-    effects: usize,
-    flows: usize,
-    coverage: Coverage,
+    opened: Opened,
     commands: usize,
     directories: usize,
     directory: Option<Rc<str>>,
@@ -93,6 +92,32 @@ pub struct Before {
     links: usize,
     budget: u32,
 }
+
+/// A part of the call whose effects, flows and doubts are judged by themselves.
+#[derive(Debug)]
+pub struct Opened {
+    effects: Beginning,
+    flows: usize,
+    coverage: Coverage,
+}
+
+/// What was found in such a part.
+#[must_use = "findings that are not merged are lost"]
+#[derive(Debug)]
+pub struct Findings {
+    pub caused: Caused,
+    pub flows: Vec<Flow>,
+    /// The part lowered the coverage beyond what a trusted project may keep to itself.
+    pub is_doubtful: bool,
+}
+
+/// The place on the sheet behind which everything belongs to one part of the call.
+#[derive(Debug)]
+pub struct Beginning(usize);
+
+/// An effect on the sheet that somebody may have more to say about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line(usize);
 
 /// Who causes an effect, and where it stands in the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -163,9 +188,7 @@ impl<'w> Observer<'w> {
     /// From here on the allowance for recipes is spent, and nothing counts until [`Observer::step_back`] says what does.
     pub fn step_aside(&mut self) -> Before {
         let before = Before {
-            effects: self.effects.len(),
-            flows: self.flows.len(),
-            coverage: self.coverage.clone(),
+            opened: self.open(),
             commands: self.commands.len(),
             directories: self.directories.len(),
             directory: self.directory.clone(),
@@ -188,27 +211,10 @@ impl<'w> Observer<'w> {
         Rc::clone(self.block_rules.get_or_insert_with(read))
     }
 
-    /// What was written down since then.
-    pub fn since(&self, before: &Before) -> (&[Effect], &[Flow]) {
-        let effects = self.effects.get(before.effects..).unwrap_or_default();
-        (effects, self.flows.get(before.flows..).unwrap_or_default())
-    }
-
-    /// Keeps of what was written down since then the effects that count, as those of the recipe with this name.
-    pub fn step_back(&mut self, before: Before, name: &str, counts: impl Fn(&Effect, &[Flow]) -> bool) {
+    /// Takes everything off the sheet that was written down since then, as if nobody had looked.
+    pub fn step_back(&mut self, before: Before) -> Findings {
         self.asides = self.asides.saturating_sub(1);
-        let effects = self.effects.split_off(before.effects.min(self.effects.len()));
-        let flows = self.flows.split_off(before.flows.min(self.flows.len()));
-        let mut kept: Vec<Effect> = effects.into_iter().filter(|effect| counts(effect, &flows)).collect();
-        for effect in &mut kept {
-            let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
-            effect.by = format!("{name}{RECIPE}{program}");
-        }
-        if !kept.is_empty() {
-            self.flows.extend(flows);
-        }
-        self.effects.extend(kept);
-        self.coverage = before.coverage;
+        let found = self.close(before.opened);
         self.commands.truncate(before.commands);
         self.directories.truncate(before.directories);
         self.directory = before.directory;
@@ -217,6 +223,64 @@ impl<'w> Observer<'w> {
         if self.asides == 0 {
             self.allowance = std::mem::replace(&mut self.budget, before.budget);
         }
+        found
+    }
+
+    /// From here on effects, flows and doubts belong to a part, until [`Observer::close`].
+    pub fn open(&self) -> Opened {
+        Opened { effects: self.begin(), flows: self.flows.len(), coverage: self.coverage.clone() }
+    }
+
+    /// Takes what was found in a part off the sheet.
+    pub fn close(&mut self, opened: Opened) -> Findings {
+        let is_doubtful = self.coverage.degree > opened.coverage.degree.max(Degree::Delegated);
+        self.coverage = opened.coverage;
+        let flows = self.flows.split_off(opened.flows.min(self.flows.len()));
+        Findings { caused: self.end(opened.effects), flows, is_doubtful }
+    }
+
+    /// Puts what counts of a part onto the sheet.
+    pub fn merge(&mut self, found: Findings) {
+        self.write(found.caused);
+        self.flows.extend(found.flows);
+    }
+
+    /// What the work causes, by value; `write` puts it onto the sheet.
+    pub fn collect<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
+        let beginning = self.begin();
+        let done = work(self);
+        (done, self.end(beginning))
+    }
+
+    /// Everything from here on belongs to one part, until [`Observer::end`].
+    pub fn begin(&self) -> Beginning {
+        Beginning(self.effects.len())
+    }
+
+    /// Takes the effects of a part off the sheet.
+    pub fn end(&mut self, beginning: Beginning) -> Caused {
+        // Beyond the limit the last effects are replaced, so there may be fewer than in the beginning.
+        match self.effects.len().checked_sub(beginning.0) {
+            None | Some(0) => Caused::default(),
+            Some(_) => Caused::of(self.effects.split_off(beginning.0)),
+        }
+    }
+
+    /// Puts the effects of a part onto the sheet.
+    pub fn write(&mut self, caused: Caused) {
+        self.effects.append(&mut caused.into_effects());
+    }
+
+    /// Writes the effects of a part down; yields the first of them.
+    pub fn write_first(&mut self, caused: Caused) -> Option<Line> {
+        let line = (!caused.is_empty()).then_some(Line(self.effects.len()));
+        self.write(caused);
+        line
+    }
+
+    /// The effect on that line.
+    pub fn line(&mut self, line: Line) -> Option<&mut Effect> {
+        self.effects.get_mut(line.0)
     }
 
     pub fn lower(&mut self, degree: Degree, because: impl Into<String>) {

@@ -2,11 +2,12 @@
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope, Sensitivity};
 
+use super::caused::hand_over;
 use super::observer::{By, Observer};
 use super::shell::field::Field;
 use super::shell::paths::is_ours;
 use super::stream::Shape;
-use crate::effect::{Amount, Effect, Target};
+use crate::effect::{Effect, Target};
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::Kind;
@@ -261,22 +262,25 @@ impl Observer<'_> {
         if pattern.split('/').count() > 1 || pattern.contains("**") {
             marks.add(Mark::Recursive);
         }
-        let before = self.effects.len();
         // Outside of the project a directory further down may be one that holds secrets.
         let deep = !inside && touch == Touch::Read && pattern.contains("**") && !super::wild::is_source(pattern);
         let over = if deep { Touch::ReadTree } else { touch.of_tree() };
-        let mut touched = self.touch_inside(over, base, by, marks);
-        self.count_matched(before, touch, &resolved, pattern);
-        self.count_lost(before, touch, &resolved, pattern);
+        let ((mut touched, loss), mut caused) = self.collect(|out| {
+            let touched = out.touch_inside(over, base, by, marks);
+            (touched, out.loss(touch, &resolved, pattern))
+        });
+        self.count_matched(&mut caused, touch, &resolved, pattern);
+        loss.count(&mut caused);
         if touch == Touch::Delete && !marks.has(Mark::Recursive) {
             // Files of one directory, and nothing below it.
-            self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Recursive));
+            caused.remove(Mark::Recursive);
         }
         let few = touch == Touch::Delete && marks.has(Mark::Narrowed) && !sensitive;
         if few && self.world.home() == Some(resolved.as_str()) {
             // Some files that lie directly in the home directory, and never a directory: not the home itself.
-            self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::HomeRoot));
+            caused.remove(Mark::HomeRoot);
         }
+        self.write(caused);
         touched.sensitive |= sensitive | self.links_matched(touch, &resolved, pattern, by);
         touched.path = None;
         touched
@@ -321,17 +325,11 @@ impl Observer<'_> {
 
     /// Something inside a directory: the directory itself is not the target.
     fn touch_inside(&mut self, touch: Touch, base: &str, by: &By, marks: Marks) -> Touched {
-        let before = self.effects.len();
-        let touched = self.touch_path(touch, base, by, marks);
-        if touch == Touch::DeleteTree {
-            return touched;
+        let (touched, mut caused) = self.collect(|out| out.touch_path(touch, base, by, marks));
+        if touch != Touch::DeleteTree {
+            caused.only_inside();
         }
-        for effect in self.effects.iter_mut().skip(before) {
-            effect.marks.remove(Mark::ProjectRoot);
-            if effect.scope == Scope::Project {
-                effect.scope = Scope::Directory;
-            }
-        }
+        self.write(caused);
         touched
     }
 
@@ -415,7 +413,7 @@ impl Observer<'_> {
             Touch::Read | Touch::Upload => {
                 let look = self.world.look(real);
                 if touch == Touch::Upload {
-                    hands_over(effect, look.size);
+                    hand_over(effect, look.size);
                 }
                 if look.kind == Kind::Special {
                     effect.marks.add(Mark::Device);
@@ -437,38 +435,6 @@ impl Observer<'_> {
             | Touch::Metadata
             | Touch::MetadataTree => {}
         }
-    }
-}
-
-impl Observer<'_> {
-    /// The files that are read from `at` on are handed to the agent from beginning to end. Most programs return little of
-    /// what they read (`grep`, `wc`, `tail`), so only these are held against the limit of one read.
-    pub fn reads_whole(&mut self, at: usize) {
-        for effect in self.effects.iter_mut().skip(at) {
-            if let (Operation::Read, Target::Path(path)) = (effect.operation, &effect.target) {
-                let size = self.world.look(path).size;
-                hands_over(effect, size);
-            }
-        }
-    }
-
-    /// What is read from `at` on goes to another program and not to the agent.
-    pub fn hands_on(&mut self, at: usize) {
-        for effect in self.effects.iter_mut().skip(at).filter(|effect| effect.operation == Operation::Read) {
-            effect.amount = None;
-            effect.marks.remove(Mark::LargeRead);
-        }
-    }
-}
-
-fn hands_over(effect: &mut Effect, bytes: u64) {
-    if bytes == 0 {
-        return;
-    }
-    let read = Amount { files: 1, bytes, at_least: false };
-    effect.amount = Some(read);
-    if crate::limits::is_large_read(read, &crate::policy::Thresholds::default()) {
-        effect.marks.add(Mark::LargeRead);
     }
 }
 

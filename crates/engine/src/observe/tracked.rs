@@ -2,6 +2,7 @@
 
 use doorward_vocabulary::{Mark, Operation, Reversibility, Scope};
 
+use super::caused::Caused;
 use super::observer::Observer;
 use super::touch::{MATCHED, Touch};
 use crate::effect::{Amount, Effect};
@@ -28,10 +29,10 @@ impl Observer<'_> {
         }
     }
 
-    /// The same for the effects from `at` on, which stand for what a pattern matches in a directory.
-    pub(super) fn count_matched(&mut self, at: usize, touch: Touch, directory: &str, pattern: &str) {
+    /// The same for effects that stand for what a pattern matches in a directory.
+    pub(super) fn count_matched(&self, caused: &mut Caused, touch: Touch, directory: &str, pattern: &str) {
         let is_counted = |effect: &Effect| effect.operation == Operation::Delete && effect.restorable > 0;
-        if !self.effects.iter().skip(at).any(is_counted) {
+        if !caused.iter().any(is_counted) {
             return;
         }
         let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -39,45 +40,20 @@ impl Observer<'_> {
         let is_tree = touch == Touch::DeleteTree;
         let is_hit = |file: &str| inner(file).is_none_or(|inner| fits(&parts, &inner, is_tree));
         let counted = self.tracked_there(directory, is_hit);
-        self.effects.iter_mut().skip(at).filter(|effect| is_counted(effect)).for_each(|effect| {
-            effect.restorable = counted;
-        });
+        caused.iter_mut().filter(|effect| is_counted(effect)).for_each(|effect| effect.restorable = counted);
     }
 
-    /// What the pattern really hits takes the place of everything in its directory.
-    pub(super) fn count_lost(&mut self, at: usize, touch: Touch, directory: &str, pattern: &str) {
+    /// What is lost with everything that the pattern really hits.
+    pub(super) fn loss(&self, touch: Touch, directory: &str, pattern: &str) -> Loss {
         let is_deletion = matches!(touch, Touch::Delete | Touch::DeleteTree);
         if !is_deletion || !self.is_own_ground(directory) {
-            return;
+            return Loss::OfDirectory;
         }
         let hits = self.hits(directory, pattern).filter(|_| self.is_still());
-        let Some(lost) = hits.and_then(|hits| self.lost_with(&hits)) else {
-            let last = pattern.rsplit('/').next().unwrap_or_default();
-            return if super::wild::is_narrow(last) {
-                self.leave_open(at)
-            };
-        };
-        let is_meant = |effect: &&mut Effect| {
-            effect.operation == Operation::Delete && effect.reversibility == Reversibility::Irreversible
-        };
-        for effect in self.effects.iter_mut().skip(at).filter(is_meant) {
-            effect.marks.remove(Mark::Bulk);
-            effect.amount = Some(lost).filter(|lost| lost.files > 0);
-            match (lost.files, effect.restorable) {
-                (0, 0) => effect.reversibility = Reversibility::Rebuildable,
-                (0, _) => effect.reversibility = Reversibility::Tracked,
-                (_, _) if is_bulk(lost, &Thresholds::default()) => effect.marks.add(Mark::Bulk),
-                (_, _) => {}
-            }
-        }
-    }
-
-    /// Some of what lies there goes, and nobody can say how much: a person is asked, and told no number that is wrong.
-    pub fn leave_open(&mut self, at: usize) {
-        for effect in self.effects.iter_mut().skip(at).filter(|effect| effect.operation == Operation::Delete) {
-            effect.marks.remove(Mark::Bulk);
-            effect.marks.add(Mark::CountUnknown);
-            effect.amount = None;
+        match hits.and_then(|hits| self.lost_with(&hits)) {
+            Some(lost) => Loss::Of(lost),
+            None if super::wild::is_narrow(pattern.rsplit('/').next().unwrap_or_default()) => Loss::Open,
+            None => Loss::OfDirectory,
         }
     }
 
@@ -145,6 +121,39 @@ impl Observer<'_> {
         let files = below.iter().filter(|(_, kind)| *kind != Kind::Directory);
         let files: Vec<String> = files.map(|(path, _)| path.clone()).collect();
         (!files.is_empty() && files.len() <= MATCHED).then_some(files)
+    }
+}
+
+/// What a pattern takes from its directory for good.
+pub(super) enum Loss {
+    /// As much as lies in the directory.
+    OfDirectory,
+    /// Less than that, and nobody can say how much.
+    Open,
+    Of(Amount),
+}
+
+impl Loss {
+    /// What the pattern really hits takes the place of everything in its directory.
+    pub(super) fn count(self, caused: &mut Caused) {
+        let lost = match self {
+            Loss::OfDirectory => return,
+            Loss::Open => return caused.leave_open(),
+            Loss::Of(lost) => lost,
+        };
+        let is_meant = |effect: &&mut Effect| {
+            effect.operation == Operation::Delete && effect.reversibility == Reversibility::Irreversible
+        };
+        for effect in caused.iter_mut().filter(is_meant) {
+            effect.marks.remove(Mark::Bulk);
+            effect.amount = Some(lost).filter(|lost| lost.files > 0);
+            match (lost.files, effect.restorable) {
+                (0, 0) => effect.reversibility = Reversibility::Rebuildable,
+                (0, _) => effect.reversibility = Reversibility::Tracked,
+                (_, _) if is_bulk(lost, &Thresholds::default()) => effect.marks.add(Mark::Bulk),
+                (_, _) => {}
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use doorward_vocabulary::{Mark, Operation};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
+use crate::observe::caused::Caused;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -14,18 +15,17 @@ const OWN: &[&str] = &["git", "patch", "split", "csplit"];
 
 impl Runner<'_, '_> {
     /// Keeps in mind where an archive was unpacked or a download stored.
-    pub fn note_arrivals(&mut self, started: usize, invocation: &Invocation) {
+    pub fn note_arrivals(&mut self, caused: &Caused, invocation: &Invocation) {
         let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
-        let effects = self.out.effects.get(started..).unwrap_or_default();
         let brings = |effect: &&Effect| {
             effect.operation == Operation::Write
                 && (effect.marks.has(Mark::Download)
                     || (effect.marks.has(Mark::CountUnknown) && !OWN.contains(&program.as_str())))
         };
-        if !effects.iter().any(|effect| brings(&effect)) {
+        if !caused.iter().any(|effect| brings(&effect)) {
             return;
         }
-        let places: Vec<String> = effects.iter().filter_map(written_path).collect();
+        let places: Vec<String> = caused.iter().filter_map(written_path).collect();
         let places = if places.is_empty() { invocation.cwd.iter().cloned().collect() } else { places };
         self.out.arrivals.extend(places);
     }

@@ -5,6 +5,7 @@ use doorward_vocabulary::{Mark, Operation, Scope};
 use super::Invocation;
 use crate::effect::Effect;
 use crate::knowledge::schema::Role;
+use crate::observe::caused::Caused;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -17,8 +18,8 @@ const AS_IT_IS: &[&str] = &["-n", "-h", "--no-dereference", "-T", "--no-target-d
 
 impl Runner<'_, '_> {
     /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
-    pub fn into(&mut self, field: &Field, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
-        let is_flag = at == usize::MAX;
+    pub fn into(&mut self, field: &Field, at: Option<usize>, invocation: &mut Invocation, state: &mut State<'_>) {
+        let is_flag = at.is_none();
         if !is_flag && invocation.args.operands.len() == 1 && makes_links(invocation) {
             return self.link_here(field, invocation, state);
         }
@@ -34,7 +35,7 @@ impl Runner<'_, '_> {
             .zip(&invocation.roles)
             .enumerate()
             .filter(|(index, (_, role))| {
-                *index != at && matches!(role, Role::Read | Role::ReadTree | Role::Move | Role::LinkSource)
+                Some(*index) != at && matches!(role, Role::Read | Role::ReadTree | Role::Move | Role::LinkSource)
             })
             .map(|(_, (source, _))| source.clone())
             .collect();
@@ -61,9 +62,9 @@ impl Runner<'_, '_> {
             let name = path::name(source.known().unwrap_or_default()).to_owned();
             if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
                 self.copies_in(field, std::slice::from_ref(&source), invocation, state);
-                let at = self.out.effects.len();
-                self.writes(Touch::Create, field, invocation, state);
-                self.spread_over(at, field, invocation);
+                let ((), mut caused) = self.collect(|runner| runner.writes(Touch::Create, field, invocation, state));
+                self.spread_over(&mut caused, field, invocation);
+                self.out.write(caused);
                 continue;
             }
             let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
@@ -74,13 +75,13 @@ impl Runner<'_, '_> {
     }
 
     /// Files with names that nobody lists may replace those that are there.
-    fn spread_over(&mut self, at: usize, field: &Field, invocation: &Invocation) {
+    fn spread_over(&self, caused: &mut Caused, field: &Field, invocation: &Invocation) {
         if invocation.args.has_any(&["-n", "--no-clobber", "--ignore-existing"])
             || !self.is_directory(field, invocation)
         {
             return;
         }
-        for effect in self.out.effects.iter_mut().skip(at) {
+        for effect in caused.iter_mut() {
             if effect.operation == Operation::Write && effect.scope != Scope::Scratch {
                 effect.marks.add(Mark::CountUnknown);
                 effect.marks.add(Mark::Unseen);

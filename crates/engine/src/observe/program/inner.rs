@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use doorward_vocabulary::{Mark, Marks, Operation, Reach};
+use doorward_vocabulary::Marks;
 
 use super::Invocation;
 use crate::observe::shell::field::Field;
@@ -51,34 +51,26 @@ impl Runner<'_, '_> {
             inner.export(name);
         }
         self.depth += 1;
-        let marks_at = self.out.effects.len();
         let manner = std::mem::take(&mut self.manner);
-        let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
+        let (output, mut caused) =
+            self.collect(|runner| runner.run(words, &mut inner, invocation.input.clone(), invocation.by.part));
         self.manner = manner;
         self.depth -= 1;
         state.written = inner.written;
         state.git = inner.git;
-        self.mark_since(marks_at, wrapper_marks(invocation));
+        caused.mark(wrapper_marks(invocation));
+        self.out.write(caused);
         invocation.output = output;
-    }
-
-    /// A wrapper's marks (privileged, remote) hold for everything it starts.
-    pub fn mark_since(&mut self, at: usize, marks: Marks) {
-        for effect in self.out.effects.iter_mut().skip(at) {
-            effect.marks.union(marks);
-            if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
-                effect.reach = effect.reach.max(Reach::Machine);
-            }
-        }
     }
 
     pub fn inner_shell(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
         let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
         match texts {
             Some(texts) => {
-                let at = self.out.effects.len();
-                let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
-                self.mark_since(at, wrapper_marks(invocation));
+                let (text, input, part) = (texts.join(" "), invocation.input.clone(), invocation.by.part);
+                let (output, mut caused) = self.collect(|runner| runner.subshell_text(&text, state, input, part));
+                caused.mark(wrapper_marks(invocation));
+                self.out.write(caused);
                 invocation.output = output;
             }
             None => {
@@ -90,9 +82,9 @@ impl Runner<'_, '_> {
 
     /// A whole command line: the wrapper runs it and nothing else.
     pub fn inner_line(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        let at = self.out.effects.len();
-        self.shell_code(field, invocation, state);
-        self.mark_since(at, wrapper_marks(invocation));
+        let ((), mut caused) = self.collect(|runner| runner.shell_code(field, invocation, state));
+        caused.mark(wrapper_marks(invocation));
+        self.out.write(caused);
     }
 }
 

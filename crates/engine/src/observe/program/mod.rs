@@ -160,7 +160,6 @@ impl Runner<'_, '_> {
             return self.program_named(&extra, words.get(1..).unwrap_or_default(), state, input, by.part);
         }
         self.depth += 1;
-        let started = self.out.effects.len();
         let prepared = self.prepare(&entry, words, state);
         let args = args::read(entry, prepared.as_deref().unwrap_or(words), self.out.knowledge);
         let name = by.name.clone();
@@ -186,40 +185,12 @@ impl Runner<'_, '_> {
             self.depth -= 1;
             return Stream::unknown(Origin::default());
         }
-        self.assign_roles(&mut invocation);
-        self.directory_flags(&mut invocation);
-        let outer = std::mem::replace(&mut self.out.follows, follows(&invocation));
-        self.grammar(&mut invocation, state);
-        self.note_unknown(&invocation);
-        self.note_reached(&invocation);
-        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
-            invocation.output.text = self.made_by_mktemp(&invocation, state);
-        }
-        if !invocation.done {
-            self.flag_values(&mut invocation, state);
-            let at = self.out.effects.len();
-            self.operands(&mut invocation, state);
-            self.default_operand(&mut invocation, state);
-            self.note_links(&invocation);
-            let marks = flag_marks(&invocation);
-            self.mark_since(at, marks);
-            if !marks.is_empty() && invocation.does.is_empty() && self.out.effects.len() == at {
-                invocation.does.push(Does { marks, ..Does::usual(Operation::Read) });
-            }
-            self.effects_of(&mut invocation, state);
-        }
-        self.out.follows = outer;
-        self.depth -= 1;
-        self.note_hunting(&invocation);
-        self.note_picks(&invocation);
-        self.note_arguments(&invocation);
-        self.note_sinks(&invocation);
-        self.gh_fetches(&invocation, state);
-        self.note_patches(&invocation, state);
-        self.note_guard(started, &invocation);
-        self.note_switches(started, &invocation);
+        let ((), mut caused) = self.collect(|runner| runner.act(&mut invocation, state));
+        Self::note_guard(&mut caused, &invocation);
+        self.note_switches(&mut caused, &invocation);
         self.note_downloads(&invocation, state);
-        self.note_arrivals(started, &invocation);
+        self.note_arrivals(&caused, &invocation);
+        self.out.write(caused);
         if let Some(shape) = listing::shape(&invocation, self.out.world) {
             invocation.output.shape = shape;
         }
@@ -227,6 +198,47 @@ impl Runner<'_, '_> {
             invocation.output.shape = Shape::Token;
         }
         self.finish(invocation)
+    }
+
+    /// Everything that the words of an invocation make happen.
+    fn act(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        self.assign_roles(invocation);
+        self.directory_flags(invocation);
+        let outer = std::mem::replace(&mut self.out.follows, follows(invocation));
+        self.grammar(invocation, state);
+        self.note_unknown(invocation);
+        self.note_reached(invocation);
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
+            invocation.output.text = self.made_by_mktemp(invocation, state);
+        }
+        if !invocation.done {
+            self.flag_values(invocation, state);
+            self.words(invocation, state);
+            self.effects_of(invocation, state);
+        }
+        self.out.follows = outer;
+        self.depth -= 1;
+        self.note_hunting(invocation);
+        self.note_picks(invocation);
+        self.note_arguments(invocation);
+        self.note_sinks(invocation);
+        self.gh_fetches(invocation, state);
+        self.note_patches(invocation, state);
+    }
+
+    /// The operands, with the marks that flags give them.
+    fn words(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
+        let ((), mut caused) = self.collect(|runner| {
+            runner.operands(invocation, state);
+            runner.default_operand(invocation, state);
+            runner.note_links(invocation);
+        });
+        let marks = flag_marks(invocation);
+        caused.mark(marks);
+        if !marks.is_empty() && invocation.does.is_empty() && caused.is_empty() {
+            invocation.does.push(Does { marks, ..Does::usual(Operation::Read) });
+        }
+        self.out.write(caused);
     }
 
     /// Flags, words and subcommands that the tables do not know.

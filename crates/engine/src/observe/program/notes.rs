@@ -5,6 +5,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::Invocation;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
+use crate::observe::caused::Caused;
 use crate::observe::connect::Exchange;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;
@@ -124,7 +125,7 @@ impl Runner<'_, '_> {
     }
 
     /// doorward is named in something that does more than read.
-    pub fn note_guard(&mut self, at: usize, invocation: &Invocation) {
+    pub fn note_guard(caused: &mut Caused, invocation: &Invocation) {
         const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
         let names = |field: &Field| {
             NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock")
@@ -135,7 +136,7 @@ impl Runner<'_, '_> {
             return;
         }
         let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
-        for effect in self.out.effects.iter_mut().skip(at) {
+        for effect in caused.iter_mut() {
             let acts = effect.marks.has_any(&stops)
                 || (effect.operation == Operation::Network
                     && invocation.args.operands.iter().any(|field| field.text.contains("/doorward.sock")))

@@ -33,11 +33,30 @@ enum Applier {
     Patch,
 }
 
+/// How much of the beginning of a name does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strip {
+    /// So many of its first parts.
+    First(usize),
+    /// Everything but the name of the file itself.
+    AllButName,
+}
+
+impl Strip {
+    /// One part less, for a name without the prefix that git puts before it.
+    fn one_less(self) -> Strip {
+        match self {
+            Strip::First(parts) => Strip::First(parts.saturating_sub(1)),
+            Strip::AllButName => Strip::AllButName,
+        }
+    }
+}
+
 /// Where and how the names of a patch are read.
 struct Reading<'i> {
     applier: Applier,
     /// How many leading parts of a name do not count: each number that is possible.
-    strips: Vec<usize>,
+    strips: Vec<Strip>,
     cwd: &'i str,
     /// `--directory` of git.
     directory: String,
@@ -182,7 +201,7 @@ impl Runner<'_, '_> {
         let mut found: Vec<(String, Option<&Name>)> = Vec::new();
         for name in &file.names {
             for strip in &reading.strips {
-                let strip = if name.is_bare { strip.saturating_sub(1) } else { *strip };
+                let strip = if name.is_bare { strip.one_less() } else { *strip };
                 let absolute = path::join(&base, &stripped(&name.text, strip));
                 if !found
                     .iter()
@@ -218,20 +237,24 @@ impl Runner<'_, '_> {
             Some(End::Changed | End::Leaves | End::Copied) | None if creates => Touch::Write,
             Some(End::Changed | End::Leaves | End::Copied) | None => Touch::Edit,
         };
-        let at = self.out.effects.len();
         let before = files::text(&path::lexical(absolute), self.out.world, state);
-        self.out.touch_path(touch, absolute, &invocation.by, Marks::default());
-        self.out.enters(at, absolute, whole);
-        self.out.enters(at, absolute, added);
-        if file.is_link {
-            self.patched_link(absolute, added, invocation);
-        }
+        let ((), mut caused) = self.collect(|runner| {
+            let (_, mut caused) =
+                runner.out.collect(|out| out.touch_path(touch, absolute, &invocation.by, Marks::default()));
+            caused.enter(absolute, whole);
+            caused.enter(absolute, added);
+            runner.out.write(caused);
+            if file.is_link {
+                runner.patched_link(absolute, added, invocation);
+            }
+        });
         let fits = !is_reversed && !file.is_link && !file.is_binary && matches!(touch, Touch::Write | Touch::Edit);
         let before = if creates { Some(String::new()) } else { before };
         let content = before.filter(|_| fits).and_then(|before| applied(&before, &file.hunks));
         if let Some(content) = &content {
-            self.out.enters(at, absolute, content);
+            caused.enter(absolute, content);
         }
+        self.out.write(caused);
         if touch != Touch::Read {
             let place = path::lexical(absolute);
             if !reading.is_own {
@@ -311,10 +334,13 @@ fn reading(applier: Applier, invocation: &Invocation) -> Option<Reading<'_>> {
     let values = |names: &'static [&'static str]| own().filter(move |given| names.contains(&given.name.as_str()));
     let mut strips = Vec::new();
     for given in values(&["-p", "--strip"]) {
-        strips.push(given.value.as_ref()?.exact()?.parse().ok()?);
+        strips.push(Strip::First(given.value.as_ref()?.exact()?.parse().ok()?));
     }
     if strips.is_empty() {
-        strips = if applier == Applier::Patch { vec![0, 1, usize::MAX] } else { vec![1] };
+        strips = match applier {
+            Applier::Patch => vec![Strip::First(0), Strip::First(1), Strip::AllButName],
+            Applier::Apply | Applier::Mail | Applier::Quilt => vec![Strip::First(1)],
+        };
     }
     let cwd = invocation.cwd.as_deref()?;
     let directory = match values(&["--directory"]).next_back().filter(|_| applier != Applier::Patch) {
@@ -334,11 +360,15 @@ fn reading(applier: Applier, invocation: &Invocation) -> Option<Reading<'_>> {
 }
 
 /// The path as it stands in the patch without its first components; all but the last for a number that is too large.
-fn stripped(path: &str, components: usize) -> String {
+fn stripped(path: &str, strip: Strip) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let is_absolute = path.starts_with('/');
-    // The empty part before the first slash of an absolute name counts as one.
-    let skipped = components.saturating_sub(usize::from(is_absolute)).min(parts.len().saturating_sub(1));
+    let most = parts.len().saturating_sub(1);
+    let skipped = match strip {
+        // The empty part before the first slash of an absolute name counts as one.
+        Strip::First(components) => components.saturating_sub(usize::from(is_absolute)).min(most),
+        Strip::AllButName => most,
+    };
     let rest = parts.get(skipped..).unwrap_or_default().join("/");
-    if is_absolute && components == 0 { format!("/{rest}") } else { rest }
+    if is_absolute && strip == Strip::First(0) { format!("/{rest}") } else { rest }
 }

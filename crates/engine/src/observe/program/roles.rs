@@ -46,7 +46,7 @@ impl Runner<'_, '_> {
                 continue;
             }
             if role == Role::Into {
-                self.into(&field, usize::MAX, invocation, state);
+                self.into(&field, None, invocation, state);
                 continue;
             }
             self.role(&field, role, invocation, state);
@@ -82,7 +82,7 @@ impl Runner<'_, '_> {
                     self.inner_shell(rest, invocation, state);
                     return;
                 }
-                Role::Into => self.into(field, index, invocation, state),
+                Role::Into => self.into(field, Some(index), invocation, state),
                 Role::Env => self.set_for_command(field, invocation, state),
                 Role::Data
                 | Role::Read
@@ -212,23 +212,24 @@ impl Runner<'_, '_> {
 
     /// A file whose whole content is handed over.
     fn prints(&mut self, field: &Field, invocation: &mut Invocation, state: &State<'_>) {
-        let at = self.out.effects.len();
-        self.reads(Touch::Read, field, invocation, state);
-        self.out.reads_whole(at);
+        let ((), mut caused) = self.collect(|runner| runner.reads(Touch::Read, field, invocation, state));
+        caused.read_whole(self.out.world);
+        self.out.write(caused);
     }
 
     pub fn writes(&mut self, touch: Touch, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
         if field.text == "-" {
             return;
         }
-        let at = self.out.effects.len();
-        let touched = self.out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
+        let cwd = invocation.cwd.as_deref();
+        let (touched, mut caused) = self.out.collect(|out| out.touch(touch, field, cwd, &invocation.by));
         let is_tool = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Lint, Mark::Build, Mark::Test]));
         let is_seen =
             touch == Touch::Write && invocation.input.text.as_deref().is_some_and(|text| !text.trim().is_empty());
         if is_tool || is_seen {
-            self.out.effects.iter_mut().skip(at).for_each(|effect| effect.marks.remove(Mark::Unseen));
+            caused.remove(Mark::Unseen);
         }
+        self.out.write(caused);
         let origin = invocation.input.origin.and(invocation.output.origin);
         if origin.secret {
             self.out.flow(FlowKind::SecretToFile, invocation.by.part, invocation.by.part);
@@ -328,8 +329,8 @@ impl Runner<'_, '_> {
         if !is_path {
             return;
         }
-        let at = self.out.effects.len();
-        self.out.touch(Touch::ReadTree, &field.with_text(source), invocation.cwd.as_deref(), &invocation.by);
+        let (source_field, cwd) = (field.with_text(source), invocation.cwd.as_deref());
+        let (_, mut caused) = self.out.collect(|out| out.touch(Touch::ReadTree, &source_field, cwd, &invocation.by));
         let grave = [
             Mark::Root,
             Mark::HomeRoot,
@@ -341,12 +342,11 @@ impl Runner<'_, '_> {
         ];
         let socket =
             source.ends_with("docker.sock") || source.ends_with("containerd.sock") || source.ends_with("podman.sock");
-        for effect in self.out.effects.iter_mut().skip(at) {
-            if socket || effect.marks.has_any(&grave) {
-                effect.marks.add(Mark::ContainerEscape);
-                effect.reach = effect.reach.max(Reach::Machine);
-            }
+        for effect in caused.iter_mut().filter(|effect| socket || effect.marks.has_any(&grave)) {
+            effect.marks.add(Mark::ContainerEscape);
+            effect.reach = effect.reach.max(Reach::Machine);
         }
+        self.out.write(caused);
     }
 
     fn process(&mut self, field: &Field, invocation: &Invocation) {

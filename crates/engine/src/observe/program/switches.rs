@@ -4,6 +4,7 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
+use crate::observe::caused::Caused;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 
@@ -100,8 +101,8 @@ const UNMISTAKABLE: &[&str] = &[
 ];
 
 impl Runner<'_, '_> {
-    /// Marks what the call did since `at` if one of its words switches a protection off.
-    pub fn note_switches(&mut self, at: usize, invocation: &Invocation) {
+    /// Marks what the program did if one of its words switches a protection off.
+    pub fn note_switches(&mut self, caused: &mut Caused, invocation: &Invocation) {
         let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
         let words = words(invocation);
         let mut marks = Marks::default();
@@ -117,14 +118,14 @@ impl Runner<'_, '_> {
         if marks.is_empty() {
             return;
         }
-        if self.out.effects.len() == at {
+        if caused.is_empty() {
             let mut effect = Effect::new(Operation::Mutate, Target::Program(program));
             (effect.scope, effect.reach) = (Scope::OtherRepo, Reach::Machine);
             effect.reversibility = Reversibility::Irreversible;
             effect.part = invocation.by.part;
-            self.out.effect(effect);
+            *caused = self.out.collect(|out| out.effect(effect)).1;
         }
-        self.mark_since(at, marks);
+        caused.mark(marks);
     }
 }
 

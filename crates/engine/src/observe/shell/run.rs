@@ -10,6 +10,8 @@ use super::background;
 use super::list::{Exits, Jump, opens_files};
 use super::state::{State, WrittenFile};
 use super::trap::Trap;
+use crate::effect::Effect;
+use crate::observe::caused::Caused;
 use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::Kind;
@@ -65,6 +67,13 @@ impl<'o, 'w> Runner<'o, 'w> {
             splits: false,
             kept_whole: false,
         }
+    }
+
+    /// What the run causes, by value; `Observer::write` puts it onto the sheet.
+    pub fn collect<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
+        let beginning = self.out.begin();
+        let done = run(self);
+        (done, self.out.end(beginning))
     }
 
     /// A whole program: also looks into functions that nothing calls.
@@ -130,12 +139,14 @@ impl<'o, 'w> Runner<'o, 'w> {
                 break;
             }
             let mut inner = state.clone();
-            let before = self.out.effects.len();
-            stream = self.apart(|runner| runner.command(command, &mut inner, stream));
+            let (printed, mut caused) =
+                self.collect(|runner| runner.apart(|runner| runner.command(command, &mut inner, stream)));
+            stream = printed;
             self.keep_files(state, &inner);
             if at + 1 < pipeline.commands.len() {
-                self.out.hands_on(before);
+                caused.hand_on();
             }
+            self.out.write(caused);
         }
         stream
     }
@@ -184,9 +195,11 @@ impl<'o, 'w> Runner<'o, 'w> {
             return Stream::default();
         }
         if let CommandKind::Simple(simple) = &command.kind {
-            let (at, elsewhere) = (self.out.effects.len(), state.elsewhere().map(|state| (state, input.clone())));
-            let output = self.simple(simple, command, state, input);
-            if let Some((mut elsewhere, input)) = elsewhere.filter(|_| self.has_changed_since(at)) {
+            let Some(mut elsewhere) = state.elsewhere() else { return self.simple(simple, command, state, input) };
+            let (output, caused) = self.collect(|runner| runner.simple(simple, command, state, input.clone()));
+            let changes_files = caused.iter().any(changes_files);
+            self.out.write(caused);
+            if changes_files {
                 self.simple(simple, command, &mut elsewhere, input);
             }
             return output;
@@ -202,12 +215,6 @@ impl<'o, 'w> Runner<'o, 'w> {
             self.finish_redirects(redirected, output.clone(), &mut elsewhere);
         }
         self.finish_redirects(redirected, output, state)
-    }
-
-    /// Files were changed: where they lie then matters.
-    fn has_changed_since(&self, at: usize) -> bool {
-        let changes = |operation| matches!(operation, Operation::Write | Operation::Delete);
-        self.out.effects.iter().skip(at).any(|effect| changes(effect.operation))
     }
 
     fn compound<'a>(
@@ -476,6 +483,11 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
         }
     }
+}
+
+/// Files are changed: where they lie then matters.
+fn changes_files(effect: &Effect) -> bool {
+    matches!(effect.operation, Operation::Write | Operation::Delete)
 }
 
 /// A command whose files cannot be opened is not run, and the shell goes on as it was.

@@ -13,7 +13,7 @@ use super::shape::of_lines;
 use super::state::{State, Variable, WrittenFile};
 use crate::effect::{Effect, Target};
 use crate::observe::names;
-use crate::observe::observer::By;
+use crate::observe::observer::{By, Line};
 use crate::observe::stream::{FileText, Origin, Shape, Stream, TEXT_LIMIT};
 use crate::observe::touch::Touch;
 
@@ -33,8 +33,8 @@ struct Output {
     standard: bool,
     append: bool,
     by: By,
-    /// Where the effect stands on the sheet.
-    effect: usize,
+    /// The effect that it has; a harmless device has none.
+    effect: Option<Line>,
 }
 
 impl Runner<'_, '_> {
@@ -86,27 +86,42 @@ impl Runner<'_, '_> {
         }
         let part = self.out.part(command.span);
         let untouched = opens_files(&command.redirects).then(|| state.clone());
-        let at = self.out.effects.len();
-        let output = if changes_state {
-            self.run(fields, state, redirected.input.clone(), part)
-        } else {
-            let before = inner.clone();
-            let output = self.run(fields, &mut inner, redirected.input.clone(), part);
-            state.keep_changes(&before, &inner, simple.assignments.iter().map(|assignment| &*assignment.name));
-            if self.is_special(simple) {
-                state.path_changed |= inner.path_changed;
-                simple.assignments.iter().for_each(|assignment| state.forget(&assignment.name));
+        let (output, mut caused) = self.collect(|runner| {
+            let output = if changes_state {
+                runner.run(fields, state, redirected.input.clone(), part)
+            } else {
+                runner.run_with(simple, fields, (state, inner), redirected.input.clone(), part)
+            };
+            for (name, value) in arrays {
+                runner.assign(name, value, state);
             }
             output
-        };
-        for (name, value) in arrays {
-            self.assign(name, value, state);
-        }
+        });
         unless_refused(untouched, state);
         if command.redirects.iter().any(takes_output) {
-            self.out.hands_on(at);
+            caused.hand_on();
         }
+        self.out.write(caused);
         self.finish_redirects(redirected, output, state)
+    }
+
+    /// Runs a command whose assignments hold for it alone.
+    fn run_with<'a>(
+        &mut self,
+        simple: &'a Simple,
+        fields: Vec<Field>,
+        (state, mut inner): (&mut State<'a>, State<'a>),
+        input: Stream,
+        part: crate::effect::Part,
+    ) -> Stream {
+        let before = inner.clone();
+        let output = self.run(fields, &mut inner, input, part);
+        state.keep_changes(&before, &inner, simple.assignments.iter().map(|assignment| &*assignment.name));
+        if self.is_special(simple) {
+            state.path_changed |= inner.path_changed;
+            simple.assignments.iter().for_each(|assignment| state.forget(&assignment.name));
+        }
+        output
     }
 
     /// Assignments before a special builtin stay in force.
@@ -181,13 +196,13 @@ impl Runner<'_, '_> {
     pub fn exported(&mut self, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
         if names::is_poison(name) {
             if !self.value_is_harmless(name, value, state) {
-                let at = self.out.effects.len();
-                self.poison(name, state);
+                let ((), mut caused) = self.collect(|runner| runner.poison(name, state));
                 let names_check =
                     value.text.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("sslverify"));
                 if name.starts_with("GIT_CONFIG") && names_check {
-                    self.mark_since(at, Marks::default().with(Mark::TlsWeakened));
+                    caused.mark(Marks::default().with(Mark::TlsWeakened));
                 }
+                self.out.write(caused);
             }
             return;
         }
@@ -353,14 +368,7 @@ impl Runner<'_, '_> {
             if reads {
                 redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
             }
-            redirected.outputs.push(Output {
-                path: None,
-                network: true,
-                standard: true,
-                append,
-                by,
-                effect: usize::MAX,
-            });
+            redirected.outputs.push(Output { path: None, network: true, standard: true, append, by, effect: None });
             return;
         }
         if let Some(behind) = &field.process {
@@ -380,10 +388,9 @@ impl Runner<'_, '_> {
         }
         if writes {
             let touch = if append { Touch::Append } else { Touch::Write };
-            let effect = self.out.effects.len();
-            let written = self.out.touch(touch, field, state.cwd.as_deref(), &by);
-            // What goes to a harmless device leaves no effect.
-            let effect = if self.out.effects.len() > effect { effect } else { usize::MAX };
+            let cwd = state.cwd.as_deref();
+            let (written, caused) = self.out.collect(|out| out.touch(touch, field, cwd, &by));
+            let effect = self.out.write_first(caused);
             let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
             redirected.outputs.push(Output { path: written.path, network: false, standard, append, by, effect });
         }
@@ -431,11 +438,11 @@ impl Runner<'_, '_> {
                 continue;
             }
             if taken.text.as_deref().is_some_and(|text| !text.trim().is_empty())
-                && let Some(effect) = self.out.effects.get_mut(target.effect)
+                && let Some(effect) = target.effect.and_then(|line| self.out.line(line))
             {
                 effect.marks.remove(Mark::Unseen);
             }
-            match self.out.effects.get_mut(target.effect).filter(|_| taken.origin.endless) {
+            match target.effect.filter(|_| taken.origin.endless).and_then(|line| self.out.line(line)) {
                 Some(effect) => effect.marks.add(Mark::Exhaustion),
                 None if taken.origin.endless => self.out.call_mark(Mark::Exhaustion),
                 None => {}

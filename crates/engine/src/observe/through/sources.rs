@@ -4,7 +4,6 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensitivity};
 
 use super::files;
-use crate::coverage::Coverage;
 use crate::effect::{Effect, Target};
 use crate::observe::code::{self, Manner};
 use crate::observe::observer::By;
@@ -131,11 +130,7 @@ impl Runner<'_, '_> {
             }
             return;
         };
-        let before = Before {
-            effects: self.out.effects.len(),
-            flows: self.out.flows.len(),
-            coverage: self.out.coverage.clone(),
-        };
+        let opened = self.out.open();
         // What somebody else wrote has to be understood; what a judged edit left is the project's own.
         let manner = if has_arrived { Manner::Recipe } else { Manner::Source };
         let outer = std::mem::replace(&mut self.manner, manner);
@@ -149,8 +144,12 @@ impl Runner<'_, '_> {
             self.code_beside(Some(path::parent(file).to_owned()), &text, Some(language), state, by);
         }
         self.manner = outer;
-        doubtful |= has_arrived && self.out.coverage.degree > before.coverage.degree.max(Degree::Delegated);
-        self.only_plain_harm(before);
+        let mut found = self.out.close(opened);
+        doubtful |= has_arrived && found.is_doubtful;
+        // Only what names the thing that it harms counts.
+        found.caused.retain(is_plain_harm);
+        found.flows.retain(|flow| flow.kind == FlowKind::DownloadToExecute);
+        self.out.merge(found);
         if doubtful {
             let why = if has_arrived {
                 "came from elsewhere and is not understood"
@@ -160,15 +159,6 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, format!("`{name}`, which {why}"));
             self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
         }
-    }
-
-    /// Keeps of the effects since then those that name what they harm.
-    fn only_plain_harm(&mut self, before: Before) {
-        let since = self.out.effects.split_off(before.effects);
-        self.out.effects.extend(since.into_iter().filter(is_plain_harm));
-        let flows = self.out.flows.split_off(before.flows);
-        self.out.flows.extend(flows.into_iter().filter(|flow| flow.kind == FlowKind::DownloadToExecute));
-        self.out.coverage = before.coverage;
     }
 }
 
@@ -261,12 +251,6 @@ impl Runner<'_, '_> {
         }
         found
     }
-}
-
-struct Before {
-    effects: usize,
-    flows: usize,
-    coverage: Coverage,
 }
 
 /// Something beyond the project is changed, or something sensitive is read, and it is said which.

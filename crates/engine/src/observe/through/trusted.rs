@@ -7,7 +7,7 @@ use super::runner;
 use crate::effect::{Effect, Target};
 use crate::facts::Flow;
 use crate::knowledge::rule::Rule;
-use crate::observe::observer::{By, RECIPE};
+use crate::observe::observer::{By, Findings, RECIPE};
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::How;
 use crate::observe::shell::run::Runner;
@@ -76,11 +76,9 @@ impl Runner<'_, '_> {
         let before = self.out.step_aside();
         self.subshell_text(text, state, Stream::empty(), Default::default());
         let rules = self.out.block_rules();
-        let (effects, flows) = self.out.since(&before);
-        let said = effects.iter().find_map(|effect| rules.iter().find(|rule| stops(rule, effect, flows)));
-        let said = said.map(|rule| rule.what.to_string());
-        self.out.step_back(before, "", |_, _| false);
-        said
+        let found = self.out.step_back(before);
+        let stopping = |effect| rules.iter().find(|rule| stops(rule, effect, &found.flows));
+        found.caused.iter().find_map(stopping).map(|rule| rule.what.to_string())
     }
 
     /// Judges something of which only what a block rule stops is kept.
@@ -90,9 +88,20 @@ impl Runner<'_, '_> {
         }
         let before = self.out.step_aside();
         judge(self);
-        let has_effects = !self.out.since(&before).0.is_empty();
-        let rules = if has_effects { self.out.block_rules() } else { [].into() };
-        self.out.step_back(before, name, |effect, flows| rules.iter().any(|rule| stops(rule, effect, flows)));
+        let Findings { mut caused, flows, is_doubtful } = self.out.step_back(before);
+        if caused.is_empty() {
+            return;
+        }
+        let rules = self.out.block_rules();
+        caused.retain(|effect| rules.iter().any(|rule| stops(rule, effect, &flows)));
+        if caused.is_empty() {
+            return;
+        }
+        for effect in caused.iter_mut() {
+            let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
+            effect.by = format!("{name}{RECIPE}{program}");
+        }
+        self.out.merge(Findings { caused, flows, is_doubtful });
     }
 }
 

@@ -9,9 +9,10 @@ use crate::observe::shell::state::State;
 impl Runner<'_, '_> {
     pub fn chmod(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
         invocation.done = true;
-        let before = self.out.effects.len();
-        self.flag_values(invocation, state);
-        self.operands(invocation, state);
+        let ((), mut caused) = self.collect(|runner| {
+            runner.flag_values(invocation, state);
+            runner.operands(invocation, state);
+        });
         let mut marks = Marks::default().with(Mark::PermissionChange);
         let mut keeps = false;
         if !invocation.args.has("--reference") {
@@ -24,18 +25,13 @@ impl Runner<'_, '_> {
                 None => {}
             }
         }
-        for effect in self
-            .out
-            .effects
-            .iter_mut()
-            .skip(before)
-            .filter(|effect| effect.operation != doorward_vocabulary::Operation::Read)
-        {
+        for effect in caused.iter_mut().filter(|effect| effect.operation != doorward_vocabulary::Operation::Read) {
             effect.marks.union(marks);
             if keeps {
                 effect.marks.remove(Mark::LocksOut);
             }
         }
+        self.out.write(caused);
     }
 }
 

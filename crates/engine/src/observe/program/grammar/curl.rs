@@ -38,19 +38,19 @@ impl Runner<'_, '_> {
         self.network_flows(secret, &by);
         let role = if sends { Role::UrlUpload } else { Role::Url };
         let urls: Vec<Field> = addresses(invocation).collect();
-        let before = self.out.effects.len();
-        for url in &urls {
-            self.curl_address(url, role, invocation, state);
-            if names_itself(invocation) {
-                self.remote_name(url, invocation, state);
+        let ((), mut caused) = self.collect(|runner| {
+            for url in &urls {
+                runner.curl_address(url, role, invocation, state);
+                if names_itself(invocation) {
+                    runner.remote_name(url, invocation, state);
+                }
             }
-        }
+        });
         if method(invocation).is_some_and(|method| method.text.eq_ignore_ascii_case("DELETE")) {
-            let requests = self.out.effects.iter_mut().skip(before);
-            requests
-                .filter(|effect| effect.operation == Operation::Network)
-                .for_each(|effect| effect.marks.add(Mark::Destroys));
+            let requests = caused.iter_mut().filter(|effect| effect.operation == Operation::Network);
+            requests.for_each(|effect| effect.marks.add(Mark::Destroys));
         }
+        self.out.write(caused);
         invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
         for given in &mut invocation.args.given {
             if given.name == "--url" || FILES.contains(&given.name.as_str()) {
@@ -102,20 +102,21 @@ impl Runner<'_, '_> {
             "-m",
             "--mirror",
         ]);
-        let before = self.out.effects.len();
-        match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
+        let mut caused = match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
             Some(name) => {
                 let text = directory.as_ref().map_or(name.clone(), |directory| format!("{}/{name}", directory.text));
                 let field = Field { glob: false, ..directory.unwrap_or_else(|| url.clone()).with_text(text) };
-                self.writes(Touch::Write, &field, invocation, state);
+                self.collect(|runner| runner.writes(Touch::Write, &field, invocation, state)).1
             }
             None => {
                 let field = directory.unwrap_or_else(|| Field::literal(".", url.span));
-                self.writes(Touch::Create, &field, invocation, state);
-                self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::CountUnknown));
+                let ((), mut caused) = self.collect(|runner| runner.writes(Touch::Create, &field, invocation, state));
+                caused.add(Mark::CountUnknown);
+                caused
             }
-        }
-        self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Download));
+        };
+        caused.add(Mark::Download);
+        self.out.write(caused);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Expressions of `find`: where it starts, what it tests, what its actions do to what is found.
 
-use doorward_vocabulary::{Degree, Mark, Scope};
+use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
 use super::find_words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
@@ -49,9 +49,10 @@ impl Runner<'_, '_> {
             self.out.lower(*degree, because.clone());
         }
         for start in &expression.starts {
-            let before = self.out.effects.len();
-            self.out.touch(Touch::List, start, invocation.cwd.as_deref(), &invocation.by);
-            self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Recursive));
+            let cwd = invocation.cwd.as_deref();
+            let (_, mut caused) = self.out.collect(|out| out.touch(Touch::List, start, cwd, &invocation.by));
+            caused.add(Mark::Recursive);
+            self.out.write(caused);
         }
         self.note_search(&expression, invocation);
         for field in &expression.reads {
@@ -102,28 +103,19 @@ impl Runner<'_, '_> {
         }
         let is_open = expression.chooses() && self.found_now(expression, invocation).is_some();
         for field in found(expression, None) {
-            let before = self.out.effects.len();
-            self.out.touch(Touch::DeleteTree, &field, invocation.cwd.as_deref(), &invocation.by);
+            let cwd = invocation.cwd.as_deref();
+            let (_, mut caused) = self.out.collect(|out| out.touch(Touch::DeleteTree, &field, cwd, &invocation.by));
             let patterns = expression.patterns();
             if !patterns.is_empty() || is_open {
-                self.only_some(before);
+                caused.only_inside();
             }
             if is_open {
-                self.out.leave_open(before);
+                caused.leave_open();
             }
             if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::wild::is_narrow(pattern)) {
-                self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Narrowed));
+                caused.add(Mark::Narrowed);
             }
-        }
-    }
-
-    /// A test chooses among the files, so a directory that is named is not itself the target.
-    fn only_some(&mut self, before: usize) {
-        for effect in self.out.effects.iter_mut().skip(before) {
-            effect.marks.remove(Mark::ProjectRoot);
-            if effect.scope == Scope::Project {
-                effect.scope = Scope::Directory;
-            }
+            self.out.write(caused);
         }
     }
 
@@ -157,11 +149,12 @@ impl Runner<'_, '_> {
         if self.picks_secrets(expression) {
             self.out.lower(Degree::Opaque, "what `find` picks may be secrets");
         }
-        let before = self.out.effects.len();
-        self.inner_command(command, invocation, state);
+        let ((), mut caused) = self.collect(|runner| runner.inner_command(command, invocation, state));
+        // A test chooses among the files.
         if !expression.patterns().is_empty() {
-            self.only_some(before);
+            caused.only_inside();
         }
+        self.out.write(caused);
         invocation.cwd = outer;
     }
 

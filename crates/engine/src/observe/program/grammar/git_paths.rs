@@ -179,15 +179,16 @@ impl Runner<'_, '_> {
                     && self.out.world.tracking(&whole) == Tracking::Clean
             });
             if clean {
-                let before = self.out.effects.len();
-                self.out.touch(Touch::Edit, field, invocation.cwd.as_deref(), &invocation.by);
+                let cwd = invocation.cwd.as_deref();
+                let (_, mut caused) = self.out.collect(|out| out.touch(Touch::Edit, field, cwd, &invocation.by));
                 // A file that is as the index has it stays as it is; what a commit has in its place was looked up.
                 let is_seen = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
                     self.out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File
                 });
                 if (is_from_index || written.is_seen) && is_seen {
-                    self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Unseen));
+                    caused.remove(Mark::Unseen);
                 }
+                self.out.write(caused);
                 continue;
             }
             let target =

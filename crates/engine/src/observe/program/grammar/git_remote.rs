@@ -214,9 +214,9 @@ impl Runner<'_, '_> {
         };
         let place = into.as_ref().and_then(Field::exact).unwrap_or(".").to_owned();
         if let Some(into) = into {
-            let before = self.out.effects.len();
-            self.writes(Touch::Create, &into, invocation, state);
-            self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::CountUnknown));
+            let ((), mut caused) = self.collect(|runner| runner.writes(Touch::Create, &into, invocation, state));
+            caused.add(Mark::CountUnknown);
+            self.out.write(caused);
         }
         invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
         self.fetched_into(&place, invocation, state);

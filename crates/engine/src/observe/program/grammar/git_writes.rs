@@ -128,13 +128,14 @@ impl Runner<'_, '_> {
 
     /// As if it were written by hand.
     fn enters_by_git(&mut self, path: &str, becomes: &Becomes, invocation: &Invocation) {
-        let at = self.out.effects.len();
-        self.out.touch_path(Touch::Write, path, &invocation.by, Marks::default());
+        let (_, mut caused) =
+            self.out.collect(|out| out.touch_path(Touch::Write, path, &invocation.by, Marks::default()));
         match becomes {
-            Becomes::Text(text) => self.out.enters(at, path, text),
+            Becomes::Text(text) => caused.enter(path, text),
             Becomes::Link(_) => self.out.links.push(path.to_owned()),
             Becomes::Repository | Becomes::Unseen => {}
         }
+        self.out.write(caused);
     }
 
     /// Later commands find it there; whoever runs it has to read it first.

@@ -250,9 +250,9 @@ impl Runner<'_, '_> {
             if clears {
                 self.role(field, Role::DeleteTree, invocation, state);
             }
-            let before = self.out.effects.len();
-            self.writes(Touch::Create, field, invocation, state);
-            self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::CountUnknown));
+            let ((), mut caused) = self.collect(|runner| runner.writes(Touch::Create, field, invocation, state));
+            caused.add(Mark::CountUnknown);
+            self.out.write(caused);
         }
     }
 }

@@ -25,7 +25,12 @@ impl Runner<'_, '_> {
         if asks || invocation.args.given.iter().any(|given| given.changes.info) {
             return;
         }
-        let before = self.out.effects.len();
+        let ((), mut caused) = self.collect(|runner| runner.signals(by_number, invocation, state));
+        caused.mark(marks);
+        self.out.write(caused);
+    }
+
+    fn signals(&mut self, by_number: bool, invocation: &mut Invocation, state: &mut State<'_>) {
         if !by_number
             && invocation.args.operands.is_empty()
             && invocation.args.given.iter().any(|given| given.value.is_some())
@@ -71,7 +76,6 @@ impl Runner<'_, '_> {
             };
             self.on_resource(&does, name, invocation);
         }
-        self.mark_since(before, marks);
     }
 }
 

@@ -6,12 +6,13 @@ use super::super::Invocation;
 use super::sed_script::{self, Deed};
 use crate::effect::Target;
 use crate::knowledge::schema::Role;
+use crate::observe::caused::Caused;
 use crate::observe::content;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
-use crate::world::{Kind, Tracking};
+use crate::world::{Kind, Tracking, World};
 
 impl Runner<'_, '_> {
     pub fn sed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
@@ -19,41 +20,25 @@ impl Runner<'_, '_> {
         empty_suffix(invocation);
         let scripts = scripts(invocation);
         self.flag_values(invocation, state);
-        let at = self.out.effects.len();
-        self.operands(invocation, state);
+        let ((), mut caused) = self.collect(|runner| runner.operands(invocation, state));
         let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>() else {
+            self.out.write(caused);
             self.out.lower(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
             self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
             return;
         };
-        match sed_script::read(&text.join("\n")) {
+        let read = sed_script::read(&text.join("\n"));
+        let does_nothing_else = read.as_ref().is_ok_and(Vec::is_empty);
+        if does_nothing_else && !invocation.args.has_any(&["-f", "--file"]) {
+            see_edits(&mut caused, &text.join("\n"), self.out.world);
+        }
+        self.out.write(caused);
+        match read {
             Ok(deeds) => {
-                if deeds.is_empty() && !invocation.args.has_any(&["-f", "--file"]) {
-                    self.seen_edits(at, &text.join("\n"));
-                }
                 deeds.into_iter().for_each(|deed| self.sed_deed(deed, invocation, state));
             }
             Err(because) => {
                 self.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name))
-            }
-        }
-    }
-
-    /// All that a script puts into a file stands in the call. What was there comes back from git, if it is as committed.
-    fn seen_edits(&mut self, at: usize, script: &str) {
-        for index in at..self.out.effects.len() {
-            let Some(effect) = self.out.effects.get(index) else { return };
-            let Target::Path(path) = effect.target.clone() else { continue };
-            let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
-            let world = self.out.world;
-            let is_file = || world.look(&path).kind == Kind::File;
-            let is_kept = || is_file() && world.tracking(&path) == Tracking::Clean && world.is_committed(&path);
-            if effect.operation == Operation::Write && is_single && is_kept() {
-                let found = content::marks(&path, script);
-                if let Some(effect) = self.out.effects.get_mut(index) {
-                    effect.marks.remove(Mark::Unseen);
-                    effect.marks.union(found);
-                }
             }
         }
     }
@@ -70,6 +55,21 @@ impl Runner<'_, '_> {
                 let by = invocation.by.clone();
                 self.runs_data(invocation.input.origin.and(invocation.output.origin), &by);
             }
+        }
+    }
+}
+
+/// All that a script puts into a file stands in the call. What was there comes back from git, if it is as committed.
+fn see_edits(caused: &mut Caused, script: &str, world: &dyn World) {
+    for effect in caused.iter_mut() {
+        let Target::Path(path) = &effect.target else { continue };
+        let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
+        let is_file = || world.look(path).kind == Kind::File;
+        let is_kept = || is_file() && world.tracking(path) == Tracking::Clean && world.is_committed(path);
+        if effect.operation == Operation::Write && is_single && is_kept() {
+            let found = content::marks(path, script);
+            effect.marks.remove(Mark::Unseen);
+            effect.marks.union(found);
         }
     }
 }

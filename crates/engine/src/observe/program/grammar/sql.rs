@@ -101,19 +101,18 @@ impl Runner<'_, '_> {
             return true;
         }
         let reads = worst <= Sql::Reads && !has_script;
-        let before = self.out.effects.len();
-        if reads {
-            self.reads(Touch::Read, &file, invocation, state);
-        } else {
-            self.writes(Touch::Edit, &file, invocation, state);
-        }
-        for effect in self.out.effects.iter_mut().skip(before) {
+        let ((), mut caused) = self.collect(|runner| match reads {
+            true => runner.reads(Touch::Read, &file, invocation, state),
+            false => runner.writes(Touch::Edit, &file, invocation, state),
+        });
+        for effect in caused.iter_mut() {
             effect.marks.add(Mark::Database);
             if worst == Sql::Destroys {
                 effect.marks.add(Mark::Destroys);
                 effect.reversibility = Reversibility::Irreversible;
             }
         }
+        self.out.write(caused);
         true
     }
 }

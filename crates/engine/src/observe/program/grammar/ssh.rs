@@ -51,12 +51,9 @@ impl Runner<'_, '_> {
             if self.out.effects.last().is_some_and(|effect| effect.marks.has(Mark::Loopback)) {
                 self.back_at_home(command, invocation, state);
             }
-            self.remote_command(command, invocation);
+            self.remote_command(command, Marks::default(), invocation);
         } else if !invocation.args.has_any(&["-N", "-O", "-G", "-Q", "-V", "-f"]) {
-            self.remote_command(&[], invocation);
-            if let Some(last) = self.out.effects.last_mut() {
-                last.marks.add(Mark::Interactive);
-            }
+            self.remote_command(&[], Marks::default().with(Mark::Interactive), invocation);
         }
         invocation.output.origin.download = true;
     }
@@ -71,7 +68,7 @@ impl Runner<'_, '_> {
     }
 
     /// A command on another machine: nothing local can be said about it.
-    pub fn remote_command(&mut self, words: &[Field], invocation: &Invocation) {
+    pub fn remote_command(&mut self, words: &[Field], marks: Marks, invocation: &Invocation) {
         if words.iter().any(|word| word.dynamic) {
             self.out.lower(Degree::Opaque, "a command on another machine that is not known");
         }
@@ -81,7 +78,7 @@ impl Runner<'_, '_> {
         does.scope = Scope::External;
         does.reach = Reach::Beyond;
         does.reversibility = Reversibility::Irreversible;
-        does.marks = Marks::default().with(Mark::Remote);
+        does.marks = marks.with(Mark::Remote);
         let name = invocation.by.name.clone();
         self.on_resource(&does, name, invocation);
     }

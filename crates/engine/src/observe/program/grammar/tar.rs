@@ -93,11 +93,10 @@ impl Runner<'_, '_> {
 
     /// Files appear in the directory, and may replace what is there.
     fn unpack(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let before = self.out.effects.len();
         let here = Field::literal(".", doorward_shell::Span::default());
-        self.writes(Touch::Create, &here, invocation, state);
+        let ((), mut caused) = self.collect(|runner| runner.writes(Touch::Create, &here, invocation, state));
         let anywhere = invocation.args.has_any(&["-P", "--absolute-names"]);
-        for effect in self.out.effects.iter_mut().skip(before) {
+        for effect in caused.iter_mut() {
             effect.marks.add(Mark::CountUnknown);
             effect.marks.add(Mark::Recursive);
             effect.marks.remove(Mark::ProjectRoot);
@@ -106,6 +105,7 @@ impl Runner<'_, '_> {
                 effect.marks.add(Mark::Unseen);
             }
         }
+        self.out.write(caused);
         if anywhere {
             self.out.lower(Degree::Opaque, "an archive that is unpacked to any path it names");
             self.out.unknown(doorward_vocabulary::Operation::Write, &invocation.by, Default::default());
