@@ -43,17 +43,15 @@ const CHOOSING: &[&str] = &[
     "perl",
 ];
 
-impl Observer<'_> {
-    /// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
-    pub fn note_guard_signals(&mut self, text: &str) {
-        if !self.effects.iter().any(is_chosen) {
-            return;
-        }
-        let is_parent = ["PPID", "getppid", "process.ppid"].iter().any(|name| text.contains(name));
-        let aims = is_parent || self.commands.iter().any(|command| chooses_guard(command));
-        for effect in self.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
-            effect.marks.add(Mark::GuardStop);
-        }
+/// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
+pub fn note_guard_signals(out: &mut Observer<'_>, text: &str) {
+    if !out.effects.iter().any(is_chosen) {
+        return;
+    }
+    let is_parent = ["PPID", "getppid", "process.ppid"].iter().any(|name| text.contains(name));
+    let aims = is_parent || out.commands.iter().any(|command| chooses_guard(command));
+    for effect in out.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
+        effect.marks.add(Mark::GuardStop);
     }
 }
 

@@ -6,61 +6,60 @@ use super::super::Invocation;
 use super::awk_program::{self, Deed};
 use crate::knowledge::schema::Role;
 use crate::observe::names::secret_variable;
+use crate::observe::program::roles::{flag_values, helper_program, operands, reads, writes};
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 
-impl Runner<'_, '_> {
-    pub fn awk(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        edits_in_place(invocation);
-        for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
-            if *role == Role::Read && is_assignment(&field.text) {
-                *role = Role::Data;
-            }
+pub fn awk(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    invocation.done = true;
+    edits_in_place(invocation);
+    for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
+        if *role == Role::Read && is_assignment(&field.text) {
+            *role = Role::Data;
         }
-        self.flag_values(invocation, state);
-        self.operands(invocation, state);
-        for program in programs(invocation) {
-            let Some(text) = program.known() else {
-                self.out.lower(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
-                self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
-                continue;
-            };
-            match awk_program::read(text) {
-                Ok(deeds) => deeds.into_iter().for_each(|deed| self.awk_deed(deed, invocation, state)),
-                Err(because) => {
-                    self.out.lower(Degree::Opaque, format!("the program of `{}`: {because}", invocation.by.name));
-                    self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
-                }
+    }
+    flag_values(runner, invocation, state);
+    operands(runner, invocation, state);
+    for program in programs(invocation) {
+        let Some(text) = program.known() else {
+            runner.out.lower(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
+            runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
+            continue;
+        };
+        match awk_program::read(text) {
+            Ok(deeds) => deeds.into_iter().for_each(|deed| awk_deed(runner, deed, invocation, state)),
+            Err(because) => {
+                runner.out.lower(Degree::Opaque, format!("the program of `{}`: {because}", invocation.by.name));
+                runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
             }
         }
     }
+}
 
-    fn awk_deed(&mut self, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
-        let field = |text: Option<String>| match text {
-            Some(text) if !text.contains(UNKNOWN) => Field::literal(text, doorward_shell::Span::default()),
-            Some(_) | None => Field { text: UNKNOWN.to_string(), dynamic: true, ..Field::default() },
-        };
-        match deed {
-            Deed::Reads(Some(file)) | Deed::Writes(Some(file))
-                if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
-            Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if file.starts_with("/inet") => {
-                self.out.lower(Degree::Opaque, format!("the connection `{file}`"));
-                self.out.unknown(
-                    Operation::Network,
-                    &invocation.by,
-                    Marks::default().with(Mark::UnlistedHost).with(Mark::Upload),
-                );
-            }
-            Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
-            Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
-            Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
-            Deed::Environment => {
-                invocation.output.origin.secret |=
-                    self.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
-            }
+fn awk_deed(runner: &mut Runner<'_, '_>, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
+    let field = |text: Option<String>| match text {
+        Some(text) if !text.contains(UNKNOWN) => Field::literal(text, doorward_shell::Span::default()),
+        Some(_) | None => Field { text: UNKNOWN.to_string(), dynamic: true, ..Field::default() },
+    };
+    match deed {
+        Deed::Reads(Some(file)) | Deed::Writes(Some(file))
+            if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+        Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if file.starts_with("/inet") => {
+            runner.out.lower(Degree::Opaque, format!("the connection `{file}`"));
+            runner.out.unknown(
+                Operation::Network,
+                &invocation.by,
+                Marks::default().with(Mark::UnlistedHost).with(Mark::Upload),
+            );
+        }
+        Deed::Reads(file) => reads(runner.out, Touch::Read, &field(file), invocation, state),
+        Deed::Writes(file) => writes(runner.out, Touch::Write, &field(file), invocation, state),
+        Deed::Runs(command) => helper_program(runner, &field(command), invocation, state),
+        Deed::Environment => {
+            invocation.output.origin.secret |=
+                runner.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
         }
     }
 }

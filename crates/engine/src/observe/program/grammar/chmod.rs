@@ -3,36 +3,35 @@
 use doorward_vocabulary::{Mark, Marks};
 
 use super::super::Invocation;
+use crate::observe::program::roles::{flag_values, operands};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
-impl Runner<'_, '_> {
-    pub fn chmod(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        let ((), mut caused) = self.collect(|runner| {
-            runner.flag_values(invocation, state);
-            runner.operands(invocation, state);
-        });
-        let mut marks = Marks::default().with(Mark::PermissionChange);
-        let mut keeps = false;
-        if !invocation.args.has("--reference") {
-            match invocation.operand(0).map(|mode| mode.exact().map(str::to_owned)) {
-                Some(Some(mode)) => {
-                    marks.union(mode_marks(&mode));
-                    keeps = keeps_owner(&mode) && !invocation.args.has_any(&["-R", "--recursive"]);
-                }
-                Some(None) => self.out.lower(doorward_vocabulary::Degree::Opaque, "the mode that is set"),
-                None => {}
+pub fn chmod(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    invocation.done = true;
+    let ((), mut caused) = runner.collect(|runner| {
+        flag_values(runner, invocation, state);
+        operands(runner, invocation, state);
+    });
+    let mut marks = Marks::default().with(Mark::PermissionChange);
+    let mut keeps = false;
+    if !invocation.args.has("--reference") {
+        match invocation.operand(0).map(|mode| mode.exact().map(str::to_owned)) {
+            Some(Some(mode)) => {
+                marks.union(mode_marks(&mode));
+                keeps = keeps_owner(&mode) && !invocation.args.has_any(&["-R", "--recursive"]);
             }
+            Some(None) => runner.out.lower(doorward_vocabulary::Degree::Opaque, "the mode that is set"),
+            None => {}
         }
-        for effect in caused.iter_mut().filter(|effect| effect.operation != doorward_vocabulary::Operation::Read) {
-            effect.marks.union(marks);
-            if keeps {
-                effect.marks.remove(Mark::LocksOut);
-            }
-        }
-        self.out.write(caused);
     }
+    for effect in caused.iter_mut().filter(|effect| effect.operation != doorward_vocabulary::Operation::Read) {
+        effect.marks.union(marks);
+        if keeps {
+            effect.marks.remove(Mark::LocksOut);
+        }
+    }
+    runner.out.write(caused);
 }
 
 /// The owner of a directory can still do everything in it, and nobody else more than look.

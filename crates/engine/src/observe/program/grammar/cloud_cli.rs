@@ -6,6 +6,8 @@ use super::super::Invocation;
 use super::cloud_words::*;
 use crate::knowledge::packed::Packed;
 use crate::knowledge::schema::{Does, Entry, Role, Takes};
+use crate::observe::observer::Observer;
+use crate::observe::program::roles::{role, writes};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -65,126 +67,122 @@ pub fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<F
     (all.len() < words.len()).then_some(all)
 }
 
-impl Runner<'_, '_> {
-    /// `aws s3api get-object --bucket b --key k file`: the last word names the file that is written.
-    fn streamed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let words = invocation.args.operands.clone();
-        if !invocation.by.name.starts_with("aws") || !words.iter().any(|word| STREAMED.contains(&word.text.as_str())) {
-            return;
-        }
-        if let Some(file) = words.last().filter(|last| !STREAMED.contains(&last.text.as_str())) {
-            self.writes(Touch::Write, file, invocation, state);
-        }
+/// `aws s3api get-object --bucket b --key k file`: the last word names the file that is written.
+fn streamed(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let words = invocation.args.operands.clone();
+    if !invocation.by.name.starts_with("aws") || !words.iter().any(|word| STREAMED.contains(&word.text.as_str())) {
+        return;
     }
+    if let Some(file) = words.last().filter(|last| !STREAMED.contains(&last.text.as_str())) {
+        writes(out, Touch::Write, file, invocation, state);
+    }
+}
 
-    pub fn cloud_cli(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        self.cloud_files(invocation, state);
-        if self.cloud_copy(invocation, state) {
-            return;
-        }
-        let bare = invocation.args.given.is_empty() && invocation.args.unknown.is_empty();
-        let words = &invocation.args.operands;
-        let is_help = |word: Option<&Field>| word.is_some_and(|word| word.text == "help");
-        let asks_help = invocation.args.has_any(&["--help", "-h"])
-            || (bare && is_help(words.last()) && invocation.by.name.starts_with("aws"))
-            || (bare && is_help(words.first()) && invocation.args.chain.len() == 1);
-        if asks_help {
-            invocation.args.unknown_sub = None;
-            invocation.does.clear();
-            invocation.done = true;
-            return;
-        }
-        let described = invocation.args.entry().is_none_or(|entry| entry.grammar.is_none());
-        if described || invocation.args.operands.is_empty() {
-            return;
-        }
-        let Some(verb) = self.cloud_verb(invocation) else {
-            return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
-        };
+pub fn cloud_cli(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    cloud_files(runner, invocation, state);
+    if cloud_copy(runner, invocation, state) {
+        return;
+    }
+    let bare = invocation.args.given.is_empty() && invocation.args.unknown.is_empty();
+    let words = &invocation.args.operands;
+    let is_help = |word: Option<&Field>| word.is_some_and(|word| word.text == "help");
+    let asks_help = invocation.args.has_any(&["--help", "-h"])
+        || (bare && is_help(words.last()) && invocation.by.name.starts_with("aws"))
+        || (bare && is_help(words.first()) && invocation.args.chain.len() == 1);
+    if asks_help {
         invocation.args.unknown_sub = None;
-        let only_names = |flag: &String| !flag.split('-').any(|word| LOCAL_FILES.contains(&word));
-        let names = |flag: &String| {
-            if flag.starts_with("--") {
-                only_names(flag)
-            } else {
-                verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az")
-            }
+        invocation.does.clear();
+        invocation.done = true;
+        return;
+    }
+    let described = invocation.args.entry().is_none_or(|entry| entry.grammar.is_none());
+    if described || invocation.args.operands.is_empty() {
+        return;
+    }
+    let Some(verb) = cloud_verb(runner.out, invocation) else {
+        return runner.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+    };
+    invocation.args.unknown_sub = None;
+    let only_names = |flag: &String| !flag.split('-').any(|word| LOCAL_FILES.contains(&word));
+    let names = |flag: &String| {
+        if flag.starts_with("--") {
+            only_names(flag)
+        } else {
+            verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az")
+        }
+    };
+    if invocation.args.unknown.iter().all(names) {
+        invocation.args.unknown.clear();
+    }
+    streamed(runner.out, invocation, state);
+    match verb {
+        Verb::Read => {}
+        Verb::Secret => invocation.does.push(effect(Operation::Read, Mark::SecretReturning)),
+        Verb::Local => invocation.does = vec![effect(Operation::Mutate, Mark::CredentialStore)],
+        Verb::Change => invocation.does = vec![effect(Operation::Mutate, Mark::ExternalWrite)],
+        Verb::Remote => invocation.does = vec![effect(Operation::Execute, Mark::Remote)],
+        Verb::Destroy => invocation.does = vec![effect(Operation::Mutate, Mark::Destroys)],
+    }
+}
+
+/// The gravest verb among the first words.
+fn cloud_verb(out: &mut Observer<'_>, invocation: &Invocation) -> Option<Verb> {
+    let aws = invocation.by.name.starts_with("aws");
+    let preview = invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
+    let from = if invocation.args.chain.len() == 1 { 1 + usize::from(preview && !aws) } else { 0 };
+    let words = invocation.args.operands.get(from..).unwrap_or_default();
+    let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
+    let mut found = None;
+    for word in words {
+        let Some(text) = word.exact() else {
+            out.lower(Degree::Opaque, format!("which command of `{}`", invocation.by.name));
+            continue;
         };
-        if invocation.args.unknown.iter().all(names) {
-            invocation.args.unknown.clear();
-        }
-        self.streamed(invocation, state);
-        match verb {
-            Verb::Read => {}
-            Verb::Secret => invocation.does.push(effect(Operation::Read, Mark::SecretReturning)),
-            Verb::Local => invocation.does = vec![effect(Operation::Mutate, Mark::CredentialStore)],
-            Verb::Change => invocation.does = vec![effect(Operation::Mutate, Mark::ExternalWrite)],
-            Verb::Remote => invocation.does = vec![effect(Operation::Execute, Mark::Remote)],
-            Verb::Destroy => invocation.does = vec![effect(Operation::Mutate, Mark::Destroys)],
-        }
+        found = found.max(verb(text, aws));
     }
+    if names_azure_secrets(invocation) || reveals(invocation) { found.max(Some(Verb::Secret)) } else { found }
+}
 
-    /// The gravest verb among the first words.
-    fn cloud_verb(&mut self, invocation: &Invocation) -> Option<Verb> {
-        let aws = invocation.by.name.starts_with("aws");
-        let preview =
-            invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
-        let from = if invocation.args.chain.len() == 1 { 1 + usize::from(preview && !aws) } else { 0 };
-        let words = invocation.args.operands.get(from..).unwrap_or_default();
-        let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
-        let mut found = None;
-        for word in words {
-            let Some(text) = word.exact() else {
-                self.out.lower(Degree::Opaque, format!("which command of `{}`", invocation.by.name));
-                continue;
-            };
-            found = found.max(verb(text, aws));
+/// `file://path` in a value is read and sent.
+fn cloud_files(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let given = invocation.args.given.iter().filter_map(|given| given.value.clone());
+    let words: Vec<Field> = invocation.args.operands.iter().cloned().chain(given).collect();
+    for word in words {
+        let path =
+            word.text.split_once("file://").or(word.text.split_once("fileb://")).map(|(_, path)| path.to_owned());
+        if let Some(path) = path {
+            role(runner, &word.with_text(path), Role::Upload, invocation, state);
         }
-        if names_azure_secrets(invocation) || reveals(invocation) { found.max(Some(Verb::Secret)) } else { found }
     }
+}
 
-    /// `file://path` in a value is read and sent.
-    fn cloud_files(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let given = invocation.args.given.iter().filter_map(|given| given.value.clone());
-        let words: Vec<Field> = invocation.args.operands.iter().cloned().chain(given).collect();
-        for word in words {
-            let path =
-                word.text.split_once("file://").or(word.text.split_once("fileb://")).map(|(_, path)| path.to_owned());
-            if let Some(path) = path {
-                self.role(&word.with_text(path), Role::Upload, invocation, state);
-            }
+/// `aws s3 cp from to`: one side may be here.
+fn cloud_copy(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
+    let copies = ["cp", "mv", "sync"].iter().any(|verb| {
+        invocation.by.name.ends_with(&format!("s3 {verb}")) || invocation.by.name.ends_with(&format!("storage {verb}"))
+    });
+    let ([from, to], true) = (invocation.args.operands.as_slice(), copies) else { return false };
+    let (from, to) = (from.clone(), to.clone());
+    if invocation.does.is_empty() {
+        return true;
+    }
+    let there = |field: &Field| field.text.starts_with("s3://") || field.text.starts_with("gs://");
+    if !there(&from) {
+        role(runner, &from, Role::Upload, invocation, state);
+        if invocation.by.name.ends_with("mv") {
+            role(runner, &from, Role::DeleteTree, invocation, state);
         }
     }
-
-    /// `aws s3 cp from to`: one side may be here.
-    fn cloud_copy(&mut self, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
-        let copies = ["cp", "mv", "sync"].iter().any(|verb| {
-            invocation.by.name.ends_with(&format!("s3 {verb}"))
-                || invocation.by.name.ends_with(&format!("storage {verb}"))
-        });
-        let ([from, to], true) = (invocation.args.operands.as_slice(), copies) else { return false };
-        let (from, to) = (from.clone(), to.clone());
-        if invocation.does.is_empty() {
-            return true;
+    if !there(&to) && to.text != "-" {
+        writes(runner.out, Touch::Write, &to, invocation, state);
+        if !invocation.by.name.ends_with("mv") {
+            invocation.does = vec![Does {
+                marks: Marks::default().with(Mark::Cloud).with(Mark::Download),
+                ..Does::usual(Operation::Network)
+            }];
         }
-        let there = |field: &Field| field.text.starts_with("s3://") || field.text.starts_with("gs://");
-        if !there(&from) {
-            self.role(&from, Role::Upload, invocation, state);
-            if invocation.by.name.ends_with("mv") {
-                self.role(&from, Role::DeleteTree, invocation, state);
-            }
-        }
-        if !there(&to) && to.text != "-" {
-            self.writes(Touch::Write, &to, invocation, state);
-            if !invocation.by.name.ends_with("mv") {
-                invocation.does = vec![Does {
-                    marks: Marks::default().with(Mark::Cloud).with(Mark::Download),
-                    ..Does::usual(Operation::Network)
-                }];
-            }
-        }
-        true
     }
+    true
 }
 
 /// Whether a flag, wherever it stands, asks for the values of secrets.

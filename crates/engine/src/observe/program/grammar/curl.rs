@@ -4,6 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::observer::Observer;
+use crate::observe::program::roles::{reads, writes};
+use crate::observe::program::{network_flows, roles};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -20,104 +23,107 @@ const FORMS: &[&str] = &["-F", "--form"];
 /// Flags that send a file.
 const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
 
-impl Runner<'_, '_> {
-    pub fn curl(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let sends = sends(invocation);
-        invocation.output.origin.download = true;
-        // What is stored is written down by its name below.
-        invocation.does.retain(|does| does.operation != Operation::Write);
-        for file in sent_files(invocation) {
-            self.role(&file, Role::Upload, invocation, state);
-        }
-        if let Some(file) = written_out(invocation) {
-            self.role(&file, Role::Write, invocation, state);
-        }
-        let secret =
-            invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret);
-        let by = invocation.by.clone();
-        self.network_flows(secret, &by);
-        let role = if sends { Role::UrlUpload } else { Role::Url };
-        let urls: Vec<Field> = addresses(invocation).collect();
-        let ((), mut caused) = self.collect(|runner| {
-            for url in &urls {
-                runner.curl_address(url, role, invocation, state);
-                if names_itself(invocation) {
-                    runner.remote_name(url, invocation, state);
-                }
+pub fn curl(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let sends = sends(invocation);
+    invocation.output.origin.download = true;
+    // What is stored is written down by its name below.
+    invocation.does.retain(|does| does.operation != Operation::Write);
+    for file in sent_files(invocation) {
+        roles::role(runner, &file, Role::Upload, invocation, state);
+    }
+    if let Some(file) = written_out(invocation) {
+        roles::role(runner, &file, Role::Write, invocation, state);
+    }
+    let secret = invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret);
+    let by = invocation.by.clone();
+    network_flows(runner.out, secret, &by);
+    let role = if sends { Role::UrlUpload } else { Role::Url };
+    let urls: Vec<Field> = addresses(invocation).collect();
+    let ((), mut caused) = runner.collect(|runner| {
+        for url in &urls {
+            curl_address(runner, url, role, invocation, state);
+            if names_itself(invocation) {
+                remote_name(runner.out, url, invocation, state);
             }
-        });
-        if method(invocation).is_some_and(|method| method.text.eq_ignore_ascii_case("DELETE")) {
-            let requests = caused.iter_mut().filter(|effect| effect.operation == Operation::Network);
-            requests.for_each(|effect| effect.marks.add(Mark::Destroys));
         }
-        self.out.write(caused);
-        invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
-        for given in &mut invocation.args.given {
-            if given.name == "--url" || FILES.contains(&given.name.as_str()) {
-                given.role = Role::Data;
-            }
+    });
+    if method(invocation).is_some_and(|method| method.text.eq_ignore_ascii_case("DELETE")) {
+        let requests = caused.iter_mut().filter(|effect| effect.operation == Operation::Network);
+        requests.for_each(|effect| effect.marks.add(Mark::Destroys));
+    }
+    runner.out.write(caused);
+    invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
+    for given in &mut invocation.args.given {
+        if given.name == "--url" || FILES.contains(&given.name.as_str()) {
+            given.role = Role::Data;
         }
     }
+}
 
-    fn curl_address(&mut self, url: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
-        if let Some(path) = url.text.strip_prefix("file:") {
-            let path = format!("/{}", path.trim_start_matches('/').trim_start_matches("localhost/"));
-            return self.reads(Touch::Read, &url.with_text(path), invocation, state);
-        }
-        let host = url
-            .text
-            .split_once("://")
-            .map_or(url.text.as_str(), |(_, rest)| rest)
-            .split(['/', '?', '#'])
-            .next()
-            .unwrap_or_default();
-        let literal = host.starts_with('[') || host.contains("@[");
-        if host.contains('{') || (host.contains('[') && !literal) {
-            self.out.lower(Degree::Opaque, format!("`{}` names several hosts", url.shown()));
-        }
-        let whole = if url.text.contains("://") { url.clone() } else { url.with_text(format!("http://{}", url.text)) };
-        self.role(&whole, role, invocation, state);
+fn curl_address(
+    runner: &mut Runner<'_, '_>,
+    url: &Field,
+    role: Role,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    if let Some(path) = url.text.strip_prefix("file:") {
+        let path = format!("/{}", path.trim_start_matches('/').trim_start_matches("localhost/"));
+        return reads(runner.out, Touch::Read, &url.with_text(path), invocation, state);
     }
+    let host = url
+        .text
+        .split_once("://")
+        .map_or(url.text.as_str(), |(_, rest)| rest)
+        .split(['/', '?', '#'])
+        .next()
+        .unwrap_or_default();
+    let literal = host.starts_with('[') || host.contains("@[");
+    if host.contains('{') || (host.contains('[') && !literal) {
+        runner.out.lower(Degree::Opaque, format!("`{}` names several hosts", url.shown()));
+    }
+    let whole = if url.text.contains("://") { url.clone() } else { url.with_text(format!("http://{}", url.text)) };
+    roles::role(runner, &whole, role, invocation, state);
+}
 
-    /// `-O`: a file named like the end of the address.
-    fn remote_name(&mut self, url: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        let directory = invocation
-            .args
-            .value("--output-dir")
-            .or(invocation.args.value("-P"))
-            .or(invocation.args.value("--directory-prefix"))
-            .cloned();
-        let rest = url.text.split_once("://").map_or(url.text.as_str(), |(_, rest)| rest);
-        let name = rest
-            .split(['?', '#'])
-            .next()
-            .and_then(|rest| rest.split_once('/'))
-            .map(|(_, path)| crate::path::name(path).to_owned());
-        let chosen_there = invocation.args.has_any(&[
-            "-J",
-            "--remote-header-name",
-            "--content-disposition",
-            "-r",
-            "--recursive",
-            "-m",
-            "--mirror",
-        ]);
-        let mut caused = match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
-            Some(name) => {
-                let text = directory.as_ref().map_or(name.clone(), |directory| format!("{}/{name}", directory.text));
-                let field = Field { glob: false, ..directory.unwrap_or_else(|| url.clone()).with_text(text) };
-                self.collect(|runner| runner.writes(Touch::Write, &field, invocation, state)).1
-            }
-            None => {
-                let field = directory.unwrap_or_else(|| Field::literal(".", url.span));
-                let ((), mut caused) = self.collect(|runner| runner.writes(Touch::Create, &field, invocation, state));
-                caused.add(Mark::CountUnknown);
-                caused
-            }
-        };
-        caused.add(Mark::Download);
-        self.out.write(caused);
-    }
+/// `-O`: a file named like the end of the address.
+fn remote_name(out: &mut Observer<'_>, url: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+    let directory = invocation
+        .args
+        .value("--output-dir")
+        .or(invocation.args.value("-P"))
+        .or(invocation.args.value("--directory-prefix"))
+        .cloned();
+    let rest = url.text.split_once("://").map_or(url.text.as_str(), |(_, rest)| rest);
+    let name = rest
+        .split(['?', '#'])
+        .next()
+        .and_then(|rest| rest.split_once('/'))
+        .map(|(_, path)| crate::path::name(path).to_owned());
+    let chosen_there = invocation.args.has_any(&[
+        "-J",
+        "--remote-header-name",
+        "--content-disposition",
+        "-r",
+        "--recursive",
+        "-m",
+        "--mirror",
+    ]);
+    let mut caused = match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
+        Some(name) => {
+            let text = directory.as_ref().map_or(name.clone(), |directory| format!("{}/{name}", directory.text));
+            let field = Field { glob: false, ..directory.unwrap_or_else(|| url.clone()).with_text(text) };
+            out.collect(|out| writes(out, Touch::Write, &field, invocation, state)).1
+        }
+        None => {
+            let field = directory.unwrap_or_else(|| Field::literal(".", url.span));
+            let ((), mut caused) = out.collect(|out| writes(out, Touch::Create, &field, invocation, state));
+            caused.add(Mark::CountUnknown);
+            caused
+        }
+    };
+    caused.add(Mark::Download);
+    out.write(caused);
 }
 
 fn addresses(invocation: &Invocation) -> impl Iterator<Item = Field> {

@@ -3,7 +3,8 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
-use crate::observe::shell::run::Runner;
+use crate::observe::observer::Observer;
+use crate::observe::program::roles::{reads, writes};
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 
@@ -13,20 +14,18 @@ const PLAIN: &[&str] = &[
     "fillchar", "msgfmt", "speed",
 ];
 
-impl Runner<'_, '_> {
-    pub fn dd(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        for field in invocation.args.operands.clone() {
-            match field.text.split_once('=') {
-                Some(("if", file)) => self.reads(Touch::Read, &field.with_text(file), invocation, state),
-                Some((name, _)) if PLAIN.contains(&name) || name == "of" => {}
-                Some(_) | None => self.out.lower(Degree::Unknown, format!("the operand `{}` of `dd`", field.shown())),
-            }
+pub fn dd(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    invocation.done = true;
+    for field in invocation.args.operands.clone() {
+        match field.text.split_once('=') {
+            Some(("if", file)) => reads(out, Touch::Read, &field.with_text(file), invocation, state),
+            Some((name, _)) if PLAIN.contains(&name) || name == "of" => {}
+            Some(_) | None => out.lower(Degree::Unknown, format!("the operand `{}` of `dd`", field.shown())),
         }
-        for field in invocation.args.operands.clone() {
-            if let Some(("of", file)) = field.text.split_once('=') {
-                self.writes(Touch::Write, &field.with_text(file), invocation, state);
-            }
+    }
+    for field in invocation.args.operands.clone() {
+        if let Some(("of", file)) = field.text.split_once('=') {
+            writes(out, Touch::Write, &field.with_text(file), invocation, state);
         }
     }
 }

@@ -5,77 +5,74 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Scope};
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::guard::{aims_at_guard, is_every_process};
+use crate::observe::program::grammar::on_resource;
+use crate::observe::program::roles::{flag_values, role};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
-impl Runner<'_, '_> {
-    pub fn kill(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
-        let signal = ["--signal", "-s", "-n"]
-            .iter()
-            .find_map(|name| invocation.args.value(name))
-            .and_then(|value| value.exact().map(str::to_owned));
-        let asks = signal.as_deref() == Some("0") && (by_number || !invocation.args.has("-s"));
-        let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
-            all.union(does.marks);
-            all
-        });
-        invocation.done = true;
-        self.flag_values(invocation, state);
-        if asks || invocation.args.given.iter().any(|given| given.changes.info) {
-            return;
-        }
-        let ((), mut caused) = self.collect(|runner| runner.signals(by_number, invocation, state));
-        caused.mark(marks);
-        self.out.write(caused);
+pub fn kill(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
+    let signal = ["--signal", "-s", "-n"]
+        .iter()
+        .find_map(|name| invocation.args.value(name))
+        .and_then(|value| value.exact().map(str::to_owned));
+    let asks = signal.as_deref() == Some("0") && (by_number || !invocation.args.has("-s"));
+    let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
+        all.union(does.marks);
+        all
+    });
+    invocation.done = true;
+    flag_values(runner, invocation, state);
+    if asks || invocation.args.given.iter().any(|given| given.changes.info) {
+        return;
     }
+    let ((), mut caused) = runner.collect(|runner| signals(runner, by_number, invocation, state));
+    caused.mark(marks);
+    runner.out.write(caused);
+}
 
-    fn signals(&mut self, by_number: bool, invocation: &mut Invocation, state: &mut State<'_>) {
-        if !by_number
-            && invocation.args.operands.is_empty()
-            && invocation.args.given.iter().any(|given| given.value.is_some())
-        {
-            let mut does = Does::usual(Operation::Mutate);
-            does.scope = Scope::System;
-            does.reach = Reach::Machine;
-            does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
-            // All processes of a user: the session's own, and the guard's, among them.
-            if invocation.args.has_any(&["-u", "--euid", "--user", "-U", "--uid"]) {
-                does.marks.add(Mark::Bulk);
-            }
-            self.on_resource(&does, "processes of a user or group", invocation);
+fn signals(runner: &mut Runner<'_, '_>, by_number: bool, invocation: &mut Invocation, state: &mut State<'_>) {
+    if !by_number
+        && invocation.args.operands.is_empty()
+        && invocation.args.given.iter().any(|given| given.value.is_some())
+    {
+        let mut does = Does::usual(Operation::Mutate);
+        does.scope = Scope::System;
+        does.reach = Reach::Machine;
+        does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+        // All processes of a user: the session's own, and the guard's, among them.
+        if invocation.args.has_any(&["-u", "--euid", "--user", "-U", "--uid"]) {
+            does.marks.add(Mark::Bulk);
         }
-        for field in invocation.args.operands.clone() {
-            if by_number && field.text == "-1" {
-                let mut all = Does::usual(Operation::Mutate);
-                all.scope = Scope::System;
-                all.reach = Reach::Machine;
-                all.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess).with(Mark::Bulk);
-                self.on_resource(&all, "every process", invocation);
-                continue;
-            }
-            if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
-                self.role(&field, Role::Pid, invocation, state);
-                continue;
-            }
-            let mut does = Does::usual(Operation::Mutate);
-            does.scope = Scope::System;
-            does.reach = Reach::Machine;
-            does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
-            let pattern = field.exact().filter(|_| !by_number);
-            if pattern.is_some_and(is_every_process) {
-                does.marks.add(Mark::Bulk);
-            }
-            if pattern.is_some_and(aims_at_guard) {
-                does.marks.add(Mark::GuardStop);
-            }
-            let name = if by_number {
-                format!("process {}", field.shown())
-            } else {
-                format!("processes named {}", field.shown())
-            };
-            self.on_resource(&does, name, invocation);
+        on_resource(runner.out, &does, "processes of a user or group", invocation);
+    }
+    for field in invocation.args.operands.clone() {
+        if by_number && field.text == "-1" {
+            let mut all = Does::usual(Operation::Mutate);
+            all.scope = Scope::System;
+            all.reach = Reach::Machine;
+            all.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess).with(Mark::Bulk);
+            on_resource(runner.out, &all, "every process", invocation);
+            continue;
         }
+        if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
+            role(runner, &field, Role::Pid, invocation, state);
+            continue;
+        }
+        let mut does = Does::usual(Operation::Mutate);
+        does.scope = Scope::System;
+        does.reach = Reach::Machine;
+        does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+        let pattern = field.exact().filter(|_| !by_number);
+        if pattern.is_some_and(is_every_process) {
+            does.marks.add(Mark::Bulk);
+        }
+        if pattern.is_some_and(aims_at_guard) {
+            does.marks.add(Mark::GuardStop);
+        }
+        let name =
+            if by_number { format!("process {}", field.shown()) } else { format!("processes named {}", field.shown()) };
+        on_resource(runner.out, &does, name, invocation);
     }
 }
 

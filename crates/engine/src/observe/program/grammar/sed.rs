@@ -8,53 +8,51 @@ use crate::effect::Target;
 use crate::knowledge::schema::Role;
 use crate::observe::caused::Caused;
 use crate::observe::content;
+use crate::observe::program::roles::{flag_values, helper_program, operands, reads, writes};
+use crate::observe::shell::code::runs_data;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 use crate::world::{Kind, Tracking, World};
 
-impl Runner<'_, '_> {
-    pub fn sed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        empty_suffix(invocation);
-        let scripts = scripts(invocation);
-        self.flag_values(invocation, state);
-        let ((), mut caused) = self.collect(|runner| runner.operands(invocation, state));
-        let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>() else {
-            self.out.write(caused);
-            self.out.lower(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
-            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
-            return;
-        };
-        let read = sed_script::read(&text.join("\n"));
-        let does_nothing_else = read.as_ref().is_ok_and(Vec::is_empty);
-        if does_nothing_else && !invocation.args.has_any(&["-f", "--file"]) {
-            see_edits(&mut caused, &text.join("\n"), self.out.world);
-        }
-        self.out.write(caused);
-        match read {
-            Ok(deeds) => {
-                deeds.into_iter().for_each(|deed| self.sed_deed(deed, invocation, state));
-            }
-            Err(because) => {
-                self.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name))
-            }
-        }
+pub fn sed(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    invocation.done = true;
+    empty_suffix(invocation);
+    let scripts = scripts(invocation);
+    flag_values(runner, invocation, state);
+    let ((), mut caused) = runner.collect(|runner| operands(runner, invocation, state));
+    let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>() else {
+        runner.out.write(caused);
+        runner.out.lower(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
+        runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
+        return;
+    };
+    let read = sed_script::read(&text.join("\n"));
+    let does_nothing_else = read.as_ref().is_ok_and(Vec::is_empty);
+    if does_nothing_else && !invocation.args.has_any(&["-f", "--file"]) {
+        see_edits(&mut caused, &text.join("\n"), runner.out.world);
     }
+    runner.out.write(caused);
+    match read {
+        Ok(deeds) => {
+            deeds.into_iter().for_each(|deed| sed_deed(runner, deed, invocation, state));
+        }
+        Err(because) => runner.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
+    }
+}
 
-    fn sed_deed(&mut self, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
-        let field = |text: String| Field::literal(text, doorward_shell::Span::default());
-        match deed {
-            Deed::Reads(file) | Deed::Writes(file)
-                if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
-            Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
-            Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
-            Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
-            Deed::RunsInput => {
-                let by = invocation.by.clone();
-                self.runs_data(invocation.input.origin.and(invocation.output.origin), &by);
-            }
+fn sed_deed(runner: &mut Runner<'_, '_>, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
+    let field = |text: String| Field::literal(text, doorward_shell::Span::default());
+    match deed {
+        Deed::Reads(file) | Deed::Writes(file)
+            if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+        Deed::Reads(file) => reads(runner.out, Touch::Read, &field(file), invocation, state),
+        Deed::Writes(file) => writes(runner.out, Touch::Write, &field(file), invocation, state),
+        Deed::Runs(command) => helper_program(runner, &field(command), invocation, state),
+        Deed::RunsInput => {
+            let by = invocation.by.clone();
+            runs_data(runner.out, invocation.input.origin.and(invocation.output.origin), &by);
         }
     }
 }

@@ -5,116 +5,112 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::super::Invocation;
 use super::sql_text::{Sql, weigh};
 use crate::knowledge::schema::{Does, Role};
+use crate::observe::observer::Observer;
+use crate::observe::program::roles;
+use crate::observe::program::roles::{reads, writes};
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 
-impl Runner<'_, '_> {
-    pub fn sql_client(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut texts = code(invocation);
-        let has_script = invocation
-            .args
-            .given
-            .iter()
-            .any(|given| matches!(given.role, Role::Script | Role::Config) && given.value.is_some());
-        if texts.is_empty() && !has_script && invocation.input != Stream::empty() {
-            texts.push(match &invocation.input.text {
-                Some(text) => Field::literal(text.clone(), doorward_shell::Span::default()),
-                None => Field { dynamic: true, origin: invocation.input.origin, ..Field::default() },
-            });
-        }
-        self.variables_in_sql(invocation);
-        let mut worst = Sql::Nothing;
-        for text in &texts {
-            match text.known() {
-                Some(text) => worst = worst.max(weigh(text)),
-                None => {
-                    self.out.lower(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
-                    worst = worst.max(Sql::Destroys);
-                }
-            }
-        }
-        if invocation.args.chain.first().is_some_and(|entry| &*entry.key == "duckdb") {
-            self.tables_in_files(&texts, invocation, state);
-        }
-        if worst == Sql::Escapes {
-            self.out.lower(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
-            self.out.unknown(
-                Operation::Execute,
-                &invocation.by,
-                Marks::default().with(Mark::Database).with(Mark::ShellCode),
-            );
-        }
-        if self.database_file(worst, has_script, invocation, state) {
-            return;
-        }
-        if worst > Sql::Reads {
-            invocation.does = vec![change(worst)];
-        }
-        if texts.is_empty() && !has_script && !invocation.args.has_any(&["-l", "--list"]) {
-            invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive));
-        }
-    }
-
-    /// `psql -v name=value`: the value is put into the text as it is.
-    fn variables_in_sql(&mut self, invocation: &Invocation) {
-        let is_set = |name: &str| matches!(name, "-v" | "--set" | "--variable");
-        let values = invocation.args.given.iter().filter(|given| is_set(&given.name));
-        let is_plain = |field: &Field| {
-            let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.-=@:".contains(letter);
-            field.exact().is_some_and(|text| text.chars().all(plain))
-        };
-        let odd = values.filter_map(|given| given.value.as_ref()).find(|field| !is_plain(field));
-        if let Some(value) = odd.filter(|_| invocation.args.chain.first().is_some_and(|entry| &*entry.key == "psql")) {
-            self.out.lower(Degree::Opaque, format!("the variable `{}`, which becomes SQL", value.shown()));
-        }
-    }
-
-    /// DuckDB reads a file or an address where a table is named by a string.
-    fn tables_in_files(&mut self, texts: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-        for text in texts {
-            let strings = text.text.split('\'').skip(1).step_by(2).filter(|string| string.contains(['/', '.']));
-            for string in strings {
-                self.reads(Touch::Read, &text.with_text(string), invocation, state);
-            }
-        }
-    }
-
-    /// `sqlite3 file`: the database is a file here.
-    fn database_file(
-        &mut self,
-        worst: Sql,
-        has_script: bool,
-        invocation: &mut Invocation,
-        state: &mut State<'_>,
-    ) -> bool {
-        let Some(at) = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write)) else {
-            return false;
-        };
-        let Some(file) = invocation.operand(at).cloned() else { return false };
-        if let Some(role) = invocation.roles.get_mut(at) {
-            *role = Role::Data;
-        }
-        if file.text == ":memory:" {
-            return true;
-        }
-        let reads = worst <= Sql::Reads && !has_script;
-        let ((), mut caused) = self.collect(|runner| match reads {
-            true => runner.reads(Touch::Read, &file, invocation, state),
-            false => runner.writes(Touch::Edit, &file, invocation, state),
+pub fn sql_client(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let mut texts = code(invocation);
+    let has_script = invocation
+        .args
+        .given
+        .iter()
+        .any(|given| matches!(given.role, Role::Script | Role::Config) && given.value.is_some());
+    if texts.is_empty() && !has_script && invocation.input != Stream::empty() {
+        texts.push(match &invocation.input.text {
+            Some(text) => Field::literal(text.clone(), doorward_shell::Span::default()),
+            None => Field { dynamic: true, origin: invocation.input.origin, ..Field::default() },
         });
-        for effect in caused.iter_mut() {
-            effect.marks.add(Mark::Database);
-            if worst == Sql::Destroys {
-                effect.marks.add(Mark::Destroys);
-                effect.reversibility = Reversibility::Irreversible;
+    }
+    variables_in_sql(out, invocation);
+    let mut worst = Sql::Nothing;
+    for text in &texts {
+        match text.known() {
+            Some(text) => worst = worst.max(weigh(text)),
+            None => {
+                out.lower(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
+                worst = worst.max(Sql::Destroys);
             }
         }
-        self.out.write(caused);
-        true
     }
+    if invocation.args.chain.first().is_some_and(|entry| &*entry.key == "duckdb") {
+        tables_in_files(out, &texts, invocation, state);
+    }
+    if worst == Sql::Escapes {
+        out.lower(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
+        out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::Database).with(Mark::ShellCode));
+    }
+    if database_file(out, worst, has_script, invocation, state) {
+        return;
+    }
+    if worst > Sql::Reads {
+        invocation.does = vec![change(worst)];
+    }
+    if texts.is_empty() && !has_script && !invocation.args.has_any(&["-l", "--list"]) {
+        invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive));
+    }
+}
+
+/// `psql -v name=value`: the value is put into the text as it is.
+fn variables_in_sql(out: &mut Observer<'_>, invocation: &Invocation) {
+    let is_set = |name: &str| matches!(name, "-v" | "--set" | "--variable");
+    let values = invocation.args.given.iter().filter(|given| is_set(&given.name));
+    let is_plain = |field: &Field| {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.-=@:".contains(letter);
+        field.exact().is_some_and(|text| text.chars().all(plain))
+    };
+    let odd = values.filter_map(|given| given.value.as_ref()).find(|field| !is_plain(field));
+    if let Some(value) = odd.filter(|_| invocation.args.chain.first().is_some_and(|entry| &*entry.key == "psql")) {
+        out.lower(Degree::Opaque, format!("the variable `{}`, which becomes SQL", value.shown()));
+    }
+}
+
+/// DuckDB reads a file or an address where a table is named by a string.
+fn tables_in_files(out: &mut Observer<'_>, texts: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+    for text in texts {
+        let strings = text.text.split('\'').skip(1).step_by(2).filter(|string| string.contains(['/', '.']));
+        for string in strings {
+            reads(out, Touch::Read, &text.with_text(string), invocation, state);
+        }
+    }
+}
+
+/// `sqlite3 file`: the database is a file here.
+fn database_file(
+    out: &mut Observer<'_>,
+    worst: Sql,
+    has_script: bool,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) -> bool {
+    let Some(at) = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write)) else {
+        return false;
+    };
+    let Some(file) = invocation.operand(at).cloned() else { return false };
+    if let Some(role) = invocation.roles.get_mut(at) {
+        *role = Role::Data;
+    }
+    if file.text == ":memory:" {
+        return true;
+    }
+    let reads = worst <= Sql::Reads && !has_script;
+    let ((), mut caused) = out.collect(|out| match reads {
+        true => roles::reads(out, Touch::Read, &file, invocation, state),
+        false => writes(out, Touch::Edit, &file, invocation, state),
+    });
+    for effect in caused.iter_mut() {
+        effect.marks.add(Mark::Database);
+        if worst == Sql::Destroys {
+            effect.marks.add(Mark::Destroys);
+            effect.reversibility = Reversibility::Irreversible;
+        }
+    }
+    out.write(caused);
+    true
 }
 
 /// The SQL among flags and operands, taken out of them.

@@ -4,6 +4,9 @@ use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::observer::Observer;
+use crate::observe::program::roles;
+use crate::observe::program::roles::{reads, role, writes};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -17,99 +20,96 @@ enum Mode {
     List,
 }
 
-impl Runner<'_, '_> {
-    pub fn tar(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let Some(mode) = mode(invocation) else {
-            return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
-        };
-        // A wildcard may match a file whose name is a flag, and flags of tar run programs.
-        if let Some(glob) = invocation
-            .args
-            .operands
-            .iter()
-            .find(|field| field.glob && !invocation.args.ended && field.text.starts_with(['*', '?', '[']))
-        {
-            self.out.lower(
-                Degree::Opaque,
-                format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name),
-            );
-        }
-        let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
-        self.archive(mode, invocation, state);
-        invocation.cwd = inner;
-        invocation.does.clear();
-        match mode {
-            Mode::Create | Mode::Change => {
-                for field in invocation.args.operands.clone() {
-                    self.reads(Touch::ReadTree, &field, invocation, state);
-                }
-                let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
-                self.archive_written(invocation, state);
-                invocation.cwd = inner;
-                self.removed_files(invocation, state);
-            }
-            Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => {
-                self.unpack(invocation, state)
-            }
-            Mode::Extract | Mode::List => {}
-        }
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+pub fn tar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let Some(mode) = mode(invocation) else {
+        return runner.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+    };
+    // A wildcard may match a file whose name is a flag, and flags of tar run programs.
+    if let Some(glob) = invocation
+        .args
+        .operands
+        .iter()
+        .find(|field| field.glob && !invocation.args.ended && field.text.starts_with(['*', '?', '[']))
+    {
+        runner.out.lower(
+            Degree::Opaque,
+            format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name),
+        );
     }
-
-    /// Archives are named from where the shell stands, not from `-C`. `-f` is read or written, whatever the table says; host:path is another machine.
-    fn archive(&mut self, mode: Mode, invocation: &mut Invocation, state: &mut State<'_>) {
-        for given in invocation.args.given.iter_mut().filter(|given| is_archive(&given.name)) {
-            given.role = Role::Data;
-        }
-        let Some(file) = archive_file(invocation) else { return };
-        let remote = file.prefix().split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
-        match remote {
-            Some(_) if !invocation.args.has("--force-local") => {
-                let role =
-                    if mode == Mode::Create || mode == Mode::Change { Role::RemoteInto } else { Role::RemotePath };
-                self.role(&file, role, invocation, state);
-            }
-            Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => {
-                self.reads(Touch::Read, &file, invocation, state)
-            }
-            Some(_) | None => {}
-        }
-    }
-
-    fn archive_written(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        if let Some(file) = archive_file(invocation) {
-            let create = invocation.args.has_any(&["-c", "--create"]);
-            self.writes(if create { Touch::Write } else { Touch::Edit }, &file, invocation, state);
-        }
-    }
-
-    fn removed_files(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        if invocation.args.has("--remove-files") {
+    let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
+    archive(runner, mode, invocation, state);
+    invocation.cwd = inner;
+    invocation.does.clear();
+    match mode {
+        Mode::Create | Mode::Change => {
             for field in invocation.args.operands.clone() {
-                self.role(&field, Role::DeleteTree, invocation, state);
+                reads(runner.out, Touch::ReadTree, &field, invocation, state);
             }
+            let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
+            archive_written(runner.out, invocation, state);
+            invocation.cwd = inner;
+            removed_files(runner, invocation, state);
+        }
+        Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => {
+            unpack(runner.out, invocation, state)
+        }
+        Mode::Extract | Mode::List => {}
+    }
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+}
+
+/// Archives are named from where the shell stands, not from `-C`. `-f` is read or written, whatever the table says; host:path is another machine.
+fn archive(runner: &mut Runner<'_, '_>, mode: Mode, invocation: &mut Invocation, state: &mut State<'_>) {
+    for given in invocation.args.given.iter_mut().filter(|given| is_archive(&given.name)) {
+        given.role = Role::Data;
+    }
+    let Some(file) = archive_file(invocation) else { return };
+    let remote = file.prefix().split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
+    match remote {
+        Some(_) if !invocation.args.has("--force-local") => {
+            let role = if mode == Mode::Create || mode == Mode::Change { Role::RemoteInto } else { Role::RemotePath };
+            roles::role(runner, &file, role, invocation, state);
+        }
+        Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => {
+            reads(runner.out, Touch::Read, &file, invocation, state)
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn archive_written(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    if let Some(file) = archive_file(invocation) {
+        let create = invocation.args.has_any(&["-c", "--create"]);
+        writes(out, if create { Touch::Write } else { Touch::Edit }, &file, invocation, state);
+    }
+}
+
+fn removed_files(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    if invocation.args.has("--remove-files") {
+        for field in invocation.args.operands.clone() {
+            role(runner, &field, Role::DeleteTree, invocation, state);
         }
     }
+}
 
-    /// Files appear in the directory, and may replace what is there.
-    fn unpack(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let here = Field::literal(".", doorward_shell::Span::default());
-        let ((), mut caused) = self.collect(|runner| runner.writes(Touch::Create, &here, invocation, state));
-        let anywhere = invocation.args.has_any(&["-P", "--absolute-names"]);
-        for effect in caused.iter_mut() {
-            effect.marks.add(Mark::CountUnknown);
-            effect.marks.add(Mark::Recursive);
-            effect.marks.remove(Mark::ProjectRoot);
-            // Outside scratch it may replace files, and nobody sees by what.
-            if effect.scope != doorward_vocabulary::Scope::Scratch {
-                effect.marks.add(Mark::Unseen);
-            }
+/// Files appear in the directory, and may replace what is there.
+fn unpack(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let here = Field::literal(".", doorward_shell::Span::default());
+    let ((), mut caused) = out.collect(|out| writes(out, Touch::Create, &here, invocation, state));
+    let anywhere = invocation.args.has_any(&["-P", "--absolute-names"]);
+    for effect in caused.iter_mut() {
+        effect.marks.add(Mark::CountUnknown);
+        effect.marks.add(Mark::Recursive);
+        effect.marks.remove(Mark::ProjectRoot);
+        // Outside scratch it may replace files, and nobody sees by what.
+        if effect.scope != doorward_vocabulary::Scope::Scratch {
+            effect.marks.add(Mark::Unseen);
         }
-        self.out.write(caused);
-        if anywhere {
-            self.out.lower(Degree::Opaque, "an archive that is unpacked to any path it names");
-            self.out.unknown(doorward_vocabulary::Operation::Write, &invocation.by, Default::default());
-        }
+    }
+    out.write(caused);
+    if anywhere {
+        out.lower(Degree::Opaque, "an archive that is unpacked to any path it names");
+        out.unknown(doorward_vocabulary::Operation::Write, &invocation.by, Default::default());
     }
 }
 
