@@ -13,7 +13,7 @@ use super::stream::{Origin, Stream};
 use crate::call::{Change, ChangeKind, Tool};
 use crate::effect::{Effect, Target};
 use crate::facts::{Facts, LeftRun};
-use crate::observe::shell::run::store;
+use crate::observe::shell::aftermath::store;
 use crate::observe::through::sources::one_source;
 use crate::path;
 use crate::world::{Content, World};

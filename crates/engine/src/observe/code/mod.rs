@@ -23,7 +23,8 @@ use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
 use crate::observe::program::destination::is_disposable;
 use crate::observe::program::sinks::displaces_sink;
-use crate::observe::program::{Invocation, network_flows, note_downloads, roles};
+use crate::observe::program::stated::{network_flows, note_downloads};
+use crate::observe::program::{Invocation, roles};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
@@ -143,6 +144,7 @@ fn read_code(
         environment: Vec::new(),
         stored: Vec::new(),
         work_tree: None,
+        task: None,
         done: true,
     };
     let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };

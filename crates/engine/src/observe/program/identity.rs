@@ -9,7 +9,7 @@ use super::recipe::How;
 use crate::effect::{Effect, Part, Target};
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::environments::{is_provided, program_of_environment};
-use crate::observe::program::invoke;
+use crate::observe::program::invoke::invoke;
 use crate::observe::program::recipe::{executes_file, project_program, run_file};
 use crate::observe::program::tasks::console_input;
 use crate::observe::shell::field::Field;
@@ -51,7 +51,7 @@ pub fn program_named<'a>(
         return Stream::unknown(input.origin);
     }
     let identity = self::identity(runner.out, name, state);
-    let outer = std::mem::replace(&mut state.positional, super::recipe::positional(words));
+    let outer = std::mem::replace(&mut state.positional, super::scripts::positional(words));
     let known = judge_identity(runner, identity, name, words, state, &input, &by);
     state.positional = outer;
     let Some(known) = known else {

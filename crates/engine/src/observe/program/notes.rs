@@ -153,57 +153,12 @@ pub fn note_guard(caused: &mut Caused, invocation: &Invocation) {
 pub fn note_arguments(out: &mut Observer<'_>, invocation: &Invocation) {
     let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
     let operands = &invocation.args.operands;
+    if let Some((degree, because)) = doubtful_argument(out.world, &program, invocation) {
+        out.lower(degree, because);
+    }
     match program.as_str() {
-        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" | "tsc"
-        | "swiftc" => {
-            if let Some(file) = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1) {
-                out.lower(Degree::Opaque, format!("the arguments in `{}`", file.shown()));
-            }
-        }
-        "identify" | "convert" | "magick" | "mogrify" | "compare" | "montage" | "composite" | "display" => {
-            if let Some(word) = operands.iter().find(|field| is_more_than_an_image(&field.text)) {
-                out.lower(Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown()));
-            }
-        }
-        "flask" | "celery" => {
-            let values = ["-A", "--app"].iter().filter_map(|flag| invocation.args.value(flag));
-            let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
-            if let Some(place) = places.find(|value| lies_outside(out.world, value, invocation)) {
-                out.lower(Degree::Opaque, format!("the code of `{}`, which is not the project's", place.shown()));
-            }
-        }
-        // A name that begins so is a command whose output is read.
-        "soxi" | "sox" | "play" => {
-            if let Some(word) = operands.iter().find(|field| field.text.starts_with('|') || field.dynamic) {
-                out.lower(Degree::Opaque, format!("what `{}` reads as `{}`", invocation.by.name, word.shown()));
-            }
-        }
-        "pandoc" => {
-            let is_script =
-                |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
-            let forms = ["-f", "-r", "--from", "--read", "-t", "-w", "--to", "--write"];
-            let mut values = forms.iter().filter_map(|flag| invocation.args.value(flag));
-            if let Some(script) = values.find(|value| value.dynamic || is_script(value)) {
-                out.lower(Degree::Opaque, format!("the code in `{}`", script.shown()));
-            }
-        }
-        "mvn" | "mvnw" => {
-            if let Some(goal) = operands.iter().find(|field| field.text.matches(':').count() > 1) {
-                out.lower(Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown()));
-            }
-        }
         "npm" | "yarn" | "pnpm" | "bun" | "pip" | "poetry" | "composer" | "gem" | "bundle" | "conda" => {
-            let asks = invocation.by.name.contains("config");
-            let secret = |field: &Field| {
-                let lower = field.text.to_ascii_lowercase();
-                ["_auth", "authtoken", "password", "http-basic", "pypi-token"].iter().any(|word| lower.contains(word))
-            };
-            if asks && operands.iter().any(secret) {
-                let mut effect = Effect::new(Operation::Read, Target::Resource(invocation.by.name.clone()));
-                effect.sensitivity = doorward_vocabulary::Sensitivity::Credential;
-                effect.marks.add(Mark::SecretReturning);
-                effect.by.clone_from(&invocation.by.name);
-                effect.part = invocation.by.part;
+            if let Some(effect) = printed_credential(invocation) {
                 out.effect(effect);
             }
         }
@@ -229,6 +184,64 @@ pub fn note_arguments(out: &mut Observer<'_>, invocation: &Invocation) {
         }
         _ => {}
     }
+}
+
+/// An argument that means more to its program than the tables say, and why that cannot be followed.
+fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) -> Option<(Degree, String)> {
+    let (args, operands) = (&invocation.args, &invocation.args.operands);
+    match program {
+        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" | "tsc"
+        | "swiftc" => {
+            let file = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1)?;
+            Some((Degree::Opaque, format!("the arguments in `{}`", file.shown())))
+        }
+        "identify" | "convert" | "magick" | "mogrify" | "compare" | "montage" | "composite" | "display" => {
+            let word = operands.iter().find(|field| is_more_than_an_image(&field.text))?;
+            Some((Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown())))
+        }
+        "flask" | "celery" => {
+            let values = ["-A", "--app"].iter().filter_map(|flag| args.value(flag));
+            let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
+            let place = places.find(|value| lies_outside(world, value, invocation))?;
+            Some((Degree::Opaque, format!("the code of `{}`, which is not the project's", place.shown())))
+        }
+        // A name that begins so is a command whose output is read.
+        "soxi" | "sox" | "play" => {
+            let word = operands.iter().find(|field| field.text.starts_with('|') || field.dynamic)?;
+            Some((Degree::Opaque, format!("what `{}` reads as `{}`", invocation.by.name, word.shown())))
+        }
+        "pandoc" => {
+            let is_script =
+                |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
+            let forms = ["-f", "-r", "--from", "--read", "-t", "-w", "--to", "--write"];
+            let mut values = forms.iter().filter_map(|flag| args.value(flag));
+            let script = values.find(|value| value.dynamic || is_script(value))?;
+            Some((Degree::Opaque, format!("the code in `{}`", script.shown())))
+        }
+        "mvn" | "mvnw" => {
+            let goal = operands.iter().find(|field| field.text.matches(':').count() > 1)?;
+            Some((Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown())))
+        }
+        _ => None,
+    }
+}
+
+/// A package manager is asked for a credential of its settings.
+fn printed_credential(invocation: &Invocation) -> Option<Effect> {
+    const NAMES: &[&str] = &["_auth", "authtoken", "password", "http-basic", "pypi-token"];
+    let is_secret = |field: &Field| {
+        let lower = field.text.to_ascii_lowercase();
+        NAMES.iter().any(|word| lower.contains(word))
+    };
+    let asks = invocation.by.name.contains("config") && invocation.args.operands.iter().any(is_secret);
+    asks.then(|| {
+        let mut effect = Effect::new(Operation::Read, Target::Resource(invocation.by.name.clone()));
+        effect.sensitivity = doorward_vocabulary::Sensitivity::Credential;
+        effect.marks.add(Mark::SecretReturning);
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        effect
+    })
 }
 
 /// `gh repo clone x -- …`: what stands behind goes to `git clone`.

@@ -11,7 +11,7 @@ use crate::observe::code;
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::builds::{cmake_sources, dotnet_words, foreign_sources, installs};
 use crate::observe::program::inner::inner_command;
-use crate::observe::program::invoke;
+use crate::observe::program::invoke::invoke;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

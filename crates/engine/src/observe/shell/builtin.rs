@@ -13,12 +13,12 @@ use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
 use crate::observe::program::environments::activated;
 use crate::observe::program::notes::lists_environment;
-use crate::observe::program::recipe::script_file;
+use crate::observe::program::scripts::script_file;
 use crate::observe::program::{Invocation, run};
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::directory::change_directory;
 use crate::observe::shell::evaluate::{evaluates, reads_as_number};
-use crate::observe::shell::simple::{assign, export, hides_history};
+use crate::observe::shell::exports::{assign, export, hides_history};
 use crate::observe::shell::variables::{let_builtin, printf_variable, read, wait};
 use crate::observe::shell::zsh::note_numbers;
 use crate::observe::stream::{Origin, Stream};
@@ -388,6 +388,7 @@ impl Runner<'_, '_> {
             environment: Vec::new(),
             stored: Vec::new(),
             work_tree: None,
+            task: None,
             done: false,
         };
         match words.first() {

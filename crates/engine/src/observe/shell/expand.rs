@@ -8,10 +8,10 @@ use super::field::{Field, UNKNOWN};
 use super::run::Runner;
 use super::state::State;
 use crate::observe::observer::Observer;
+use crate::observe::shell::aftermath::{keep_files, keep_uncertain};
 use crate::observe::shell::code::seen_secret;
 use crate::observe::shell::evaluate::{evaluates, reads_as_number};
-use crate::observe::shell::run::{keep_files, keep_uncertain};
-use crate::observe::shell::simple::assign;
+use crate::observe::shell::exports::assign;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
 

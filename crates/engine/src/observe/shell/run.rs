@@ -4,21 +4,22 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use doorward_shell::{Arm, Case, Command, CommandKind, Dialect, For, Pipeline, Script, Statement, Value};
-use doorward_vocabulary::{Degree, Mark, Operation};
+use doorward_vocabulary::{Degree, Mark};
 
+use super::aftermath::{changes_files, keep_files, keep_uncertain, unless_refused};
 use super::background;
 use super::list::{Exits, Jump, opens_files};
-use super::state::{State, WrittenFile};
+use super::loops::{forget_assigned, loop_value};
+use super::state::State;
 use super::trap::Trap;
-use crate::effect::Effect;
 use crate::observe::caused::Caused;
 use crate::observe::lingering::unwaited;
 use crate::observe::observer::Observer;
 use crate::observe::shell::background::note_background;
-use crate::observe::shell::simple::{assign, finish_redirects};
+use crate::observe::shell::exports::assign;
+use crate::observe::shell::simple::finish_redirects;
 use crate::observe::shell::zsh::note_hook;
-use crate::observe::stream::{Origin, Shape, Stream};
-use crate::world::Kind;
+use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.
 const DEPTH: u32 = 40;
@@ -154,47 +155,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
         stream
     }
-}
 
-/// Files that a subshell wrote are there afterwards.
-pub fn keep_files<'a>(state: &mut State<'a>, inner: &State<'a>) {
-    if !Rc::ptr_eq(&state.written, &inner.written) {
-        state.written = Rc::clone(&inner.written);
-    }
-    if !Rc::ptr_eq(&state.git, &inner.git) {
-        state.git = Rc::clone(&inner.git);
-    }
-}
-
-/// Files that something wrote which runs at the same time: when, nobody knows.
-pub fn keep_uncertain<'a>(state: &mut State<'a>, inner: &State<'a>) {
-    if !Rc::ptr_eq(&state.git, &inner.git) {
-        Rc::make_mut(&mut state.git).lost();
-    }
-    if Rc::ptr_eq(&state.written, &inner.written) {
-        return;
-    }
-    let files = Rc::make_mut(&mut state.written);
-    for (path, file) in inner.written.iter() {
-        if files.get(path) != Some(file) {
-            files.insert(path.clone(), WrittenFile { content: None, ..*file });
-        }
-    }
-}
-
-/// Notes what a file holds from now on.
-pub fn store(out: &mut Observer<'_>, path: String, content: Option<String>, origin: Origin, state: &mut State<'_>) {
-    // What came from elsewhere stays so until somebody writes something that is seen.
-    let was_brought = state.written.get(&path).is_some_and(|earlier| earlier.origin.brought);
-    let origin = Origin { brought: origin.brought || (was_brought && content.is_none()), ..origin };
-    if origin.brought {
-        out.arrivals.push(path.clone());
-    }
-    let there = |path: &str| !matches!(out.world.look(path).kind, Kind::Missing | Kind::Unlisted);
-    let over = state.written.get(&path).map_or_else(|| there(&path), |earlier| earlier.over);
-    Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin, over });
-}
-impl<'o, 'w> Runner<'o, 'w> {
     pub fn command<'a>(&mut self, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
         if !self.out.spend(1) {
             return Stream::default();
@@ -387,33 +348,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             }
         }
     }
-}
 
-/// What a loop variable can be: globs inside the project yield paths of the project.
-fn loop_value(out: &Observer<'_>, words: Option<&[super::field::Field]>, origin: Origin, cwd: Option<&str>) -> Stream {
-    let is_inside = |field: &super::field::Field| {
-        super::paths::is_plain_inside(field, cwd, out.world)
-            || (field.dynamic
-                && matches!(field.shape, Shape::ProjectPaths | Shape::Matched)
-                && field.prefix().is_empty())
-    };
-    let is_matched = |field: &super::field::Field| {
-        is_inside(field) && (field.glob || field.shape == Shape::Matched) && out.links.is_empty()
-    };
-    let is_name = |field: &super::field::Field| {
-        is_inside(field) || (field.dynamic && field.shape == Shape::ProjectNames && field.prefix().is_empty())
-    };
-    let shape = match words {
-        None | Some([]) => Shape::Any,
-        Some(fields) if fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) => Shape::Token,
-        Some(fields) if fields.iter().all(is_matched) => Shape::Matched,
-        Some(fields) if fields.iter().all(is_inside) => Shape::ProjectPaths,
-        Some(fields) if fields.iter().all(is_name) => Shape::ProjectNames,
-        Some(_) => Shape::Any,
-    };
-    Stream { shape, ..Stream::unknown(origin) }
-}
-impl<'o, 'w> Runner<'o, 'w> {
     fn case<'a>(&mut self, case: &'a Case, state: &mut State<'a>, input: Stream) -> Stream {
         self.text(&case.word, state);
         let mut origin = Origin::default();
@@ -430,45 +365,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         *state = end;
         Stream::unknown(origin)
     }
-}
 
-/// Variables that a loop body sets are not known on its second round, except that a count stays a count.
-fn forget_assigned<'a>(script: &'a Script, state: &mut State<'a>) {
-    let (mut names, mut counts) = (Vec::new(), Vec::new());
-    doorward_shell::walk(script, &mut |command: &Command| {
-        if let CommandKind::Simple(simple) = &command.kind {
-            for assignment in &simple.assignments {
-                let counted = is_count(&assignment.value) && !assignment.append && assignment.subscript.is_none();
-                if counted { &mut counts } else { &mut names }.push(assignment.name.clone());
-            }
-            let mut words = simple.words.iter().filter_map(|word| match word.parts.as_slice() {
-                [doorward_shell::Part::Text { text, .. }] => Some(text.as_str()),
-                [] | [..] => None,
-            });
-            if let Some(
-                "read" | "mapfile" | "readarray" | "let" | "export" | "declare" | "local" | "printf" | "typeset"
-                | "getopts",
-            ) = words.next()
-            {
-                names.extend(words.map(|word| word.split('=').next().unwrap_or(word).to_owned()));
-            }
-        }
-        if let CommandKind::For(inner) = &command.kind {
-            names.push(inner.name.clone());
-        }
-    });
-    for name in &names {
-        if state.variables.contains_key(name) {
-            state.forget(name);
-        }
-    }
-    for name in counts.iter().filter(|name| !names.contains(name)) {
-        let Some(variable) = state.variables.get(name) else { continue };
-        let value = if variable.value.is_number() { Stream::shaped(Shape::Token) } else { Stream::default() };
-        state.set(name, value);
-    }
-}
-impl<'o, 'w> Runner<'o, 'w> {
     /// A value of an assignment, for its effects and its text.
     pub fn value<'a>(&mut self, value: &'a Value, state: &mut State<'a>) -> Stream {
         match value {
@@ -490,27 +387,5 @@ impl<'o, 'w> Runner<'o, 'w> {
                 Stream::unknown(origin)
             }
         }
-    }
-}
-
-/// Files are changed: where they lie then matters.
-fn changes_files(effect: &Effect) -> bool {
-    matches!(effect.operation, Operation::Write | Operation::Delete)
-}
-
-/// A command whose files cannot be opened is not run, and the shell goes on as it was.
-pub fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
-    if let Some(before) = before.filter(|before| !state.equals(before)) {
-        *state = std::mem::replace(state, State::new(None)).join(&before);
-    }
-}
-
-/// Digits, or the result of arithmetic.
-fn is_count(value: &Value) -> bool {
-    let Value::Scalar(word) = value else { return false };
-    match word.parts.as_slice() {
-        [doorward_shell::Part::Arithmetic { .. }] => true,
-        [doorward_shell::Part::Text { text, .. }] => text.bytes().all(|byte| byte.is_ascii_digit()),
-        [] | [..] => false,
     }
 }

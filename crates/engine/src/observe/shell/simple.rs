@@ -3,23 +3,21 @@
 use std::rc::Rc;
 
 use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, RedirectTarget, Simple, Value};
-use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Scope};
+use doorward_vocabulary::{Degree, FlowKind, Mark};
 
 use super::arrays::is_declared;
+use super::exports::{assign, exported};
 use super::field::Field;
 use super::list::opens_files;
-use super::run::{Runner, unless_refused};
+use super::run::Runner;
 use super::shape::of_lines;
-use super::state::{State, Variable, WrittenFile};
-use crate::effect::{Effect, Target};
-use crate::observe::names;
+use super::state::{State, WrittenFile};
 use crate::observe::observer::{By, Line, Observer};
 use crate::observe::program::run;
+use crate::observe::shell::aftermath::{store, unless_refused};
 use crate::observe::shell::arrays::declared_arrays;
-use crate::observe::shell::evaluate::{evaluates, reads_as_number};
-use crate::observe::shell::run::store;
-use crate::observe::shell::zsh::{note_table, note_tied};
-use crate::observe::stream::{FileText, Origin, Shape, Stream, TEXT_LIMIT};
+use crate::observe::shell::zsh::note_table;
+use crate::observe::stream::{FileText, Origin, Stream, TEXT_LIMIT};
 use crate::observe::touch::Touch;
 use crate::world::World;
 
@@ -129,16 +127,7 @@ impl Runner<'_, '_> {
         }
         output
     }
-}
 
-/// Assignments before a special builtin stay in force.
-fn is_special(simple: &Simple) -> bool {
-    simple.words.first().is_some_and(|word| {
-            matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
-                if matches!(text.as_str(), "export" | "eval" | "exec" | "source" | "." | "readonly" | "set" | ":" | "trap" | "unset"))
-        })
-}
-impl Runner<'_, '_> {
     /// `name=value` on its own.
     fn assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>) {
         if let (Some(_), Value::Scalar(_)) = (&assignment.subscript, &assignment.value) {
@@ -153,44 +142,7 @@ impl Runner<'_, '_> {
         }
         assign(self.out, &assignment.name, value, state);
     }
-}
 
-/// Sets a variable and judges its name.
-pub fn assign(out: &mut Observer<'_>, name: &str, value: Stream, state: &mut State<'_>) {
-    note_tied(out, name, state);
-    if state.exports_all {
-        exported(out, name, &value, state, "whatever follows");
-    }
-    if names::is_poison(name) && !value_is_harmless(out.world, name, &value, state) {
-        poison(out, name, state);
-    }
-    if names::is_history(name) {
-        hides_history(out, name);
-    }
-    if state.stubborn.contains(name) {
-        evaluates(out, value.text.as_deref().unwrap_or_default(), state);
-        if value.text.is_none() && !value.shape.is_one_word() && state.numbers.contains(name) {
-            reads_as_number(out);
-        }
-    }
-    // The shell gives these other values by itself.
-    let own = matches!(name, "_" | "PWD" | "OLDPWD" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "DIRSTACK");
-    let value = match (own || state.stubborn.contains(name), state.numbers.contains(name)) {
-        (_, true) => Stream { shape: Shape::Token, ..Stream::unknown(value.origin) },
-        (true, false) => Stream::unknown(value.origin),
-        (false, false) => value,
-    };
-    state.set(name, value);
-    // What the environment holds already stays in it.
-    if out.world.environment(name).is_some() {
-        state.export(name);
-    }
-    if state.variables.get(name).is_some_and(|variable| variable.exported) {
-        let value = state.variables.get(name).and_then(|variable| variable.value.text.clone());
-        note_skipped_checks(out, name, value.as_deref());
-    }
-}
-impl Runner<'_, '_> {
     /// `name=value command`: goes into the environment of the command.
     fn prefix_assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>, fields: &[Field]) {
         let program = fields.first().and_then(Field::exact).unwrap_or_default().to_owned();
@@ -199,109 +151,7 @@ impl Runner<'_, '_> {
         state.set(&assignment.name, value);
         state.export(&assignment.name);
     }
-}
 
-/// A variable enters the environment of programs.
-pub fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
-    if names::is_poison(name) {
-        if !value_is_harmless(out.world, name, value, state) {
-            let ((), mut caused) = out.collect(|out| poison(out, name, state));
-            let names_check = value.text.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("sslverify"));
-            if name.starts_with("GIT_CONFIG") && names_check {
-                caused.mark(Marks::default().with(Mark::TlsWeakened));
-            }
-            out.write(caused);
-        }
-        return;
-    }
-    if names::is_history(name) {
-        return hides_history(out, name);
-    }
-    note_skipped_checks(out, name, value.text.as_deref());
-    let leads = names::leads_elsewhere(name, value.text.as_deref())
-        || value.text.as_deref().is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), out.world));
-    if !leads && (names::is_harmless(name, value.text.as_deref()) || program_listens(out, program, name)) {
-        return;
-    }
-    // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
-    out.commands.push(format!("{name}={}", value.text.as_deref().unwrap_or("…")));
-    out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
-}
-
-fn program_listens(out: &Observer<'_>, program: &str, name: &str) -> bool {
-    out.knowledge.entry(program).is_some_and(|entry| entry.env.iter().any(|known| known == name))
-}
-
-fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &State<'_>) -> bool {
-    match &value.text {
-        Some(text) if name == "PATH" => super::paths::harmless_path_list(text, world),
-        Some(text) if name == "PYTHONPATH" => super::paths::source_roots(text, state.cwd.as_deref(), world),
-        Some(text) => {
-            names::is_harmless_value(name, text)
-                || (name == "TMPDIR" && world.scratch().iter().any(|directory| crate::path::under(text, directory)))
-                || (name == "HOME" && world.home() == Some(text.as_str()))
-        }
-        None => false,
-    }
-}
-
-/// What is typed from here on may not be written down.
-pub fn hides_history(out: &mut Observer<'_>, what: &str) {
-    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("shell history: {what}")));
-    effect.scope = Scope::Project;
-    effect.reach = Reach::Workspace;
-    effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
-    effect.marks = Marks::default().with(Mark::HistoryHidden);
-    effect.part = out.outer.unwrap_or_default();
-    out.effect(effect);
-}
-
-/// The variable makes checks pass without a look, in every program that this shell starts from now on.
-fn note_skipped_checks(out: &mut Observer<'_>, name: &str, value: Option<&str>) {
-    if !names::skips_checks(name, value) {
-        return;
-    }
-    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
-    effect.scope = Scope::Project;
-    effect.reach = Reach::Workspace;
-    effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
-    effect.marks = Marks::default().with(Mark::SkipsChecks);
-    effect.part = out.outer.unwrap_or_default();
-    out.effect(effect);
-}
-
-/// A variable that turns data into code was set.
-pub fn poison(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
-    state.poisoned = true;
-    state.path_changed |= name == "PATH";
-    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
-    effect.scope = Scope::Project;
-    effect.reach = Reach::Machine;
-    effect.reversibility = doorward_vocabulary::Reversibility::Irreversible;
-    effect.marks = Marks::default().with(Mark::EnvironmentPoison);
-    if names::weakens_tls(name) {
-        effect.marks.add(Mark::TlsWeakened);
-    }
-    effect.part = out.outer.unwrap_or_default();
-    out.effect(effect);
-}
-
-pub fn export(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
-    let value = state.variables.get(name).map(|variable| variable.value.clone());
-    let value = value.unwrap_or_default();
-    if names::is_poison(name)
-        && !value_is_harmless(out.world, name, &value, state)
-        && state.variables.contains_key(name)
-    {
-        poison(out, name, state);
-    }
-    if state.variables.contains_key(name) {
-        note_skipped_checks(out, name, value.text.as_deref());
-    }
-    Rc::make_mut(&mut state.variables).entry(name.to_owned()).or_insert(Variable { value, exported: true }).exported =
-        true;
-}
-impl Runner<'_, '_> {
     pub fn redirects<'a>(&mut self, redirects: &'a [Redirect], state: &mut State<'a>, input: Stream) -> Redirected {
         let mut redirected = Redirected { input, outputs: Vec::new() };
         for redirect in redirects {
@@ -477,13 +327,21 @@ pub fn finish_redirects(
     rest
 }
 
-/// What a file holds that this call wrote, if that is known.
+/// Assignments before a special builtin stay in force.
+fn is_special(simple: &Simple) -> bool {
+    simple.words.first().is_some_and(|word| {
+            matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
+                if matches!(text.as_str(), "export" | "eval" | "exec" | "source" | "." | "readonly" | "set" | ":" | "trap" | "unset"))
+        })
+}
+
 /// `> file`: what the command prints goes there and not to the agent.
 fn takes_output(redirect: &Redirect) -> bool {
     let writes = [RedirectOperator::Write, RedirectOperator::Clobber, RedirectOperator::Append];
     redirect.fd.is_none() && writes.contains(&redirect.operator)
 }
 
+/// What a file holds that this call wrote, if that is known.
 fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
     Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
 }

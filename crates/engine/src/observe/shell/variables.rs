@@ -9,7 +9,7 @@ use super::shape::of_lines;
 use super::state::State;
 use crate::observe::observer::By;
 use crate::observe::shell::evaluate::evaluates;
-use crate::observe::shell::simple::assign;
+use crate::observe::shell::exports::assign;
 use crate::observe::shell::zsh::note_numbers;
 use crate::observe::stream::{Shape, Stream};
 

@@ -22,6 +22,9 @@ pub use files::Files;
 pub use runner::of as task_of;
 pub use settings::usual_package;
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::observe::code::{self, Manner, code, code_beside};
@@ -29,7 +32,7 @@ use crate::observe::observer::Observer;
 use crate::observe::program::Invocation;
 use crate::observe::program::written::says_itself;
 use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::shell::state::{State, WrittenFile};
 use crate::observe::through::sources::{changed_code, changed_script, sources};
 use crate::path;
 use crate::world::{Shell, World};
@@ -44,6 +47,22 @@ pub enum Step {
     File(String),
     /// A package that is installed first.
     Package(String),
+}
+
+/// A task that was looked up, so that its file is not read again.
+#[derive(Debug)]
+pub struct TaskLookup {
+    /// Its steps and the size of what was read for them.
+    steps: Option<(Vec<Step>, usize)>,
+    /// What the call had written by then.
+    written: Rc<BTreeMap<String, WrittenFile>>,
+}
+
+impl TaskLookup {
+    /// Nothing was written since, so the file says the same.
+    fn is_current(&self, state: &State<'_>) -> bool {
+        Rc::ptr_eq(&self.written, &state.written)
+    }
 }
 
 /// Recipes inside recipes deeper than this are not followed.
@@ -82,9 +101,10 @@ pub fn follow_task(
     if runner.depth > NESTING {
         return false;
     }
-    let found = {
-        let files = Files { world: runner.out.world, state, directory: &cwd };
-        task.steps(invocation, &files)
+    let lookup = invocation.task.take().filter(|lookup| lookup.is_current(state));
+    let found = match lookup {
+        Some(lookup) => lookup.steps,
+        None => task.steps(invocation, &Files { world: runner.out.world, state, directory: &cwd }),
     };
     let Some((steps, size)) = found else { return false };
     if !runner.out.spend(8 + u32::try_from(size / 32 + steps.len()).unwrap_or(u32::MAX)) {
@@ -110,11 +130,16 @@ pub fn note_task(out: &mut Observer<'_>, invocation: &Invocation, state: &State<
     }
 }
 
-/// The command names a task that is written down.
-pub fn is_written_down(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> bool {
+/// The command names a task that is written down. What was found is kept for whoever follows it.
+pub fn is_written_down(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> bool {
     let (Some(task), Some(cwd)) = (runner::of(invocation), invocation.cwd.as_deref()) else { return false };
-    let files = Files { world, state, directory: cwd };
-    task.steps(invocation, &files).is_some()
+    if let Some(lookup) = invocation.task.as_ref().filter(|lookup| lookup.is_current(state)) {
+        return lookup.steps.is_some();
+    }
+    let steps = task.steps(invocation, &Files { world, state, directory: cwd });
+    let is_found = steps.is_some();
+    invocation.task = Some(TaskLookup { steps, written: Rc::clone(&state.written) });
+    is_found
 }
 
 pub(super) fn step(runner: &mut Runner<'_, '_>, step: &Step, invocation: &Invocation, state: &mut State<'_>) -> bool {

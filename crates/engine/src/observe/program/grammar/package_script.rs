@@ -6,7 +6,7 @@ use super::super::Invocation;
 use crate::knowledge::schema::{Does, Entry, Grammar, Role};
 use crate::observe::observer::By;
 use crate::observe::program::inner::inner_command;
-use crate::observe::program::invoke;
+use crate::observe::program::invoke::invoke;
 use crate::observe::program::roles::flag_values;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
