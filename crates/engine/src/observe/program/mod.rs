@@ -7,6 +7,7 @@ mod conditions;
 mod containers;
 pub mod destination;
 pub mod environments;
+mod findings;
 pub mod grammar;
 mod handed;
 mod identity;

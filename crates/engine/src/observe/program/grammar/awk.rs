@@ -6,13 +6,12 @@ use super::super::Invocation;
 use super::awk_program::{self, Deed};
 use crate::knowledge::schema::Role;
 use crate::observe::names::secret_variable;
-use crate::observe::program::roles::{flag_values, helper_program, operands, reads, writes};
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::{Field, UNKNOWN};
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
+use crate::world::World;
 
-pub fn awk(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
     invocation.done = true;
     edits_in_place(invocation);
     for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
@@ -20,25 +19,27 @@ pub fn awk(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut
             *role = Role::Data;
         }
     }
-    flag_values(runner, invocation, state);
-    operands(runner, invocation, state);
+    let mut found = Findings::default();
+    found.flag_values();
+    found.operands();
     for program in programs(invocation) {
         let Some(text) = program.known() else {
-            runner.out.lower(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
-            runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
+            found.doubt(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
+            found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
             continue;
         };
         match awk_program::read(text) {
-            Ok(deeds) => deeds.into_iter().for_each(|deed| awk_deed(runner, deed, invocation, state)),
+            Ok(deeds) => deeds.into_iter().for_each(|deed| find_deed(&mut found, deed, world)),
             Err(because) => {
-                runner.out.lower(Degree::Opaque, format!("the program of `{}`: {because}", invocation.by.name));
-                runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
+                found.doubt(Degree::Opaque, format!("the program of `{}`: {because}", invocation.by.name));
+                found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
             }
         }
     }
+    found
 }
 
-fn awk_deed(runner: &mut Runner<'_, '_>, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
+fn find_deed(found: &mut Findings, deed: Deed, world: &dyn World) {
     let field = |text: Option<String>| match text {
         Some(text) if !text.contains(UNKNOWN) => Field::literal(text, doorward_shell::Span::default()),
         Some(_) | None => Field { text: UNKNOWN.to_string(), dynamic: true, ..Field::default() },
@@ -47,20 +48,16 @@ fn awk_deed(runner: &mut Runner<'_, '_>, deed: Deed, invocation: &mut Invocation
         Deed::Reads(Some(file)) | Deed::Writes(Some(file))
             if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
         Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if file.starts_with("/inet") => {
-            runner.out.lower(Degree::Opaque, format!("the connection `{file}`"));
-            runner.out.unknown(
-                Operation::Network,
-                &invocation.by,
-                Marks::default().with(Mark::UnlistedHost).with(Mark::Upload),
-            );
+            found.doubt(Degree::Opaque, format!("the connection `{file}`"));
+            found.unknown(Operation::Network, Marks::default().with(Mark::UnlistedHost).with(Mark::Upload));
         }
-        Deed::Reads(file) => reads(runner.out, Touch::Read, &field(file), invocation, state),
-        Deed::Writes(file) => writes(runner.out, Touch::Write, &field(file), invocation, state),
-        Deed::Runs(command) => helper_program(runner, &field(command), invocation, state),
-        Deed::Environment => {
-            invocation.output.origin.secret |=
-                runner.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
+        Deed::Reads(file) => found.read(Touch::Read, field(file)),
+        Deed::Writes(file) => found.write(Touch::Write, field(file)),
+        Deed::Runs(command) => found.start(field(command)),
+        Deed::Environment if world.environment_all().iter().any(|(name, _)| secret_variable(name)) => {
+            found.print_secret();
         }
+        Deed::Environment => {}
     }
 }
 

@@ -1,37 +1,35 @@
 //! `chmod`: modes that open a file to everybody or lend its owner's rights.
 
-use doorward_vocabulary::{Mark, Marks};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
-use crate::observe::program::roles::{flag_values, operands};
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::program::findings::Findings;
+use crate::observe::shell::field::Field;
 
-pub fn chmod(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub fn chmod(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
-    let ((), mut caused) = runner.collect(|runner| {
-        flag_values(runner, invocation, state);
-        operands(runner, invocation, state);
-    });
+    let (mut found, mut words) = (Findings::default(), Findings::default());
+    words.flag_values();
+    words.operands();
+    let mode = invocation.operand(0).filter(|_| !invocation.args.has("--reference")).map(Field::exact);
     let mut marks = Marks::default().with(Mark::PermissionChange);
     let mut keeps = false;
-    if !invocation.args.has("--reference") {
-        match invocation.operand(0).map(|mode| mode.exact().map(str::to_owned)) {
-            Some(Some(mode)) => {
-                marks.union(mode_marks(&mode));
-                keeps = keeps_owner(&mode) && !invocation.args.has_any(&["-R", "--recursive"]);
+    if let Some(Some(mode)) = mode {
+        marks.union(mode_marks(mode));
+        keeps = keeps_owner(mode) && !invocation.args.has_any(&["-R", "--recursive"]);
+    }
+    found.sealed(words, move |caused, _| {
+        for effect in caused.iter_mut().filter(|effect| effect.operation != Operation::Read) {
+            effect.marks.union(marks);
+            if keeps {
+                effect.marks.remove(Mark::LocksOut);
             }
-            Some(None) => runner.out.lower(doorward_vocabulary::Degree::Opaque, "the mode that is set"),
-            None => {}
         }
+    });
+    if mode == Some(None) {
+        found.doubt(Degree::Opaque, "the mode that is set");
     }
-    for effect in caused.iter_mut().filter(|effect| effect.operation != doorward_vocabulary::Operation::Read) {
-        effect.marks.union(marks);
-        if keeps {
-            effect.marks.remove(Mark::LocksOut);
-        }
-    }
-    runner.out.write(caused);
+    found
 }
 
 /// The owner of a directory can still do everything in it, and nobody else more than look.

@@ -1,16 +1,11 @@
 //! `curl` and `wget`: where they go, what they send, where they put what arrives.
 
-use doorward_vocabulary::{Degree, Mark, Operation};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
-use crate::observe::program::roles;
-use crate::observe::program::roles::{reads, writes};
-use crate::observe::program::stated::network_flows;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 
 /// Flags whose value is sent; after `@` stands a file.
@@ -24,53 +19,55 @@ const FORMS: &[&str] = &["-F", "--form"];
 /// Flags that send a file.
 const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
 
-pub fn curl(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let sends = sends(invocation);
+pub fn curl(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     invocation.output.origin.download = true;
     // What is stored is written down by its name below.
     invocation.does.retain(|does| does.operation != Operation::Write);
     for file in sent_files(invocation) {
-        roles::role(runner, &file, Role::Upload, invocation, state);
+        found.role(file, Role::Upload);
     }
     if let Some(file) = written_out(invocation) {
-        roles::role(runner, &file, Role::Write, invocation, state);
+        found.role(file, Role::Write);
     }
-    let secret = invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret);
-    let by = invocation.by.clone();
-    network_flows(runner.out, secret, &by);
-    let role = if sends { Role::UrlUpload } else { Role::Url };
-    let urls: Vec<Field> = addresses(invocation).collect();
-    let ((), mut caused) = runner.collect(|runner| {
-        for url in &urls {
-            curl_address(runner, url, role, invocation, state);
-            if names_itself(invocation) {
-                remote_name(runner.out, url, invocation, state);
-            }
-        }
-    });
+    if invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret) {
+        found.send_secret();
+    }
+    let requests = requests(invocation);
     if method(invocation).is_some_and(|method| method.text.eq_ignore_ascii_case("DELETE")) {
-        let requests = caused.iter_mut().filter(|effect| effect.operation == Operation::Network);
-        requests.for_each(|effect| effect.marks.add(Mark::Destroys));
+        found.sealed(requests, |caused, _| {
+            let requests = caused.iter_mut().filter(|effect| effect.operation == Operation::Network);
+            requests.for_each(|effect| effect.marks.add(Mark::Destroys));
+        });
+    } else {
+        found.extend(requests);
     }
-    runner.out.write(caused);
     invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
     for given in &mut invocation.args.given {
         if given.name == "--url" || FILES.contains(&given.name.as_str()) {
             given.role = Role::Data;
         }
     }
+    found
 }
 
-fn curl_address(
-    runner: &mut Runner<'_, '_>,
-    url: &Field,
-    role: Role,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) {
+/// Every address that is asked, and where its answer is stored.
+fn requests(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let role = if sends(invocation) { Role::UrlUpload } else { Role::Url };
+    for url in addresses(invocation) {
+        find_address(&mut found, &url, role);
+        if names_itself(invocation) {
+            found.extend(remote_name(&url, invocation));
+        }
+    }
+    found
+}
+
+fn find_address(found: &mut Findings, url: &Field, role: Role) {
     if let Some(path) = url.text.strip_prefix("file:") {
         let path = format!("/{}", path.trim_start_matches('/').trim_start_matches("localhost/"));
-        return reads(runner.out, Touch::Read, &url.with_text(path), invocation, state);
+        return found.read(Touch::Read, url.with_text(path));
     }
     let host = url
         .text
@@ -81,50 +78,40 @@ fn curl_address(
         .unwrap_or_default();
     let literal = host.starts_with('[') || host.contains("@[");
     if host.contains('{') || (host.contains('[') && !literal) {
-        runner.out.lower(Degree::Opaque, format!("`{}` names several hosts", url.shown()));
+        found.doubt(Degree::Opaque, format!("`{}` names several hosts", url.shown()));
     }
     let whole = if url.text.contains("://") { url.clone() } else { url.with_text(format!("http://{}", url.text)) };
-    roles::role(runner, &whole, role, invocation, state);
+    found.role(whole, role);
 }
 
 /// `-O`: a file named like the end of the address.
-fn remote_name(out: &mut Observer<'_>, url: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-    let directory = invocation
-        .args
-        .value("--output-dir")
-        .or(invocation.args.value("-P"))
-        .or(invocation.args.value("--directory-prefix"))
-        .cloned();
+fn remote_name(url: &Field, invocation: &Invocation) -> Findings {
+    let args = &invocation.args;
+    let directory = args.value("--output-dir").or(args.value("-P")).or(args.value("--directory-prefix")).cloned();
     let rest = url.text.split_once("://").map_or(url.text.as_str(), |(_, rest)| rest);
     let name = rest
         .split(['?', '#'])
         .next()
         .and_then(|rest| rest.split_once('/'))
         .map(|(_, path)| crate::path::name(path).to_owned());
-    let chosen_there = invocation.args.has_any(&[
-        "-J",
-        "--remote-header-name",
-        "--content-disposition",
-        "-r",
-        "--recursive",
-        "-m",
-        "--mirror",
-    ]);
-    let mut caused = match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
+    let chosen_there =
+        args.has_any(&["-J", "--remote-header-name", "--content-disposition", "-r", "--recursive", "-m", "--mirror"]);
+    let (mut found, mut stored) = (Findings::default(), Findings::default());
+    match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
         Some(name) => {
             let text = directory.as_ref().map_or(name.clone(), |directory| format!("{}/{name}", directory.text));
             let field = Field { glob: false, ..directory.unwrap_or_else(|| url.clone()).with_text(text) };
-            out.collect(|out| writes(out, Touch::Write, &field, invocation, state)).1
+            stored.write(Touch::Write, field);
+            found.sealed(stored, |caused, _| caused.add(Mark::Download));
         }
         None => {
-            let field = directory.unwrap_or_else(|| Field::literal(".", url.span));
-            let ((), mut caused) = out.collect(|out| writes(out, Touch::Create, &field, invocation, state));
-            caused.add(Mark::CountUnknown);
-            caused
+            stored.write(Touch::Create, directory.unwrap_or_else(|| Field::literal(".", url.span)));
+            found.sealed(stored, |caused, _| {
+                caused.mark(Marks::default().with(Mark::CountUnknown).with(Mark::Download))
+            });
         }
-    };
-    caused.add(Mark::Download);
-    out.write(caused);
+    }
+    found
 }
 
 fn addresses(invocation: &Invocation) -> impl Iterator<Item = Field> {

@@ -3,9 +3,7 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
-use crate::observe::observer::Observer;
-use crate::observe::program::roles::{reads, writes};
-use crate::observe::shell::state::State;
+use crate::observe::program::findings::Findings;
 use crate::observe::touch::Touch;
 
 /// Operands that only say how to copy.
@@ -14,20 +12,22 @@ const PLAIN: &[&str] = &[
     "fillchar", "msgfmt", "speed",
 ];
 
-pub fn dd(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub fn dd(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
-    for field in invocation.args.operands.clone() {
+    let mut found = Findings::default();
+    for field in &invocation.args.operands {
         match field.text.split_once('=') {
-            Some(("if", file)) => reads(out, Touch::Read, &field.with_text(file), invocation, state),
+            Some(("if", file)) => found.read(Touch::Read, field.with_text(file)),
             Some((name, _)) if PLAIN.contains(&name) || name == "of" => {}
-            Some(_) | None => out.lower(Degree::Unknown, format!("the operand `{}` of `dd`", field.shown())),
+            Some(_) | None => found.doubt(Degree::Unknown, format!("the operand `{}` of `dd`", field.shown())),
         }
     }
-    for field in invocation.args.operands.clone() {
+    for field in &invocation.args.operands {
         if let Some(("of", file)) = field.text.split_once('=') {
-            writes(out, Touch::Write, &field.with_text(file), invocation, state);
+            found.write(Touch::Write, field.with_text(file));
         }
     }
+    found
 }
 
 #[cfg(test)]

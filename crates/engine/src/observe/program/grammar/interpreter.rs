@@ -8,7 +8,7 @@ use crate::knowledge::schema::{Does, Role};
 use crate::observe::code::code;
 use crate::observe::code::imports::{changed_package, hidden_modules, python_files, source_root};
 use crate::observe::observer::{By, Observer};
-use crate::observe::program::grammar::on_resource;
+use crate::observe::program::findings::on_resource;
 use crate::observe::program::invoke::invoke;
 use crate::observe::program::recipe::{How, project_program};
 use crate::observe::program::roles::{flag_values, reads, role, writes};
@@ -93,7 +93,7 @@ fn standard_input(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, stat
         let mut does = Does::usual(Operation::Execute);
         does.marks.add(Mark::Interactive);
         let name = invocation.by.name.clone();
-        return on_resource(runner.out, &does, name, invocation);
+        return runner.out.effect(on_resource(&does, name, invocation));
     }
     code_stream(runner, &input, invocation, state);
 }

@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Operation, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Does;
-use crate::observe::observer::Observer;
+use crate::observe::program::findings::Findings;
 use crate::observe::touch::Touch;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 use crate::{path, place};
 
 /// Words that read the environment.
@@ -27,7 +27,8 @@ const FILES: &[&str] = &[
 ];
 
 /// Looks for those words in the filter, outside its strings.
-pub fn jq(out: &mut Observer<'_>, invocation: &mut Invocation) {
+pub fn jq(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let words: Vec<String> = invocation.args.operands.first().map(|filter| words(&filter.text)).unwrap_or_default();
     if words.iter().any(|word| ENVIRONMENT.contains(&word.as_str())) {
         let mut does = Does::usual(Operation::Read);
@@ -38,17 +39,18 @@ pub fn jq(out: &mut Observer<'_>, invocation: &mut Invocation) {
     if let ([only], true) = (invocation.args.operands.as_slice(), invocation.by.name.starts_with("yq")) {
         let path = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &only.text)));
         let is_secret = |path: &String| {
-            let kind = out.world.look(path).kind;
+            let kind = world.look(path).kind;
             (matches!(kind, Kind::File | Kind::Link) || only.text.starts_with(".env"))
-                && place::classify(path, out.world).sensitivity > Sensitivity::None
+                && place::classify(path, world).sensitivity > Sensitivity::None
         };
         if path.as_ref().is_some_and(is_secret) {
-            out.touch(Touch::Read, only, invocation.cwd.as_deref(), &invocation.by);
+            found.touch(Touch::Read, only.clone());
         }
     }
     if let Some(word) = words.iter().find(|word| FILES.contains(&word.as_str())) {
-        out.lower(Degree::Opaque, format!("`{word}` in a filter of `{}`", invocation.by.name));
+        found.doubt(Degree::Opaque, format!("`{word}` in a filter of `{}`", invocation.by.name));
     }
+    found
 }
 
 /// A filter that reads the environment.

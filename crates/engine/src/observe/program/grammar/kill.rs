@@ -5,12 +5,9 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Scope};
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::guard::{aims_at_guard, is_every_process};
-use crate::observe::program::grammar::on_resource;
-use crate::observe::program::roles::{flag_values, role};
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::program::findings::Findings;
 
-pub fn kill(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub fn kill(invocation: &mut Invocation) -> Findings {
     let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
     let signal = ["--signal", "-s", "-n"]
         .iter()
@@ -22,16 +19,16 @@ pub fn kill(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mu
         all
     });
     invocation.done = true;
-    flag_values(runner, invocation, state);
-    if asks || invocation.args.given.iter().any(|given| given.changes.info) {
-        return;
+    let mut found = Findings::default();
+    found.flag_values();
+    if !asks && !invocation.args.given.iter().any(|given| given.changes.info) {
+        found.sealed(signals(by_number, invocation), move |caused, _| caused.mark(marks));
     }
-    let ((), mut caused) = runner.collect(|runner| signals(runner, by_number, invocation, state));
-    caused.mark(marks);
-    runner.out.write(caused);
+    found
 }
 
-fn signals(runner: &mut Runner<'_, '_>, by_number: bool, invocation: &mut Invocation, state: &mut State<'_>) {
+fn signals(by_number: bool, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     if !by_number
         && invocation.args.operands.is_empty()
         && invocation.args.given.iter().any(|given| given.value.is_some())
@@ -44,19 +41,19 @@ fn signals(runner: &mut Runner<'_, '_>, by_number: bool, invocation: &mut Invoca
         if invocation.args.has_any(&["-u", "--euid", "--user", "-U", "--uid"]) {
             does.marks.add(Mark::Bulk);
         }
-        on_resource(runner.out, &does, "processes of a user or group", invocation);
+        found.resource(&does, "processes of a user or group", invocation);
     }
-    for field in invocation.args.operands.clone() {
+    for field in &invocation.args.operands {
         if by_number && field.text == "-1" {
             let mut all = Does::usual(Operation::Mutate);
             all.scope = Scope::System;
             all.reach = Reach::Machine;
             all.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess).with(Mark::Bulk);
-            on_resource(runner.out, &all, "every process", invocation);
+            found.resource(&all, "every process", invocation);
             continue;
         }
         if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
-            role(runner, &field, Role::Pid, invocation, state);
+            found.role(field.clone(), Role::Pid);
             continue;
         }
         let mut does = Does::usual(Operation::Mutate);
@@ -72,8 +69,9 @@ fn signals(runner: &mut Runner<'_, '_>, by_number: bool, invocation: &mut Invoca
         }
         let name =
             if by_number { format!("process {}", field.shown()) } else { format!("processes named {}", field.shown()) };
-        on_resource(runner.out, &does, name, invocation);
+        found.resource(&does, name, invocation);
     }
+    found
 }
 
 #[cfg(test)]

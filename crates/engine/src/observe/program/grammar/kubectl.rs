@@ -4,11 +4,12 @@ use doorward_vocabulary::{Degree, Mark, Operation, Scope, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::observer::Observer;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
 use crate::observe::touch::Touch;
 
-pub fn kubectl(out: &mut Observer<'_>, invocation: &mut Invocation) {
+pub fn kubectl(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let verb = invocation
         .args
         .entry()
@@ -28,7 +29,7 @@ pub fn kubectl(out: &mut Observer<'_>, invocation: &mut Invocation) {
     let template = invocation.args.value("-o").or(invocation.args.value("--output")).cloned();
     if let Some((_, file)) = template.as_ref().and_then(|value| value.text.split_once("-file=")) {
         let file = template.as_ref().map(|value| value.with_text(file)).unwrap_or_default();
-        out.touch(Touch::Read, &file, invocation.cwd.as_deref(), &invocation.by);
+        found.touch(Touch::Read, file);
     }
     let pretends = invocation.args.value("--dry-run").map(|value| value.text.clone());
     if matches!(pretends.as_deref(), Some("none" | "false")) {
@@ -39,10 +40,11 @@ pub fn kubectl(out: &mut Observer<'_>, invocation: &mut Invocation) {
         "drain" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Destroys)),
         "edit" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive)),
         "exec" | "attach" | "run" | "debug" if invocation.args.operands.iter().any(|word| word.dynamic) => {
-            out.lower(Degree::Opaque, "a command in a container that is not known");
+            found.doubt(Degree::Opaque, "a command in a container that is not known");
         }
         _ => {}
     }
+    found
 }
 
 /// The content of a secret is shown, not only its name.

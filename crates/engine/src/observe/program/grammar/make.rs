@@ -5,7 +5,7 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 use super::super::Invocation;
 use super::package_script::deployment;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
+use crate::observe::program::findings::Findings;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
 
@@ -52,35 +52,33 @@ const HARMLESS: &[&str] = &[
 /// With these, recipes are printed; what a Makefile runs while it is read is run all the same.
 const SAYING: &[&str] = &["-n", "--just-print", "--dry-run", "--recon", "-q", "--question"];
 
-pub fn make(out: &mut Observer<'_>, invocation: &mut Invocation) {
+pub fn make(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let name = invocation.by.name.clone();
     for field in invocation.args.operands.clone() {
         match field.text.split_once('=') {
-            Some((variable, value)) => make_variable(out, variable, value, &field, invocation),
+            Some((variable, value)) => found.extend(make_variable(variable, value, &field, invocation)),
             None if field.dynamic && !matches!(field.shape, crate::observe::stream::Shape::Token) => {
-                out.lower(Degree::Opaque, format!("which target `{name}` makes"));
+                found.doubt(Degree::Opaque, format!("which target `{name}` makes"));
             }
             None => make_target(&field, invocation),
         }
     }
-    for given in invocation
-        .args
-        .given
-        .clone()
-        .iter()
-        .filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir"))
-    {
-        out.lower(Degree::Opaque, format!("`{}` of `{name}`", given.name));
+    let given = invocation.args.given.iter();
+    for given in given.filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir")) {
+        found.doubt(Degree::Opaque, format!("`{}` of `{name}`", given.name));
     }
     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    found
 }
 
-fn make_variable(out: &mut Observer<'_>, variable: &str, value: &str, field: &Field, invocation: &Invocation) {
+fn make_variable(variable: &str, value: &str, field: &Field, invocation: &Invocation) -> Findings {
     let variable = variable.trim_end_matches([':', '+', '?', '!']);
     let plain = field.known().is_some() && !value.contains(['$', '`', ';', '|', '&', '<', '>', '(', '\n', '\'', '"']);
-    if !plain || !HARMLESS.contains(&variable) {
-        out.lower(Degree::Opaque, format!("the variable `{variable}` given to `{}`", invocation.by.name));
+    if plain && HARMLESS.contains(&variable) {
+        return Findings::default();
     }
+    Findings::doubtful(Degree::Opaque, format!("the variable `{variable}` given to `{}`", invocation.by.name))
 }
 
 fn make_target(field: &Field, invocation: &mut Invocation) {

@@ -59,9 +59,8 @@ pub use package_script::deployment;
 pub use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;
-use crate::effect::{Effect, Target};
-use crate::knowledge::schema::{Does, Grammar};
-use crate::observe::observer::Observer;
+use crate::knowledge::schema::Grammar;
+use crate::observe::program::findings::carry_out;
 use crate::observe::program::grammar::awk::awk;
 use crate::observe::program::grammar::chmod::chmod;
 use crate::observe::program::grammar::cloud_cli::cloud_cli;
@@ -97,48 +96,39 @@ pub fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
         matches!(grammar, Grammar::Git | Grammar::GitExtra | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux)
     });
     let Some(grammar) = own.or(inherited) else { return };
-    match grammar {
-        Grammar::Echo => echo(runner.out.world, invocation, state),
-        Grammar::Shell => shell_program(runner, invocation, state),
-        Grammar::Xargs => xargs(runner, invocation, state),
-        Grammar::Test => test(runner, invocation, state),
-        Grammar::Find => find(runner, invocation, state),
-        Grammar::Sed => sed(runner, invocation, state),
-        Grammar::Git => git(runner, invocation, state),
-        Grammar::Interpreter => interpreter(runner, invocation, state),
-        Grammar::Awk => awk(runner, invocation, state),
-        Grammar::Make => make(runner.out, invocation),
-        Grammar::PackageScript => package_script(runner, invocation, state),
-        Grammar::Curl => curl(runner, invocation, state),
-        Grammar::Chmod => chmod(runner, invocation, state),
-        Grammar::Kill => kill(runner, invocation, state),
-        Grammar::Dd => dd(runner.out, invocation, state),
-        Grammar::Tar => tar(runner, invocation, state),
-        Grammar::Jq => jq(runner.out, invocation),
-        Grammar::Ssh => ssh(runner, invocation, state),
-        Grammar::Sql => sql_client(runner.out, invocation, state),
-        Grammar::CloudCli => cloud_cli(runner, invocation, state),
-        Grammar::Kubectl => kubectl(runner.out, invocation),
-        Grammar::GhApi => gh_api(runner, invocation, state),
-        Grammar::Fzf => fzf(invocation),
-        Grammar::Tmux => tmux(runner.out, invocation),
-        Grammar::GitExtra => git_extra(runner, invocation, state),
+    let world = runner.out.world;
+    let found = match grammar {
+        Grammar::Sed => sed(invocation),
+        Grammar::Awk => awk(world, invocation),
+        Grammar::Make => make(invocation),
+        Grammar::Curl => curl(invocation),
+        Grammar::Chmod => chmod(invocation),
+        Grammar::Kill => kill(invocation),
+        Grammar::Dd => dd(invocation),
+        Grammar::Tar => tar(state.cwd.as_deref(), invocation),
+        Grammar::Jq => jq(world, invocation),
+        Grammar::Sql => sql_client(invocation),
+        Grammar::CloudCli => cloud_cli(invocation),
+        Grammar::Kubectl => kubectl(invocation),
+        Grammar::GhApi => gh_api(invocation),
+        Grammar::Tmux => tmux(invocation),
+        // What these print says everything.
+        Grammar::Echo => return echo(world, invocation, state),
+        Grammar::Fzf => return fzf(invocation),
+        // These run what they find themselves, because what comes out of it decides how they go on.
+        Grammar::Shell => return shell_program(runner, invocation, state),
+        Grammar::Xargs => return xargs(runner, invocation, state),
+        Grammar::Test => return test(runner, invocation, state),
+        Grammar::Find => return find(runner, invocation, state),
+        Grammar::Git => return git(runner, invocation, state),
+        Grammar::Interpreter => return interpreter(runner, invocation, state),
+        Grammar::PackageScript => return package_script(runner, invocation, state),
+        Grammar::Ssh => return ssh(runner, invocation, state),
+        Grammar::GitExtra => return git_extra(runner, invocation, state),
         // The interpreter of the shell has dealt with these.
-        Grammar::Cd | Grammar::Builtin => {}
+        Grammar::Cd | Grammar::Builtin => return,
         // Their words were put in order before they were read.
-        Grammar::Ps | Grammar::Env | Grammar::Flock => {}
-    }
-}
-
-/// Writes down an effect on something that is not a file.
-fn on_resource(out: &mut Observer<'_>, does: &Does, name: impl Into<String>, invocation: &Invocation) {
-    let mut effect = Effect::new(does.operation, Target::Resource(name.into()));
-    effect.scope = does.scope;
-    effect.reversibility = does.reversibility;
-    effect.reach = does.reach;
-    effect.sensitivity = does.sensitivity;
-    effect.marks = does.marks;
-    effect.by.clone_from(&invocation.by.name);
-    effect.part = invocation.by.part;
-    out.effect(effect);
+        Grammar::Ps | Grammar::Env | Grammar::Flock => return,
+    };
+    carry_out(runner, found, invocation, state);
 }

@@ -8,52 +8,47 @@ use crate::effect::Target;
 use crate::knowledge::schema::Role;
 use crate::observe::caused::Caused;
 use crate::observe::content;
-use crate::observe::program::roles::{flag_values, helper_program, operands, reads, writes};
-use crate::observe::shell::code::runs_data;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 use crate::world::{Kind, Tracking, World};
 
-pub fn sed(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub fn sed(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
     empty_suffix(invocation);
     let scripts = scripts(invocation);
-    flag_values(runner, invocation, state);
-    let ((), mut caused) = runner.collect(|runner| operands(runner, invocation, state));
-    let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>() else {
-        runner.out.write(caused);
-        runner.out.lower(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
-        runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
-        return;
+    let (mut found, mut edits) = (Findings::default(), Findings::default());
+    found.flag_values();
+    edits.operands();
+    let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n")) else {
+        found.extend(edits);
+        found.doubt(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
+        return found;
     };
-    let read = sed_script::read(&text.join("\n"));
+    let read = sed_script::read(&text);
     let does_nothing_else = read.as_ref().is_ok_and(Vec::is_empty);
     if does_nothing_else && !invocation.args.has_any(&["-f", "--file"]) {
-        see_edits(&mut caused, &text.join("\n"), runner.out.world);
+        found.sealed(edits, move |caused, world| see_edits(caused, &text, world));
+    } else {
+        found.extend(edits);
     }
-    runner.out.write(caused);
     match read {
-        Ok(deeds) => {
-            deeds.into_iter().for_each(|deed| sed_deed(runner, deed, invocation, state));
-        }
-        Err(because) => runner.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
+        Ok(deeds) => deeds.into_iter().for_each(|deed| find_deed(&mut found, deed)),
+        Err(because) => found.doubt(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
     }
+    found
 }
 
-fn sed_deed(runner: &mut Runner<'_, '_>, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
+fn find_deed(found: &mut Findings, deed: Deed) {
     let field = |text: String| Field::literal(text, doorward_shell::Span::default());
     match deed {
         Deed::Reads(file) | Deed::Writes(file)
             if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
-        Deed::Reads(file) => reads(runner.out, Touch::Read, &field(file), invocation, state),
-        Deed::Writes(file) => writes(runner.out, Touch::Write, &field(file), invocation, state),
-        Deed::Runs(command) => helper_program(runner, &field(command), invocation, state),
-        Deed::RunsInput => {
-            let by = invocation.by.clone();
-            runs_data(runner.out, invocation.input.origin.and(invocation.output.origin), &by);
-        }
+        Deed::Reads(file) => found.read(Touch::Read, field(file)),
+        Deed::Writes(file) => found.write(Touch::Write, field(file)),
+        Deed::Runs(command) => found.start(field(command)),
+        Deed::RunsInput => found.run_input(),
     }
 }
 

@@ -5,15 +5,12 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::super::Invocation;
 use super::sql_text::{Sql, weigh};
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::observer::Observer;
-use crate::observe::program::roles;
-use crate::observe::program::roles::{reads, writes};
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 
-pub fn sql_client(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub fn sql_client(invocation: &mut Invocation) -> Findings {
     let mut texts = code(invocation);
     let has_script = invocation
         .args
@@ -26,26 +23,27 @@ pub fn sql_client(out: &mut Observer<'_>, invocation: &mut Invocation, state: &m
             None => Field { dynamic: true, origin: invocation.input.origin, ..Field::default() },
         });
     }
-    variables_in_sql(out, invocation);
+    let mut found = variables_in_sql(invocation);
     let mut worst = Sql::Nothing;
     for text in &texts {
         match text.known() {
             Some(text) => worst = worst.max(weigh(text)),
             None => {
-                out.lower(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
+                found.doubt(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
                 worst = worst.max(Sql::Destroys);
             }
         }
     }
     if invocation.args.chain.first().is_some_and(|entry| &*entry.key == "duckdb") {
-        tables_in_files(out, &texts, invocation, state);
+        tables_in_files(&mut found, &texts);
     }
     if worst == Sql::Escapes {
-        out.lower(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
-        out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::Database).with(Mark::ShellCode));
+        found.doubt(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::Database).with(Mark::ShellCode));
     }
-    if database_file(out, worst, has_script, invocation, state) {
-        return;
+    if let Some(file) = database_file(invocation) {
+        found.extend(used_file(file, worst, has_script));
+        return found;
     }
     if worst > Sql::Reads {
         invocation.does = vec![change(worst)];
@@ -53,10 +51,11 @@ pub fn sql_client(out: &mut Observer<'_>, invocation: &mut Invocation, state: &m
     if texts.is_empty() && !has_script && !invocation.args.has_any(&["-l", "--list"]) {
         invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive));
     }
+    found
 }
 
 /// `psql -v name=value`: the value is put into the text as it is.
-fn variables_in_sql(out: &mut Observer<'_>, invocation: &Invocation) {
+fn variables_in_sql(invocation: &Invocation) -> Findings {
     let is_set = |name: &str| matches!(name, "-v" | "--set" | "--variable");
     let values = invocation.args.given.iter().filter(|given| is_set(&given.name));
     let is_plain = |field: &Field| {
@@ -64,53 +63,55 @@ fn variables_in_sql(out: &mut Observer<'_>, invocation: &Invocation) {
         field.exact().is_some_and(|text| text.chars().all(plain))
     };
     let odd = values.filter_map(|given| given.value.as_ref()).find(|field| !is_plain(field));
-    if let Some(value) = odd.filter(|_| invocation.args.chain.first().is_some_and(|entry| &*entry.key == "psql")) {
-        out.lower(Degree::Opaque, format!("the variable `{}`, which becomes SQL", value.shown()));
+    match odd.filter(|_| invocation.args.chain.first().is_some_and(|entry| &*entry.key == "psql")) {
+        Some(value) => {
+            Findings::doubtful(Degree::Opaque, format!("the variable `{}`, which becomes SQL", value.shown()))
+        }
+        None => Findings::default(),
     }
 }
 
 /// DuckDB reads a file or an address where a table is named by a string.
-fn tables_in_files(out: &mut Observer<'_>, texts: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+fn tables_in_files(found: &mut Findings, texts: &[Field]) {
     for text in texts {
         let strings = text.text.split('\'').skip(1).step_by(2).filter(|string| string.contains(['/', '.']));
         for string in strings {
-            reads(out, Touch::Read, &text.with_text(string), invocation, state);
+            found.read(Touch::Read, text.with_text(string));
         }
     }
 }
 
 /// `sqlite3 file`: the database is a file here.
-fn database_file(
-    out: &mut Observer<'_>,
-    worst: Sql,
-    has_script: bool,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) -> bool {
-    let Some(at) = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write)) else {
-        return false;
-    };
-    let Some(file) = invocation.operand(at).cloned() else { return false };
+fn database_file(invocation: &mut Invocation) -> Option<Field> {
+    let at = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write))?;
+    let file = invocation.operand(at).cloned()?;
     if let Some(role) = invocation.roles.get_mut(at) {
         *role = Role::Data;
     }
+    Some(file)
+}
+
+/// What the SQL does to the file of its database.
+fn used_file(file: Field, worst: Sql, has_script: bool) -> Findings {
+    let (mut found, mut used) = (Findings::default(), Findings::default());
     if file.text == ":memory:" {
-        return true;
+        return found;
     }
-    let reads = worst <= Sql::Reads && !has_script;
-    let ((), mut caused) = out.collect(|out| match reads {
-        true => roles::reads(out, Touch::Read, &file, invocation, state),
-        false => writes(out, Touch::Edit, &file, invocation, state),
-    });
-    for effect in caused.iter_mut() {
-        effect.marks.add(Mark::Database);
-        if worst == Sql::Destroys {
-            effect.marks.add(Mark::Destroys);
-            effect.reversibility = Reversibility::Irreversible;
+    if worst <= Sql::Reads && !has_script {
+        used.read(Touch::Read, file);
+    } else {
+        used.write(Touch::Edit, file);
+    }
+    found.sealed(used, move |caused, _| {
+        for effect in caused.iter_mut() {
+            effect.marks.add(Mark::Database);
+            if worst == Sql::Destroys {
+                effect.marks.add(Mark::Destroys);
+                effect.reversibility = Reversibility::Irreversible;
+            }
         }
-    }
-    out.write(caused);
-    true
+    });
+    found
 }
 
 /// The SQL among flags and operands, taken out of them.

@@ -6,7 +6,7 @@ use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::connect::Exchange;
 use crate::observe::observer::Observer;
-use crate::observe::program::grammar::on_resource;
+use crate::observe::program::findings::on_resource;
 use crate::observe::program::roles::{reads, role, shell_code};
 use crate::observe::program::stated::network_flows;
 use crate::observe::shell::field::Field;
@@ -83,7 +83,7 @@ pub fn remote_command(out: &mut Observer<'_>, words: &[Field], marks: Marks, inv
     does.reversibility = Reversibility::Irreversible;
     does.marks = marks.with(Mark::Remote);
     let name = invocation.by.name.clone();
-    on_resource(out, &does, name, invocation);
+    out.effect(on_resource(&does, name, invocation));
 }
 
 /// `-o Name=value`: most are harmless, some run programs here.

@@ -1,15 +1,11 @@
 //! `tar`: what is packed, what is unpacked where.
 
-use doorward_vocabulary::{Degree, Mark};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
-use crate::observe::program::roles;
-use crate::observe::program::roles::{reads, role, writes};
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,97 +16,89 @@ enum Mode {
     List,
 }
 
-pub fn tar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+/// Archives are named from where the shell stands, which is `here`, and everything else from `-C`.
+pub fn tar(here: Option<&str>, invocation: &mut Invocation) -> Findings {
     let Some(mode) = mode(invocation) else {
-        return runner.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+        return Findings::doubtful(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
     };
+    let mut found = Findings::default();
+    let args = &invocation.args;
+    let is_loose = |field: &&Field| field.glob && !args.ended && field.text.starts_with(['*', '?', '[']);
     // A wildcard may match a file whose name is a flag, and flags of tar run programs.
-    if let Some(glob) = invocation
-        .args
-        .operands
-        .iter()
-        .find(|field| field.glob && !invocation.args.ended && field.text.starts_with(['*', '?', '[']))
-    {
-        runner.out.lower(
-            Degree::Opaque,
-            format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name),
-        );
+    if let Some(glob) = args.operands.iter().find(is_loose) {
+        let what = format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name);
+        found.doubt(Degree::Opaque, what);
     }
-    let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
-    archive(runner, mode, invocation, state);
-    invocation.cwd = inner;
+    let here = || here.map(str::to_owned);
+    found.within(here(), archive(mode, invocation));
     invocation.does.clear();
     match mode {
         Mode::Create | Mode::Change => {
-            for field in invocation.args.operands.clone() {
-                reads(runner.out, Touch::ReadTree, &field, invocation, state);
+            for field in &invocation.args.operands {
+                found.read(Touch::ReadTree, field.clone());
             }
-            let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
-            archive_written(runner.out, invocation, state);
-            invocation.cwd = inner;
-            removed_files(runner, invocation, state);
+            found.within(here(), archive_written(invocation));
+            if invocation.args.has("--remove-files") {
+                invocation.args.operands.iter().for_each(|field| found.role(field.clone(), Role::DeleteTree));
+            }
         }
         Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => {
-            unpack(runner.out, invocation, state)
+            found.extend(unpack(invocation));
         }
         Mode::Extract | Mode::List => {}
     }
     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    found
 }
 
-/// Archives are named from where the shell stands, not from `-C`. `-f` is read or written, whatever the table says; host:path is another machine.
-fn archive(runner: &mut Runner<'_, '_>, mode: Mode, invocation: &mut Invocation, state: &mut State<'_>) {
+/// `-f` is read or written, whatever the table says; host:path is another machine.
+fn archive(mode: Mode, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     for given in invocation.args.given.iter_mut().filter(|given| is_archive(&given.name)) {
         given.role = Role::Data;
     }
-    let Some(file) = archive_file(invocation) else { return };
+    let Some(file) = archive_file(invocation) else { return found };
     let remote = file.prefix().split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
     match remote {
         Some(_) if !invocation.args.has("--force-local") => {
             let role = if mode == Mode::Create || mode == Mode::Change { Role::RemoteInto } else { Role::RemotePath };
-            roles::role(runner, &file, role, invocation, state);
+            found.role(file, role);
         }
-        Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => {
-            reads(runner.out, Touch::Read, &file, invocation, state)
-        }
+        Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => found.read(Touch::Read, file),
         Some(_) | None => {}
     }
+    found
 }
 
-fn archive_written(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn archive_written(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     if let Some(file) = archive_file(invocation) {
         let create = invocation.args.has_any(&["-c", "--create"]);
-        writes(out, if create { Touch::Write } else { Touch::Edit }, &file, invocation, state);
+        found.write(if create { Touch::Write } else { Touch::Edit }, file);
     }
-}
-
-fn removed_files(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    if invocation.args.has("--remove-files") {
-        for field in invocation.args.operands.clone() {
-            role(runner, &field, Role::DeleteTree, invocation, state);
-        }
-    }
+    found
 }
 
 /// Files appear in the directory, and may replace what is there.
-fn unpack(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let here = Field::literal(".", doorward_shell::Span::default());
-    let ((), mut caused) = out.collect(|out| writes(out, Touch::Create, &here, invocation, state));
-    let anywhere = invocation.args.has_any(&["-P", "--absolute-names"]);
-    for effect in caused.iter_mut() {
-        effect.marks.add(Mark::CountUnknown);
-        effect.marks.add(Mark::Recursive);
-        effect.marks.remove(Mark::ProjectRoot);
-        // Outside scratch it may replace files, and nobody sees by what.
-        if effect.scope != doorward_vocabulary::Scope::Scratch {
-            effect.marks.add(Mark::Unseen);
+fn unpack(invocation: &Invocation) -> Findings {
+    let (mut found, mut written) = (Findings::default(), Findings::default());
+    written.write(Touch::Create, Field::literal(".", doorward_shell::Span::default()));
+    found.sealed(written, |caused, _| {
+        for effect in caused.iter_mut() {
+            effect.marks.add(Mark::CountUnknown);
+            effect.marks.add(Mark::Recursive);
+            effect.marks.remove(Mark::ProjectRoot);
+            // Outside scratch it may replace files, and nobody sees by what.
+            if effect.scope != Scope::Scratch {
+                effect.marks.add(Mark::Unseen);
+            }
         }
+    });
+    if invocation.args.has_any(&["-P", "--absolute-names"]) {
+        found.doubt(Degree::Opaque, "an archive that is unpacked to any path it names");
+        found.unknown(Operation::Write, Marks::default());
     }
-    out.write(caused);
-    if anywhere {
-        out.lower(Degree::Opaque, "an archive that is unpacked to any path it names");
-        out.unknown(doorward_vocabulary::Operation::Write, &invocation.by, Default::default());
-    }
+    found
 }
 
 fn is_archive(name: &str) -> bool {
