@@ -26,8 +26,8 @@ impl Observer<'_> {
             Operation::Read | Operation::Delete => true,
             Operation::Write | Operation::Execute | Operation::Network | Operation::Mutate => false,
         };
-        self.coverage.degree == Degree::Full
-            && self.effects.iter().all(adds_nothing)
+        self.degree() == Degree::Full
+            && self.effects().iter().all(adds_nothing)
             && self.world.lists_everything()
             && !self.world.is_busy()
     }
@@ -122,7 +122,7 @@ impl Observer<'_> {
     /// In loops, traps and the background a deletion may run after what the call makes further on.
     pub fn settle_absent(&mut self) {
         let absent = std::mem::take(&mut self.absent);
-        let is_made = |absent: &&Absent| self.effects.iter().any(|effect| absent.may_match(effect));
+        let is_made = |absent: &&Absent| self.effects().iter().any(|effect| absent.may_match(effect));
         let Some(pattern) = absent.iter().find(is_made).map(|absent| absent.pattern.clone()) else { return };
         self.lower(Degree::Opaque, format!("`{pattern}`, which matches nothing yet: the call makes something there"));
     }

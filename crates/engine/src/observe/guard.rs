@@ -2,7 +2,7 @@
 
 use doorward_vocabulary::{Mark, Operation};
 
-use super::observer::Observer;
+use super::found::Found;
 use super::wild;
 use crate::effect::{Effect, Target};
 
@@ -44,13 +44,13 @@ const CHOOSING: &[&str] = &[
 ];
 
 /// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
-pub fn note_guard_signals(out: &mut Observer<'_>, text: &str) {
-    if !out.effects.iter().any(is_chosen) {
+pub fn note_guard_signals(found: &mut Found, text: &str) {
+    if !found.effects.iter().any(is_chosen) {
         return;
     }
     let is_parent = ["PPID", "getppid", "process.ppid"].iter().any(|name| text.contains(name));
-    let aims = is_parent || out.commands.iter().any(|command| chooses_guard(command));
-    for effect in out.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
+    let aims = is_parent || found.commands.iter().any(|command| chooses_guard(command));
+    for effect in found.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
         effect.marks.add(Mark::GuardStop);
     }
 }

@@ -54,13 +54,15 @@ pub fn note_token_search(out: &mut Observer<'_>, pattern: Option<&str>) {
         command.split_whitespace().next().is_some_and(|word| SEARCHING.contains(&crate::path::name(word)))
     };
     let hunts = pattern.is_some_and(is_token_shape)
-        || out.commands.iter().filter(searches).any(|command| is_token_shape(command));
+        || out.commands().iter().filter(searches).any(|command| is_token_shape(command));
     if !hunts {
         return;
     }
-    for effect in out.effects.iter_mut().filter(|effect| is_searched(effect)) {
-        effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
-    }
+    out.revise(|effect| {
+        if is_searched(effect) {
+            effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
+        }
+    });
 }
 
 /// A tree in somebody's home, or what agents wrote down.

@@ -183,7 +183,7 @@ fn run_scripts(runner: &mut Runner<'_, '_>, state: &State<'_>) {
         // What git brings is read before it runs, and there is too much of it to ask each time.
         effect.operation == Operation::Write && !effect.by.starts_with("git")
     };
-    let written = runner.out.effects.iter().filter(is_hidden).filter_map(|effect| match &effect.target {
+    let written = runner.out.effects().iter().filter(is_hidden).filter_map(|effect| match &effect.target {
         Target::Path(path) if is_script(path, "") && !state.written.contains_key(path) => Some(path.clone()),
         Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
     });

@@ -127,7 +127,7 @@ impl Observer<'_> {
         let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
         // What a pattern matched was printed by nobody; but a walk goes on below it.
         let is_matched = field.shape == Shape::Matched && self.listed.len() < MOST;
-        let is_anything = self.listed.is_empty() || self.commands.iter().any(prints);
+        let is_anything = self.listed.is_empty() || self.commands().iter().any(prints);
         let mut sensitive = false;
         if is_anything && !(is_matched && touch == Touch::Read) {
             sensitive |= self.links_reached(touch, base, by, field);

@@ -9,6 +9,7 @@ mod content;
 mod dependents;
 mod expanded;
 mod files;
+mod found;
 mod guard;
 mod hidden;
 mod hunting;
@@ -64,31 +65,32 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
 pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     let mut out = Observer::new(world);
     let subject = subject(call, &mut out, runs);
+    let mut found = out.finish();
     if call.truncated {
-        out.lower(Degree::Opaque, "the call was cut before it reached doorward");
+        found.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
-    out.note_unguarded_agents();
-    note_guard_signals(&mut out, &subject);
-    let subject = redact::all(subject, &mut out);
+    found.note_unguarded_agents();
+    note_guard_signals(&mut found, &subject);
+    let subject = redact::all(subject, &mut found, world.redaction_key());
     let history = world.history();
-    crate::taint::mark_contacts(&mut out.effects, &out.commands, &history);
+    crate::taint::mark_contacts(&mut found.effects, &found.commands, &history);
     if let Some(doubt) = history.doubt {
-        out.lower(Degree::Opaque, doubt);
+        found.lower(Degree::Opaque, doubt);
     }
-    let pattern = crate::pattern::of(call.tool.name(), &out.effects);
+    let pattern = crate::pattern::of(call.tool.name(), &found.effects);
     let words = call.user_message.as_deref();
-    let intent = intent::of(words, &history.boundaries, &out.effects, &out.commands, &call.cwd, world);
+    let intent = intent::of(words, &history.boundaries, &found.effects, &found.commands, &call.cwd, world);
     Facts {
         tool: call.tool.name().to_owned(),
         subject,
-        commands: out.commands,
-        directories: out.directories,
-        effects: out.effects,
-        flows: out.flows,
-        arrivals: arrivals::bounded(out.arrivals, world.project()),
-        lingers: out.lingering.is_any,
-        left: out.lingering.runs,
-        coverage: out.coverage,
+        commands: found.commands,
+        directories: found.directories,
+        effects: found.effects,
+        flows: found.flows,
+        arrivals: arrivals::bounded(found.arrivals, world.project()),
+        lingers: found.lingers,
+        left: found.left,
+        coverage: found.coverage,
         taint: history.taint,
         intent,
         review: None,
@@ -197,7 +199,7 @@ fn python(code: &str, cwd: &str, out: &mut Observer<'_>) {
 fn bash(command: &str, cwd: &str, out: &mut Observer<'_>, runs: &[LeftRun]) {
     note_hidden(out, command);
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
-    out.directory.clone_from(&state.cwd);
+    out.start_in(state.cwd.as_ref());
     let shell = out.world.shell();
     let output = every_reading(&mut Runner::new(out), command, shell, &mut state, &Stream::empty(), "");
     run_again(&mut Runner::new(out), runs, &state);

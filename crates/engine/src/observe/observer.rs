@@ -5,6 +5,7 @@ use std::rc::Rc;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope, Verdict};
 
 use super::caused::Caused;
+use super::found::Found;
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part, Target};
 use crate::facts::{Directory, Flow};
@@ -25,13 +26,13 @@ const EFFECTS: usize = 2_000;
 pub struct Observer<'w> {
     pub world: &'w dyn World,
     pub knowledge: Packed,
-    pub effects: Vec<Effect>,
-    pub flows: Vec<Flow>,
-    pub coverage: Coverage,
-    pub commands: Vec<String>,
-    pub directories: Vec<Directory>,
+    effects: Vec<Effect>,
+    flows: Vec<Flow>,
+    coverage: Coverage,
+    commands: Vec<String>,
+    directories: Vec<Directory>,
     /// The directory of the last command.
-    pub directory: Option<Rc<str>>,
+    directory: Option<Rc<str>>,
     /// Where `mktemp` of this call made something new, with a name that nobody can foresee.
     pub made: Vec<String>,
     /// Where this call makes links.
@@ -166,6 +167,50 @@ impl<'w> Observer<'w> {
             self.directory = directory.cloned();
         }
         self.commands.push(words);
+    }
+
+    /// The call begins in this directory.
+    pub fn start_in(&mut self, directory: Option<&Rc<str>>) {
+        self.directory = directory.cloned();
+    }
+
+    /// Writes down something beside the commands that a pattern for them says nothing about.
+    pub fn beside_commands(&mut self, text: String) {
+        self.commands.push(text);
+    }
+
+    /// The effects so far.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// The commands so far.
+    pub fn commands(&self) -> &[String] {
+        &self.commands
+    }
+
+    /// How much of the call is understood so far.
+    pub fn degree(&self) -> Degree {
+        self.coverage.degree
+    }
+
+    /// Looks at every effect so far again, because of something that holds for all of them.
+    pub fn revise(&mut self, change: impl FnMut(&mut Effect)) {
+        self.effects.iter_mut().for_each(change);
+    }
+
+    /// Nothing more is looked at.
+    pub fn finish(self) -> Found {
+        Found {
+            effects: self.effects,
+            flows: self.flows,
+            coverage: self.coverage,
+            commands: self.commands,
+            directories: self.directories,
+            arrivals: self.arrivals,
+            lingers: self.lingering.is_any,
+            left: self.lingering.runs,
+        }
     }
 
     /// Takes work units; when they are used up the call counts as not understood.
@@ -348,16 +393,6 @@ impl<'w> Observer<'w> {
         effect.reversibility = Reversibility::Rebuildable;
         effect.marks = Marks::default().with(Mark::SandboxOff);
         self.effect(effect);
-    }
-
-    /// An agent that is started with other variables finds other settings, or none of its guards.
-    pub fn note_unguarded_agents(&mut self) {
-        if !self.effects.iter().any(|effect| effect.marks.has(Mark::EnvironmentPoison)) {
-            return;
-        }
-        for effect in self.effects.iter_mut().filter(|effect| effect.marks.has(Mark::AgentStart)) {
-            effect.marks.add(Mark::UnguardedAgent);
-        }
     }
 
     /// What the call prints holds a secret that no file was read for: a variable, most often.

@@ -306,7 +306,7 @@ impl Observer<'_> {
     /// nothing before it in the call that could have put more there.
     fn matched(&self, touch: Touch, directory: &str, pattern: &str) -> Option<Vec<String>> {
         let is_plain = touch == Touch::Delete && super::wild::is_narrow(pattern) && !pattern.contains(['{', '!', '^']);
-        let is_first = self.effects.iter().all(|effect| effect.operation == Operation::Read);
+        let is_first = self.effects().iter().all(|effect| effect.operation == Operation::Read);
         let is_edit = touch == Touch::Edit;
         let last = pattern.rsplit('/').next().unwrap_or_default();
         let is_tree = touch == Touch::DeleteTree && super::wild::is_narrow(last);
@@ -320,7 +320,7 @@ impl Observer<'_> {
             let hits = absent::hits(self.world, directory, pattern)?;
             return (!hits.is_empty() && hits.len() <= MATCHED && hits.iter().all(is_file)).then_some(hits);
         }
-        if !is_plain || !is_first || self.coverage.degree > Degree::Full {
+        if !is_plain || !is_first || self.degree() > Degree::Full {
             return None;
         }
         // Hidden names count as well: the shell may be set to match them.

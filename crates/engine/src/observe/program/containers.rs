@@ -80,7 +80,7 @@ fn is_project_work(out: &Observer<'_>, invocation: &Invocation, state: &State<'_
     let world = out.world;
     let doubts = [Mark::ChangedRecipe, Mark::UntrustedProject, Mark::OutsideProject, Mark::ContainerEscape];
     let is_inside = |cwd: &str| world.project().is_some_and(|project| path::under(cwd, project));
-    matches!(out.coverage.degree, Degree::Full | Degree::Delegated)
+    matches!(out.degree(), Degree::Full | Degree::Delegated)
         && world.project_trusted()
         && invocation.cwd.as_deref().is_some_and(is_inside)
         && !invocation.does.iter().any(|does| does.marks.has_any(&doubts))

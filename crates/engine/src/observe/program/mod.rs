@@ -143,7 +143,7 @@ fn function<'a>(
 ) -> Stream {
     runner.called.insert(name.to_owned());
     if runner.calling.iter().filter(|calling| *calling == name).count() > 0 {
-        if runner.calling.len() > 1 || runner.out.coverage.degree >= Degree::Opaque {
+        if runner.calling.len() > 1 || runner.out.degree() >= Degree::Opaque {
             runner.out.call_mark(Mark::ForkBomb);
         }
         runner.out.lower(Degree::Opaque, format!("the function `{name}` calls itself"));

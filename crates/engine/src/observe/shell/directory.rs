@@ -64,7 +64,7 @@ fn may_be_gone(out: &Observer<'_>, directory: &str) -> bool {
     if out.world.project().is_some_and(holds) || out.world.home().is_some_and(holds) {
         return false;
     }
-    out.effects.iter().any(|effect| match effect.operation {
+    out.effects().iter().any(|effect| match effect.operation {
         Operation::Execute => true,
         Operation::Write | Operation::Delete | Operation::Mutate => {
             let closes = effect.marks.has(Mark::PermissionChange);
@@ -106,7 +106,7 @@ fn arrives(out: &Observer<'_>, next: &str, physical: bool, state: &State<'_>) ->
 
 /// This call deleted the directory, or one above it, and did not make it again.
 fn is_deleted(out: &Observer<'_>, directory: &str) -> bool {
-    let last = out.effects.iter().rev().find_map(|effect| match (&effect.target, effect.operation) {
+    let last = out.effects().iter().rev().find_map(|effect| match (&effect.target, effect.operation) {
         (Target::Path(path), Operation::Delete) => path::under(directory, path).then_some(true),
         (Target::Path(path), Operation::Write) => path::under(path, directory).then_some(false),
         _ => None,

@@ -72,7 +72,7 @@ pub fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state: &mut 
         return;
     }
     // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
-    out.commands.push(format!("{name}={}", value.text.as_deref().unwrap_or("…")));
+    out.beside_commands(format!("{name}={}", value.text.as_deref().unwrap_or("…")));
     out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
 }
 

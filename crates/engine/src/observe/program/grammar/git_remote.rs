@@ -101,7 +101,7 @@ fn git_fetch(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &
 /// The branch that is checked out when this command runs.
 fn branch_now(out: &Observer<'_>, git: Option<&Git>) -> Option<String> {
     let switched = out
-        .commands
+        .commands()
         .iter()
         .rev()
         .find_map(|command| ["git switch ", "git checkout "].iter().find_map(|start| command.strip_prefix(start)));

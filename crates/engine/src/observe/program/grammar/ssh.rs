@@ -51,7 +51,7 @@ pub fn ssh(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut
     network_flows(runner.out, host.origin.secret || invocation.input.origin.secret, &by);
     let command = operands.get(1..).unwrap_or_default();
     if !command.is_empty() {
-        if runner.out.effects.last().is_some_and(|effect| effect.marks.has(Mark::Loopback)) {
+        if runner.out.effects().last().is_some_and(|effect| effect.marks.has(Mark::Loopback)) {
             back_at_home(runner, command, invocation, state);
         }
         remote_command(runner.out, command, Marks::default(), invocation);
