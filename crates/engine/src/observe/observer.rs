@@ -351,6 +351,14 @@ impl<'w> Observer<'w> {
         }
     }
 
+    /// Writes an effect down with marks that do not count when it is compared with the effect before it.
+    pub fn marked_effect(&mut self, effect: Effect, marks: Marks) {
+        self.effect(effect);
+        if let Some(last) = self.effects.last_mut() {
+            last.marks.union(marks);
+        }
+    }
+
     /// An effect on something that is not known.
     pub fn unknown(&mut self, operation: Operation, by: &By, marks: Marks) {
         // Servers do much that is not known; the programs that code starts are noted where it starts them.

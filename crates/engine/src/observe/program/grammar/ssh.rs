@@ -81,9 +81,9 @@ pub fn remote_command(out: &mut Observer<'_>, words: &[Field], marks: Marks, inv
     does.scope = Scope::External;
     does.reach = Reach::Beyond;
     does.reversibility = Reversibility::Irreversible;
-    does.marks = marks.with(Mark::Remote);
+    does.marks = Marks::default().with(Mark::Remote);
     let name = invocation.by.name.clone();
-    out.effect(on_resource(&does, name, invocation));
+    out.marked_effect(on_resource(&does, name, invocation), marks);
 }
 
 /// `-o Name=value`: most are harmless, some run programs here.
