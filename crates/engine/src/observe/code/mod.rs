@@ -28,6 +28,7 @@ use crate::observe::program::{Invocation, roles};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
+use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::World;
 use act::{Act, At};
@@ -229,7 +230,9 @@ fn not_known(out: &mut Observer<'_>, used: &Use, code: &Code<'_>) {
 fn displaces(out: &mut Observer<'_>, used: &Use, at: At, code: &Code<'_>) {
     let Some(value) = value_at(used, at).or_else(|| path_by_name(used, at)) else { return };
     for field in values::fields(value, out.world.home()) {
-        displaces_sink(out, &field, code.invocation);
+        if displaces_sink(out.world, &field, code.invocation) {
+            roles::plain(out, Touch::Delete, &field, code.invocation);
+        }
     }
 }
 

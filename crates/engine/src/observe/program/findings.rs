@@ -7,6 +7,7 @@ use super::roles::{flag_values, helper_program, operands, reads, role, writes};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::caused::Caused;
+use crate::observe::connect::Exchange;
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -27,6 +28,7 @@ enum Finding {
     Effect(Effect),
     Unknown(Operation, Marks),
     SecretSent,
+    Connect(Field, Exchange),
     Touch(Touch, Field),
     Read(Touch, Field),
     Write(Touch, Field),
@@ -64,6 +66,16 @@ impl Findings {
     /// Secret data reaches the network.
     pub fn send_secret(&mut self) {
         self.0.push(Finding::SecretSent);
+    }
+
+    /// An effect that is known by itself.
+    pub fn effect(&mut self, effect: Effect) {
+        self.0.push(Finding::Effect(effect));
+    }
+
+    /// Something is exchanged with a host.
+    pub fn connect(&mut self, host: Field, exchange: Exchange) {
+        self.0.push(Finding::Connect(host, exchange));
     }
 
     /// Something happens to a file, and nothing of it comes out again.
@@ -141,6 +153,7 @@ fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut
         Finding::SecretSent => {
             runner.out.flow(FlowKind::SecretToNetwork, invocation.by.part, invocation.by.part);
         }
+        Finding::Connect(host, exchange) => runner.out.connect_host(&host, exchange, &invocation.by),
         Finding::Touch(touch, field) => {
             runner.out.touch(touch, &field, invocation.cwd.as_deref(), &invocation.by);
         }

@@ -3,8 +3,9 @@
 use doorward_vocabulary::{Marks, Operation};
 
 use super::conditions::{asks_a_subcommand, asks_anything};
+use super::findings::{Findings, carry_out};
 use super::naming::shown_name;
-use super::reading::{assign_roles, directory_flags, note_unknown};
+use super::reading::{assign_roles, directory_flags, unknown_words};
 use super::stated::{effects_of, note_downloads};
 use super::{Invocation, args, listing, notes, tokens};
 use crate::knowledge::schema::{Does, Entry, Role};
@@ -18,17 +19,18 @@ use crate::observe::program::grammar::grammar;
 use crate::observe::program::grammar::prepare::prepare;
 use crate::observe::program::identity::program_named;
 use crate::observe::program::notes::{
-    made_by_mktemp, note_arguments, note_guard, note_hunting, note_links, note_picks,
+    hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments,
 };
 use crate::observe::program::patches::note_patches;
-use crate::observe::program::reached::note_reached;
+use crate::observe::program::reached::reaching_values;
 use crate::observe::program::roles::{flag_values, operands};
-use crate::observe::program::sinks::note_sinks;
+use crate::observe::program::sinks::displaced_sinks;
 use crate::observe::program::switches::note_switches;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
+use crate::world::World;
 
 /// Judges a known program with its words.
 pub fn invoke<'a>(
@@ -65,7 +67,8 @@ pub fn invoke<'a>(
         if asks_anything(&invocation.args) {
             invocation.args.unknown_sub = None;
         }
-        note_unknown(runner.out, &invocation);
+        let found = unknown_words(&invocation);
+        carry_out(runner, found, &mut invocation, state);
         runner.depth -= 1;
         return Stream::unknown(Origin::default());
     }
@@ -90,8 +93,9 @@ pub fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut
     directory_flags(runner.out, invocation);
     let outer = std::mem::replace(&mut runner.out.follows, follows(invocation));
     grammar(runner, invocation, state);
-    note_unknown(runner.out, invocation);
-    note_reached(runner.out, invocation);
+    let mut found = unknown_words(invocation);
+    found.extend(reaching_values(runner.out.world, invocation));
+    carry_out(runner, found, invocation, state);
     if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
         invocation.output.text = made_by_mktemp(runner.out, invocation, state);
     }
@@ -102,12 +106,19 @@ pub fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut
     }
     runner.out.follows = outer;
     runner.depth -= 1;
-    note_hunting(runner.out, invocation);
-    note_picks(runner.out, invocation);
-    note_arguments(runner.out, invocation);
-    note_sinks(runner.out, invocation);
+    let found = beyond_the_tables(runner.out.world, invocation);
+    carry_out(runner, found, invocation, state);
     gh_fetches(runner.out, invocation, state);
     note_patches(runner.out, invocation, state);
+}
+
+/// What an invocation does that no table says.
+fn beyond_the_tables(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = hunted_secrets(invocation);
+    found.extend(picked_secrets(world, invocation));
+    found.extend(telling_arguments(world, invocation));
+    found.extend(displaced_sinks(world, invocation));
+    found
 }
 
 /// The operands, with the marks that flags give them.

@@ -3,6 +3,7 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::findings::Findings;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::caused::Caused;
@@ -150,40 +151,37 @@ pub fn note_guard(caused: &mut Caused, invocation: &Invocation) {
 }
 
 /// Arguments that the tables take for data and that say more: files of arguments, plugins, databases elsewhere.
-pub fn note_arguments(out: &mut Observer<'_>, invocation: &Invocation) {
-    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
+pub fn telling_arguments(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
     let operands = &invocation.args.operands;
-    if let Some((degree, because)) = doubtful_argument(out.world, &program, invocation) {
-        out.lower(degree, because);
+    if let Some((degree, because)) = doubtful_argument(world, &program, invocation) {
+        found.doubt(degree, because);
     }
     match program.as_str() {
         "npm" | "yarn" | "pnpm" | "bun" | "pip" | "poetry" | "composer" | "gem" | "bundle" | "conda" => {
             if let Some(effect) = printed_credential(invocation) {
-                out.effect(effect);
+                found.effect(effect);
             }
         }
-        "gh" => note_clone_flags(out, invocation),
+        "gh" => found.extend(clone_flags(invocation)),
         // `html:directory`, `xml:file`
         "pytest" => {
             let reports = invocation.args.given.iter().filter(|given| given.name == "--cov-report");
-            let places: Vec<Field> = reports
+            let places = reports
                 .filter_map(|given| given.value.as_ref())
                 .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
-                .filter(|place| place.text.contains('/'))
-                .collect();
-            for place in places {
-                out.touch(Touch::Create, &place, invocation.cwd.as_deref(), &invocation.by);
-            }
+                .filter(|place| place.text.contains('/'));
+            places.for_each(|place| found.touch(Touch::Create, place));
         }
         "psql" | "pgcli" | "mysql" | "mariadb" | "mongosh" | "mongo" | "redis-cli" | "usql" | "pg_dump" => {
             let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
-            let hosts: Vec<Field> = operands.iter().chain(values).filter_map(database_host).collect();
-            for host in hosts {
-                out.connect_host(&host, Exchange::Fetch, &invocation.by);
-            }
+            let hosts = operands.iter().chain(values).filter_map(database_host);
+            hosts.for_each(|host| found.connect(host, Exchange::Fetch));
         }
         _ => {}
     }
+    found
 }
 
 /// An argument that means more to its program than the tables say, and why that cannot be followed.
@@ -245,7 +243,7 @@ fn printed_credential(invocation: &Invocation) -> Option<Effect> {
 }
 
 /// `gh repo clone x -- …`: what stands behind goes to `git clone`.
-fn note_clone_flags(out: &mut Observer<'_>, invocation: &Invocation) {
+fn clone_flags(invocation: &Invocation) -> Findings {
     const PLAIN: &[&str] = &[
         "--depth",
         "--branch",
@@ -264,20 +262,23 @@ fn note_clone_flags(out: &mut Observer<'_>, invocation: &Invocation) {
         "-v",
         "--progress",
     ];
+    let mut found = Findings::default();
     let args = &invocation.args;
     if !args.ended || args.entry().is_none_or(|entry| &*entry.key != "gh repo clone") {
-        return;
+        return found;
     }
     let flags = args.operands.iter().skip(args.ended_at).filter(|field| field.text.starts_with('-') || field.dynamic);
     for flag in flags {
         if !PLAIN.contains(&flag.text.split('=').next().unwrap_or_default()) {
-            out.lower(Degree::Opaque, format!("the flag `{}` given to `git clone`", flag.shown()));
+            found.doubt(Degree::Opaque, format!("the flag `{}` given to `git clone`", flag.shown()));
         }
     }
+    found
 }
 
 /// A search that picks its files by the names of secrets.
-pub fn note_picks(out: &mut Observer<'_>, invocation: &Invocation) {
+pub fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
     let searches = invocation
         .args
@@ -285,7 +286,7 @@ pub fn note_picks(out: &mut Observer<'_>, invocation: &Invocation) {
         .first()
         .is_some_and(|entry| matches!(&*entry.key, "rg" | "grep" | "ag" | "ack" | "ugrep"));
     if !searches || invocation.args.has_any(&["--files", "-l", "--files-with-matches"]) {
-        return;
+        return found;
     }
     let picks = invocation.args.given.iter().filter(|given| FLAGS.contains(&given.name.as_str()));
     let cwd = invocation.cwd.as_deref().unwrap_or("/");
@@ -293,16 +294,18 @@ pub fn note_picks(out: &mut Observer<'_>, invocation: &Invocation) {
         let name = crate::path::name(&value.text);
         let is_all = name.chars().all(|letter| matches!(letter, '*' | '?' | '.')) && !name.starts_with('.');
         let is_barred = value.text.starts_with('!') || is_all;
-        if crate::observe::wild::picks_sensitive(&value.text, cwd, out.world)
-            || (!is_barred && crate::observe::wild::may_pick_sensitive(&value.text, out.world))
+        if crate::observe::wild::picks_sensitive(&value.text, cwd, world)
+            || (!is_barred && crate::observe::wild::may_pick_sensitive(&value.text, world))
         {
-            out.lower(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
+            found.doubt(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
         }
     }
+    found
 }
 
 /// Searching a list of the environment for secrets.
-pub fn note_hunting(out: &mut Observer<'_>, invocation: &Invocation) {
+pub fn hunted_secrets(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
     let hunts = invocation.input.origin.environment
         && invocation
@@ -315,8 +318,9 @@ pub fn note_hunting(out: &mut Observer<'_>, invocation: &Invocation) {
         effect.marks.add(Mark::SecretReturning);
         effect.by.clone_from(&invocation.by.name);
         effect.part = invocation.by.part;
-        out.effect(effect);
+        found.effect(effect);
     }
+    found
 }
 
 /// What `printf` prints, if its format is plain text or a single `%s`.

@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Degree, Mark};
 
 use super::Invocation;
-use crate::observe::observer::Observer;
+use super::findings::Findings;
 use crate::observe::shell::field::Field;
 use crate::world::World;
 
@@ -11,18 +11,20 @@ use crate::world::World;
 const METHOD_HEADERS: &[&str] = &["x-http-method-override", "x-http-method", "x-method-override"];
 
 /// `-H 'X-HTTP-Method-Override: DELETE'` deletes, `--inspect=0.0.0.0` lets everybody run code here.
-pub fn note_reached(out: &mut Observer<'_>, invocation: &Invocation) {
+pub fn reaching_values(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let name = &invocation.by.name;
     for given in &invocation.args.given {
         let Some(value) = &given.value else { continue };
         let flag = given.name.as_str();
         if matches!(flag, "-H" | "--header") && names_a_method(value) {
-            out.lower(Degree::Unknown, format!("a header of `{name}` that changes what the request does"));
+            found.doubt(Degree::Unknown, format!("a header of `{name}` that changes what the request does"));
         }
-        if flag.starts_with("--inspect") && !listens_here_only(out.world, value) {
-            out.lower(Degree::Unknown, format!("who can reach the debugger of `{name}`"));
+        if flag.starts_with("--inspect") && !listens_here_only(world, value) {
+            found.doubt(Degree::Unknown, format!("who can reach the debugger of `{name}`"));
         }
     }
+    found
 }
 
 /// A port alone, or an address of this machine before it.

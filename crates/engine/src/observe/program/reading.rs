@@ -4,6 +4,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::conditions::flags_are_harmless;
+use super::findings::Findings;
 use super::invoke::flag_marks;
 use super::positions::{environment_first, match_positions, without_change};
 use crate::effect::{Effect, Target};
@@ -13,37 +14,39 @@ use crate::observe::program::builds::leads_to;
 use crate::observe::shell::field::Field;
 
 /// Flags, words and subcommands that the tables do not know.
-pub fn note_unknown(out: &mut Observer<'_>, invocation: &Invocation) {
+pub fn unknown_words(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let name = &invocation.by.name;
     for flag in &invocation.args.unknown {
-        out.lower(Degree::Unknown, format!("the flag `{flag}` of `{name}`"));
+        found.doubt(Degree::Unknown, format!("the flag `{flag}` of `{name}`"));
     }
     if let Some(sub) = &invocation.args.unknown_sub {
-        out.lower(Degree::Unknown, format!("the subcommand `{sub}` of `{name}`"));
+        found.doubt(Degree::Unknown, format!("the subcommand `{sub}` of `{name}`"));
         let own = invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward");
         let mark = if own { Mark::PersonOnly } else { Mark::UnknownProgram };
-        out.unknown(Operation::Execute, &invocation.by, Marks::default().with(mark));
+        found.unknown(Operation::Execute, Marks::default().with(mark));
     }
     if !invocation.args.unknown.is_empty() {
         let mut effect = Effect::new(Operation::Execute, Target::Program(name.clone()));
         effect.marks.add(Mark::UnknownProgram);
         effect.by.clone_from(name);
         effect.part = invocation.by.part;
-        out.effect(effect);
+        found.effect(effect);
     }
     if let Some(word) = invocation.args.unreadable.first()
         && !flags_are_harmless(&invocation.args)
     {
-        out.lower(Degree::Opaque, format!("`{word}` may be a flag of `{name}`"));
+        found.doubt(Degree::Opaque, format!("`{word}` may be a flag of `{name}`"));
     }
     for given in &invocation.args.given {
         if given.changes.opaque {
-            out.lower(Degree::Opaque, format!("what `{}` of `{name}` does", given.name));
+            found.doubt(Degree::Opaque, format!("what `{}` of `{name}` does", given.name));
         }
         if given.changes.unknown {
-            out.lower(Degree::Unknown, format!("the flag `{}` of `{name}`", given.name));
+            found.doubt(Degree::Unknown, format!("the flag `{}` of `{name}`", given.name));
         }
     }
+    found
 }
 
 /// Matches the operands with the positions that the entry lists.

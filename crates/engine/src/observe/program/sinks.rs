@@ -1,12 +1,12 @@
 //! Programs that put something in the place of a device such as `/dev/null`, where others only write into it.
 
 use super::Invocation;
-use crate::observe::observer::Observer;
-use crate::observe::program::roles::plain;
+use super::findings::Findings;
 use crate::observe::shell::field::Field;
 use crate::observe::touch::Touch;
 use crate::path::{self, Follow};
 use crate::place;
+use crate::world::World;
 
 /// These exchange the name that comes last: nothing flows into what was there.
 const REPLACING: &[&str] = &["mv", "ln", "link", "install", "rsync", "rename", "mount", "exch"];
@@ -36,27 +36,27 @@ const COPIES_INTO: &[&str] = &[
 ];
 
 /// A device that swallows data is gone for every program of the machine once something else lies there.
-pub(super) fn note_sinks(out: &mut Observer<'_>, invocation: &Invocation) {
+pub(super) fn displaced_sinks(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let operands = &invocation.args.operands;
-    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
     let is_copy = program == "cp" && invocation.args.given.iter().any(|given| !is_tame(&given.name));
     let last = match operands.as_slice() {
         [_, .., last] if is_copy || REPLACING.contains(&program.as_str()) => Some(last),
         _ => None,
     };
     let every = operands.iter().filter(|_| MAKING.contains(&program.as_str()));
-    for field in last.into_iter().chain(every) {
-        displaces_sink(out, field, invocation);
+    for field in last.into_iter().chain(every).filter(|field| displaces_sink(world, field, invocation)) {
+        found.touch(Touch::Delete, field.clone());
     }
+    found
 }
 
 /// The name is taken away from the device behind it, if there is one.
-pub fn displaces_sink(out: &mut Observer<'_>, field: &Field, invocation: &Invocation) {
-    let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return };
-    let resolved = path::resolve(&path::join(cwd, text), out.world, Follow::NotLast);
-    if place::is_harmless_device(&resolved.real) {
-        plain(out, Touch::Delete, field, invocation);
-    }
+pub fn displaces_sink(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+    let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+    let resolved = path::resolve(&path::join(cwd, text), world, Follow::NotLast);
+    place::is_harmless_device(&resolved.real)
 }
 
 fn is_tame(flag: &str) -> bool {
