@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Degree, FlowKind, Marks, Operation};
 
 use super::Invocation;
-use super::roles::{flag_values, helper_program, operands, reads, role, writes};
+use super::roles::{flag_values, helper_program, operands, reads, role, shell_code, writes};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::caused::Caused;
@@ -25,7 +25,7 @@ pub struct Findings(Vec<Finding>);
 
 enum Finding {
     Doubt(Degree, String),
-    Effect(Effect),
+    Effect(Effect, Marks),
     Unknown(Operation, Marks),
     SecretSent,
     Connect(Field, Exchange),
@@ -36,7 +36,9 @@ enum Finding {
     FlagValues,
     Operands,
     Helper(Field),
+    Code(Field),
     InputRun,
+    Fetched,
     SecretPrinted,
     In(Option<String>, Findings),
     Sealed(Findings, Seal),
@@ -55,7 +57,7 @@ impl Findings {
 
     /// An effect on something that is not a file.
     pub fn resource(&mut self, does: &Does, name: impl Into<String>, invocation: &Invocation) {
-        self.0.push(Finding::Effect(on_resource(does, name, invocation)));
+        self.effect(on_resource(does, name, invocation));
     }
 
     /// An effect on something that is not known.
@@ -70,7 +72,12 @@ impl Findings {
 
     /// An effect that is known by itself.
     pub fn effect(&mut self, effect: Effect) {
-        self.0.push(Finding::Effect(effect));
+        self.marked_effect(effect, Marks::default());
+    }
+
+    /// The same with marks that do not count when it is compared with the effect before it.
+    pub fn marked_effect(&mut self, effect: Effect, marks: Marks) {
+        self.0.push(Finding::Effect(effect, marks));
     }
 
     /// Something is exchanged with a host.
@@ -113,6 +120,16 @@ impl Findings {
         self.0.push(Finding::Helper(program));
     }
 
+    /// A text is run by a shell.
+    pub fn run_text(&mut self, text: Field) {
+        self.0.push(Finding::Code(text));
+    }
+
+    /// What comes out came from another machine.
+    pub fn fetch(&mut self) {
+        self.0.push(Finding::Fetched);
+    }
+
     /// What comes in is run.
     pub fn run_input(&mut self) {
         self.0.push(Finding::InputRun);
@@ -148,7 +165,7 @@ pub fn carry_out(runner: &mut Runner<'_, '_>, findings: Findings, invocation: &m
 fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut Invocation, state: &mut State<'_>) {
     match finding {
         Finding::Doubt(degree, because) => runner.out.lower(degree, because),
-        Finding::Effect(effect) => runner.out.effect(effect),
+        Finding::Effect(effect, marks) => runner.out.marked_effect(effect, marks),
         Finding::Unknown(operation, marks) => runner.out.unknown(operation, &invocation.by, marks),
         Finding::SecretSent => {
             runner.out.flow(FlowKind::SecretToNetwork, invocation.by.part, invocation.by.part);
@@ -163,6 +180,8 @@ fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut
         Finding::FlagValues => flag_values(runner, invocation, state),
         Finding::Operands => operands(runner, invocation, state),
         Finding::Helper(program) => helper_program(runner, &program, invocation, state),
+        Finding::Code(text) => shell_code(runner, &text, invocation, state),
+        Finding::Fetched => invocation.output.origin.download = true,
         Finding::InputRun => {
             runs_data(runner.out, invocation.input.origin.and(invocation.output.origin), &invocation.by);
         }

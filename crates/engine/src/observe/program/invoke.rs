@@ -88,7 +88,7 @@ pub fn invoke<'a>(
 }
 
 /// Everything that the words of an invocation make happen.
-pub fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     assign_roles(runner.out, invocation);
     directory_flags(runner.out, invocation);
     let outer = std::mem::replace(&mut runner.out.follows, follows(invocation));
@@ -122,7 +122,7 @@ fn beyond_the_tables(world: &dyn World, invocation: &Invocation) -> Findings {
 }
 
 /// The operands, with the marks that flags give them.
-pub fn words(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn words(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let ((), mut caused) = runner.collect(|runner| {
         operands(runner, invocation, state);
         default_operand(runner, invocation, state);
@@ -137,7 +137,7 @@ pub fn words(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &m
 }
 
 /// `--help`, `--version`: nothing else happens.
-pub fn is_information(invocation: &Invocation) -> bool {
+fn is_information(invocation: &Invocation) -> bool {
     let args = &invocation.args;
     args.given.iter().any(|given| given.changes.info)
         && args.unknown.is_empty()
@@ -146,7 +146,7 @@ pub fn is_information(invocation: &Invocation) -> bool {
 }
 
 /// Programs that work on the current directory if no path is named.
-pub fn default_operand(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn default_operand(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let Some(default) = invocation.args.entry().and_then(|entry| entry.default.clone()) else { return };
     let is_path = |role: &Role| {
         matches!(role, Role::Read | Role::Print | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write)
@@ -165,7 +165,7 @@ pub fn default_operand(runner: &mut Runner<'_, '_>, invocation: &mut Invocation,
 }
 
 /// What comes out: what was read, what was passed through, and where it came from.
-pub fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
+fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
     let mut output = invocation.output;
     let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
     if invocation.passes_input {

@@ -117,7 +117,7 @@ pub fn directory_flags(out: &mut Observer<'_>, invocation: &mut Invocation) {
     }
 }
 
-pub fn add_flag_effects(invocation: &mut Invocation) {
+fn add_flag_effects(invocation: &mut Invocation) {
     let marks = flag_marks(invocation);
     add_extras(invocation, |_| true);
     for does in &mut invocation.does {
@@ -126,7 +126,7 @@ pub fn add_flag_effects(invocation: &mut Invocation) {
 }
 
 /// Adds the named effects of the flags that `which` picks.
-pub fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::schema::Changes) -> bool) {
+fn add_extras(invocation: &mut Invocation, which: impl Fn(&crate::knowledge::schema::Changes) -> bool) {
     let given = invocation.args.given.iter().filter(|given| which(&given.changes));
     let wanted: Vec<&crate::knowledge::schema::Text> = given.filter_map(|given| given.changes.extra.as_ref()).collect();
     let mut extras = Vec::new();

@@ -36,7 +36,7 @@ pub fn script_file(
     state.positional = outer;
 }
 
-pub fn run_script(
+fn run_script(
     runner: &mut Runner<'_, '_>,
     field: &Field,
     role: Role,
@@ -112,7 +112,7 @@ pub fn run_script(
 }
 
 /// `-r ./setup` loads `setup.js` or `setup.rb`: the file that was written or changed, if there is one.
-pub fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> String {
+fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> String {
     const ENDINGS: &[&str] =
         &[".js", ".mjs", ".cjs", ".ts", ".mts", ".json", ".rb", ".py", "/index.js", "/index.ts", "/__init__.py"];
     if role != Role::Script || code::of_file(&file).is_some() || state.written.contains_key(&file) {
@@ -122,7 +122,7 @@ pub fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>)
     candidates.find(|candidate| is_changed(world, candidate, state)).unwrap_or(file)
 }
 
-pub fn project_script(
+fn project_script(
     runner: &mut Runner<'_, '_>,
     real: &str,
     words: &[Field],

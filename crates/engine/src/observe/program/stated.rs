@@ -94,7 +94,7 @@ pub fn note_downloads(out: &mut Observer<'_>, invocation: &Invocation, state: &m
 }
 
 /// A package that is named on the command line was chosen by the agent.
-pub fn note_packages(invocation: &mut Invocation) {
+fn note_packages(invocation: &mut Invocation) {
     let is_project = |field: &Field| field.text == "." || field.text.starts_with(".[");
     let roles = invocation.args.operands.iter().zip(&invocation.roles);
     let operands = roles.filter(|(_, role)| **role == Role::Package).map(|(field, _)| field);

@@ -76,11 +76,11 @@ pub fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state: &mut 
     out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
 }
 
-pub fn program_listens(out: &Observer<'_>, program: &str, name: &str) -> bool {
+fn program_listens(out: &Observer<'_>, program: &str, name: &str) -> bool {
     out.knowledge.entry(program).is_some_and(|entry| entry.env.iter().any(|known| known == name))
 }
 
-pub fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &State<'_>) -> bool {
+fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &State<'_>) -> bool {
     match &value.text {
         Some(text) if name == "PATH" => super::paths::harmless_path_list(text, world),
         Some(text) if name == "PYTHONPATH" => super::paths::source_roots(text, state.cwd.as_deref(), world),
@@ -105,7 +105,7 @@ pub fn hides_history(out: &mut Observer<'_>, what: &str) {
 }
 
 /// The variable makes checks pass without a look, in every program that this shell starts from now on.
-pub fn note_skipped_checks(out: &mut Observer<'_>, name: &str, value: Option<&str>) {
+fn note_skipped_checks(out: &mut Observer<'_>, name: &str, value: Option<&str>) {
     if !names::skips_checks(name, value) {
         return;
     }

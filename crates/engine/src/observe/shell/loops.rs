@@ -74,7 +74,7 @@ pub fn forget_assigned<'a>(script: &'a Script, state: &mut State<'a>) {
 }
 
 /// Digits, or the result of arithmetic.
-pub fn is_count(value: &Value) -> bool {
+fn is_count(value: &Value) -> bool {
     let Value::Scalar(word) = value else { return false };
     match word.parts.as_slice() {
         [doorward_shell::Part::Arithmetic { .. }] => true,

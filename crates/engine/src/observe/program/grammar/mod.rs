@@ -112,6 +112,7 @@ pub fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
         Grammar::Kubectl => kubectl(invocation),
         Grammar::GhApi => gh_api(invocation),
         Grammar::Tmux => tmux(invocation),
+        Grammar::Ssh => ssh(world, invocation),
         // What these print says everything.
         Grammar::Echo => return echo(world, invocation, state),
         Grammar::Fzf => return fzf(invocation),
@@ -123,7 +124,6 @@ pub fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
         Grammar::Git => return git(runner, invocation, state),
         Grammar::Interpreter => return interpreter(runner, invocation, state),
         Grammar::PackageScript => return package_script(runner, invocation, state),
-        Grammar::Ssh => return ssh(runner, invocation, state),
         Grammar::GitExtra => return git_extra(runner, invocation, state),
         // The interpreter of the shell has dealt with these.
         Grammar::Cd | Grammar::Builtin => return,

@@ -4,14 +4,12 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
+use crate::network;
 use crate::observe::connect::Exchange;
-use crate::observe::observer::Observer;
-use crate::observe::program::findings::on_resource;
-use crate::observe::program::roles::{reads, role, shell_code};
-use crate::observe::program::stated::network_flows;
+use crate::observe::program::findings::{Findings, on_resource};
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+use crate::world::World;
 
 /// Options that only say how to connect.
 const PLAIN: &[&str] = &[
@@ -39,55 +37,55 @@ const PLAIN: &[&str] = &[
     "pubkeyauthentication",
 ];
 
-pub fn ssh(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    ssh_options(runner, invocation, state);
-    let operands = invocation.args.operands.clone();
+pub fn ssh(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    let mut found = read_options(invocation);
     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-    let Some(host) = operands.first() else { return };
+    let Some((host, command)) = invocation.args.operands.split_first() else { return found };
     let name = host.text.strip_prefix("ssh://").unwrap_or(&host.text);
     let name = name.split('/').next().unwrap_or(name).rsplit('@').next().unwrap_or(name);
-    let by = invocation.by.clone();
-    runner.out.connect_host(&host.with_text(name), Exchange::Fetch, &by);
-    network_flows(runner.out, host.origin.secret || invocation.input.origin.secret, &by);
-    let command = operands.get(1..).unwrap_or_default();
-    if !command.is_empty() {
-        if runner.out.effects().last().is_some_and(|effect| effect.marks.has(Mark::Loopback)) {
-            back_at_home(runner, command, invocation, state);
-        }
-        remote_command(runner.out, command, Marks::default(), invocation);
-    } else if !invocation.args.has_any(&["-N", "-O", "-G", "-Q", "-V", "-f"]) {
-        remote_command(runner.out, &[], Marks::default().with(Mark::Interactive), invocation);
+    let named = host.with_text(name);
+    let is_here = named.known().is_some_and(|name| network::host(name, world).marks.has(Mark::Loopback));
+    found.connect(named, Exchange::Fetch);
+    if host.origin.secret || invocation.input.origin.secret {
+        found.send_secret();
     }
-    invocation.output.origin.download = true;
-}
-
-/// A command that comes back to this machine does here, in the home, what it does.
-fn back_at_home(runner: &mut Runner<'_, '_>, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-    let Some(first) = words.first() else { return };
-    let text: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    let cwd = std::mem::replace(&mut invocation.cwd, runner.out.world.home().map(str::to_owned));
-    shell_code(runner, &first.with_text(text.join(" ")), invocation, state);
-    invocation.cwd = cwd;
+    if let Some(first) = command.first() {
+        if is_here {
+            // A command that comes back to this machine does here, in the home, what it does.
+            let text: Vec<&str> = command.iter().map(|word| word.text.as_str()).collect();
+            let mut back = Findings::default();
+            back.run_text(first.with_text(text.join(" ")));
+            found.within(world.home().map(str::to_owned), back);
+        }
+        found.extend(remote_command(command, Marks::default(), invocation));
+    } else if !invocation.args.has_any(&["-N", "-O", "-G", "-Q", "-V", "-f"]) {
+        found.extend(remote_command(&[], Marks::default().with(Mark::Interactive), invocation));
+    }
+    found.fetch();
+    found
 }
 
 /// A command on another machine: nothing local can be said about it.
-pub fn remote_command(out: &mut Observer<'_>, words: &[Field], marks: Marks, invocation: &Invocation) {
+fn remote_command(words: &[Field], marks: Marks, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     if words.iter().any(|word| word.dynamic) {
-        out.lower(Degree::Opaque, "a command on another machine that is not known");
+        found.doubt(Degree::Opaque, "a command on another machine that is not known");
     }
-    let secret = words.iter().any(|word| word.origin.secret);
-    network_flows(out, secret, &invocation.by.clone());
+    if words.iter().any(|word| word.origin.secret) {
+        found.send_secret();
+    }
     let mut does = Does::usual(Operation::Execute);
     does.scope = Scope::External;
     does.reach = Reach::Beyond;
     does.reversibility = Reversibility::Irreversible;
     does.marks = Marks::default().with(Mark::Remote);
-    let name = invocation.by.name.clone();
-    out.marked_effect(on_resource(&does, name, invocation), marks);
+    found.marked_effect(on_resource(&does, invocation.by.name.clone(), invocation), marks);
+    found
 }
 
 /// `-o Name=value`: most are harmless, some run programs here.
-fn ssh_options(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn read_options(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let mut weakened = false;
     for at in 0..invocation.args.given.len() {
         let Some(given) = invocation.args.given.get(at).filter(|given| given.name == "-o") else { continue };
@@ -105,11 +103,11 @@ fn ssh_options(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
             | ("forwardagent" | "forwardx11" | "permitlocalcommand" | "controlmaster", "no")
             | ("proxycommand" | "localcommand", "none") => true,
             ("identityfile", file) => {
-                reads(runner.out, crate::observe::touch::Touch::List, &value.with_text(file), invocation, state);
+                found.read(Touch::List, value.with_text(file));
                 true
             }
             ("proxycommand" | "localcommand" | "knownhostscommand", command) => {
-                role(runner, &value.with_text(command), Role::CodeSh, invocation, state);
+                found.role(value.with_text(command), Role::CodeSh);
                 false
             }
             (name, _) => PLAIN.contains(&name),
@@ -123,6 +121,7 @@ fn ssh_options(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
         does.marks.add(Mark::TlsWeakened);
         invocation.does.push(does);
     }
+    found
 }
 
 #[cfg(test)]
