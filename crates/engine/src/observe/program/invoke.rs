@@ -44,7 +44,6 @@ pub fn invoke<'a>(
     if let Some(extra) = git_extra_named(runner.out, &entry, words, state) {
         return program_named(runner, &extra, words.get(1..).unwrap_or_default(), state, input, by.part);
     }
-    runner.depth += 1;
     let prepared = prepare(runner.out, &entry, words, state);
     let args = args::read(entry, prepared.as_deref().unwrap_or(words), runner.out.knowledge);
     let name = by.name.clone();
@@ -69,7 +68,6 @@ pub fn invoke<'a>(
         }
         let found = unknown_words(&invocation);
         carry_out(runner, found, &mut invocation, state);
-        runner.depth -= 1;
         return Stream::unknown(Origin::default());
     }
     let ((), mut caused) = runner.collect(|runner| act(runner, &mut invocation, state));
@@ -89,6 +87,17 @@ pub fn invoke<'a>(
 
 /// Everything that the words of an invocation make happen.
 fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    runner.depth += 1;
+    act_by_tables(runner, invocation, state);
+    runner.depth -= 1;
+    let found = beyond_the_tables(runner.out.world, invocation);
+    carry_out(runner, found, invocation, state);
+    gh_fetches(runner.out, invocation, state);
+    note_patches(runner.out, invocation, state);
+}
+
+/// What the tables and the grammar of the program say.
+fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     assign_roles(runner.out, invocation);
     directory_flags(runner.out, invocation);
     let outer = std::mem::replace(&mut runner.out.follows, follows(invocation));
@@ -105,11 +114,6 @@ fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut Sta
         effects_of(runner, invocation, state);
     }
     runner.out.follows = outer;
-    runner.depth -= 1;
-    let found = beyond_the_tables(runner.out.world, invocation);
-    carry_out(runner, found, invocation, state);
-    gh_fetches(runner.out, invocation, state);
-    note_patches(runner.out, invocation, state);
 }
 
 /// What an invocation does that no table says.
